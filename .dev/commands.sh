@@ -265,6 +265,10 @@ developer_bench() {
   elif [ "${1:-}" = ethernet ]; then
     main=verbena.bench.EthernetBench
     shift
+  elif [ "${1:-}" = nio ]; then
+    main=verbena.bench.NioBench
+    build_room verbena.nio "the agent"
+    set -- "$home/verbena.nio/target/verbena-nio.jar" "${@:2}"
   elif [ "${1:-}" = waiting ]; then
     main=verbena.bench.Waiting
     shift

@@ -39,6 +39,10 @@ final class Goals {
     private static final double MEMORY_RATE_MPPS = 10;
     private static final double IDLE_BYTES = 16 << 10;
 
+    private static final double NIO_SMALL_US = 6;
+    private static final double NIO_PAGES_US = 15;
+    private static final double NIO_STREAM = 1.5;
+
     final List<Goal> known = new ArrayList<>();
     final List<String> unknown = new ArrayList<>();
     private final Collection<Entry> entries;
@@ -77,6 +81,36 @@ final class Goals {
         goals.latency(XDP_LATENCY, CablePair.XDP + CablePair.WRITE, CablePair.UDP + CablePair.WRITE);
         goals.values("allocated for each WRITE over AF_XDP, by both ends", "B", ALLOCATED_BYTES, true, allocated);
         return goals;
+    }
+
+    /// The goals of `bench nio`: there and back.
+    static Goals underNio(Collection<Entry> entries) {
+        var goals = new Goals(entries);
+        String echo = NioBench.SHM + NioPair.ECHO;
+        goals.thereAndBack(echo, 16, NIO_SMALL_US);
+        goals.thereAndBack(echo, 16 << 10, NIO_PAGES_US);
+        for (int size : NioPair.SIZES) {
+            goals.ratio(
+                    1,
+                    true,
+                    result -> Objects.requireNonNull(result.latencyUs()).p999(),
+                    goals.find(echo, size),
+                    goals.find(NioBench.JDK + NioPair.ECHO, size),
+                    "shm, Netty echo, " + Table.size(size) + ", 99.9 %, over the JDK's");
+        }
+        goals.ratio(
+                NIO_STREAM,
+                false,
+                Goals::bandwidth,
+                goals.find(NioBench.SHM + NioPair.STREAM, Bench.LARGE),
+                goals.find(NioBench.JDK + NioPair.STREAM, Bench.LARGE),
+                "shm, stream, " + Table.size(Bench.LARGE) + ", over the JDK's");
+        return goals;
+    }
+
+    private void thereAndBack(String series, int size, double limit) {
+        String name = series.replace("Verbena ", "") + ", " + Table.size(size) + ", there and back";
+        values(name, "us", limit, true, figures(find(series, size), result -> 2 * median(result)));
     }
 
     private void inMemory() {

@@ -53,6 +53,29 @@ final class Table {
         return out.toString();
     }
 
+    /// A report for people about echoes of these sizes.
+    static String echoes(Report report, List<Entry> entries, List<Integer> sizes) {
+        var out = new StringBuilder();
+        report.facts().forEach((name, fact) -> add(out, "%-14s%s", name, fact));
+        for (int size : sizes) {
+            section(out, entries, "There and back, us (medians)", size, result -> twice(median(result)));
+            section(out, entries, "There and back, us (99.9 %)", size, result -> twice(late(result)));
+        }
+        section(out, entries, "Bandwidth, MB/s (2^20 bytes)", Bench.LARGE, Result::bandwidthMBps);
+        goals(out, report.goals());
+        return out.toString();
+    }
+
+    private static @Nullable Double twice(@Nullable Double value) {
+        return value == null ? null : Double.valueOf(2 * value);
+    }
+
+    private static @Nullable Double late(Result result) {
+        return result.latencyUs() == null
+                ? null
+                : Double.valueOf(result.latencyUs().p999());
+    }
+
     /// The entries with messages of this size that have the figure. What has no messages has size 0.
     private static void section(
             StringBuilder out, List<Entry> entries, String title, int size, Function<Result, @Nullable Double> figure) {

@@ -23,6 +23,9 @@ public final class Worker {
     /// The order that all ends answer: how many `millis` the compilers of this process have worked.
     static final String COMPILED = "compiled";
 
+    /// The order for what has gone by RDMA and what by TCP, where the agent runs.
+    static final String CARRIED = "carried";
+
     private Worker() {}
 
     /// @param args the kind of end
@@ -42,7 +45,12 @@ public final class Worker {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String answer;
             try {
-                Object result = line.equals(COMPILED) ? compiled() : end.order(line.split(" ", -1));
+                Object result =
+                        switch (line) {
+                            case COMPILED -> compiled();
+                            case CARRIED -> carried();
+                            default -> end.order(line.split(" ", -1));
+                        };
                 answer = "ok " + Json.format(result);
             } catch (Throwable e) {
                 answer = "failed " + (e instanceof Child.Failed ? e.getMessage() : e.toString());
@@ -56,18 +64,34 @@ public final class Worker {
         return Map.of("millis", ManagementFactory.getCompilationMXBean().getTotalCompilationTime());
     }
 
+    /// By its name, because only the agent brings the class.
+    private static Object carried() throws ReflectiveOperationException {
+        try {
+            return Class.forName("verbena.nio.NioCounters").getMethod("snapshot").invoke(null);
+        } catch (ClassNotFoundException e) {
+            return Map.of();
+        }
+    }
+
     static Child start(String kind) throws Exception {
         return start(kind, List.of());
     }
 
     /// @param before the command that runs it, such as `taskset`, with its arguments
     static Child start(String kind, List<String> before) throws Exception {
+        return start(kind, before, List.of());
+    }
+
+    /// @param options of its virtual machine, too
+    static Child start(String kind, List<String> before, List<String> options) throws Exception {
         var command = new ArrayList<>(before);
         command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", // Aeron's buffers
-                "-XX:+UseSerialGC",
+                "-XX:+UseSerialGC"));
+        command.addAll(options);
+        command.addAll(List.of(
                 "-cp",
                 ManagementFactory.getRuntimeMXBean().getClassPath(),
                 Worker.class.getName(),

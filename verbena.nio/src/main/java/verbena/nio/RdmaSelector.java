@@ -30,6 +30,8 @@ import verbena.stream.StreamChannel;
 /// Threads as [Selector] has them: one selects at a time, and holds the selector and its selected-key set.
 final class RdmaSelector extends AbstractSelector {
     private static final long FOREVER = Long.MAX_VALUE;
+    /// While streams are ready all the time, the kernel is asked once in so many selections.
+    private static final int UNASKED_MAX = 16;
 
     private final Selector inner;
     private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
@@ -47,6 +49,8 @@ final class RdmaSelector extends AbstractSelector {
     private final List<RdmaKey> hot = new ArrayList<>();
     private final List<RdmaKey> found = new ArrayList<>();
     private boolean isSelecting;
+    /// Selections since the kernel was last asked.
+    private int unasked;
 
     RdmaSelector(SelectorProvider provider) throws IOException {
         super(provider);
@@ -210,8 +214,9 @@ final class RdmaSelector extends AbstractSelector {
         while (true) {
             lookAtStreams();
             boolean isOver = !found.isEmpty() || isWoken || !mayWait || !isOpen();
-            if (mayBeReady || (isOver && sleep.hasKernel())) {
+            if (mayBeReady || (isOver && sleep.hasKernel() && (nanos == 0 || found.isEmpty() || ++unasked >= UNASKED_MAX))) {
                 int _ = inner.selectNow();
+                unasked = 0;
                 collectKernel();
             }
             if (isOver || !found.isEmpty()) {

@@ -199,17 +199,16 @@ final class OpenStream {
     int readyOps(int interestOps) {
         lock.lock();
         try {
-            if (!isLed) {
-                progress();
-            }
             int ready = opsNow(interestOps);
-            if (ready != 0 || isClosed || isOver || seat.isArmed()) {
+            if (ready == interestOps || isClosed || isOver) {
                 return ready;
             }
-            seat.armed();
-            stream.arm();
+            if (ready == 0 && !seat.isArmed()) {
+                seat.armed();
+                stream.arm(); // before the look: what came before is not notified
+            }
             if (!isLed) {
-                progress(); // what came before it was armed is not notified
+                progress();
             }
             return opsNow(interestOps);
         } catch (VerbsException e) {

@@ -410,6 +410,9 @@ final class Driver {
                 ownership.disown();
             }
             receiving = true;
+            if (!isQuiet) {
+                pollers.attended(now);
+            }
             if (isQuiet && !idle) {
                 idleSince = now;
                 pollsBefore = pollers.polls();

@@ -54,6 +54,11 @@ final class Pollers {
         }
     }
 
+    /// Notes that the attendant has found something to do, so that polls are not in vain. By the owner.
+    void attended(long now) {
+        inVainSince = now;
+    }
+
     /// How many times pollers have driven the engine.
     long polls() {
         return (long) POLLS.getOpaque(this);

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
@@ -50,13 +51,11 @@ public final class ByteStream {
 
     private final List<VerbsObject> owned = new ArrayList<>();
     private final ProtectionDomain domain;
-    private final CompletionQueue cq;
+    private final StreamCompletions completions;
+    private final Consumer<WorkCompletion> taker = this::take;
+    /// Receives that were used up since they were posted.
+    private int receivesUsed;
     private final QueuePair qp;
-    private final WorkCompletion completion = new WorkCompletion();
-    /// Taken by [#await], and waits for [#progress].
-    private final WorkCompletion awaited = new WorkCompletion();
-
-    private boolean hasAwaited;
     private final StreamMappings mappings;
 
     // Sending: a ring, and behind it a place for each entry of the peer's list that is on its way.
@@ -113,7 +112,8 @@ public final class ByteStream {
             int mappingCount = sizes.mappings();
 
             domain = own(context.allocateProtectionDomain());
-            cq = own(queues.apply(sendsMax + receivesMax));
+            CompletionQueue cq = own(queues.apply(sendsMax + receivesMax));
+            completions = new StreamCompletions(cq);
             sendBuffer = own(domain.allocate(
                     sendBytes + (long) CONTROLS * StreamMessage.TARGET_BYTES, EnumSet.of(Access.LOCAL_WRITE)));
             ring = new SendRing(sendBuffer, sendBytes);
@@ -231,7 +231,7 @@ public final class ByteStream {
     /// Asks to be notified of the next completion. Look once more afterwards.
     public void arm() {
         if (failure == null) {
-            cq.arm(false);
+            completions.arm();
         }
     }
 
@@ -240,8 +240,7 @@ public final class ByteStream {
     ///
     /// @throws InvalidStateException when the stream is closed, also while waiting
     public boolean await(Duration timeout) throws InterruptedException {
-        hasAwaited = cq.await(awaited, timeout);
-        return hasAwaited;
+        return completions.await(timeout);
     }
 
     /// Takes all completions there are, and does what has become possible by them: gives credits, shows
@@ -250,38 +249,26 @@ public final class ByteStream {
         if (!hasBegun) {
             return 0;
         }
-        int count = 0;
-        int receives = 0;
-        if (hasAwaited) {
-            hasAwaited = false;
-            count++;
-            receives += take(awaited);
+        int count = completions.takeAll(taker);
+        if (receivesUsed > 0 && failure == null && !isOver) {
+            postReceives(receivesUsed);
         }
-        while (cq.poll(completion)) {
-            count++;
-            receives += take(completion);
-        }
-        if (receives > 0 && failure == null && !isOver) {
-            postReceives(receives);
-        }
+        receivesUsed = 0;
         giveCredits();
         mappings.flush();
         return count;
     }
 
-    /// Returns how many receives it has used up.
-    private int take(WorkCompletion completed) {
+    private void take(WorkCompletion completed) {
         long kind = completed.wrId() & ~0xFFFF_FFFFL;
         if (kind != RECEIVE) {
             onSent(kind, (int) completed.wrId(), completed);
-            return 0;
-        }
-        if (!completed.ok()) {
+        } else if (completed.ok()) {
+            receivesUsed++;
+            onMessage(completed.immediate());
+        } else {
             isCutOff = true;
-            return 0;
         }
-        onMessage(completed.immediate());
-        return 1;
     }
 
     private void onMessage(int message) {

@@ -1,0 +1,69 @@
+package verbena.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+import verbena.tools.report.Machine;
+import verbena.tools.report.Report;
+
+/// `verbena bench nio`: unmodified programs over the JDK's channels, and over Verbena's by the agent.
+@Command(
+        name = "verbena bench nio",
+        sortOptions = false,
+        header = "Compare Verbena under java.nio with the JDK's own channels, side by side in one run.",
+        description = {
+            "",
+            "Measures in turn, round by round, two processes of this host each: Netty's echo and a stream between two"
+                    + " blocking socket channels, over the JDK's TCP, and with the agent over shm and rocev2."
+                    + " The programs are the same; only the options of their virtual machines differ. Prints"
+                    + " medians, and whether each goal of docs/performance.md is reached. Nothing else should run.",
+            ""
+        },
+        footer = "Exit status: 0 measured (whatever the figures), 1 failed, 2 wrong usage.")
+public final class NioBench implements Callable<Integer> {
+    static final String JDK = "JDK NIO";
+    static final String SHM = "Verbena shm";
+
+    @Mixin
+    private final Settings settings = new Settings();
+
+    @Parameters(hidden = true, paramLabel = "AGENT", description = "The agent's jar.")
+    private String agent;
+
+    private NioBench() {}
+
+    /// Measures, and exits with the status.
+    public static void main(String[] args) {
+        Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT);
+        System.exit(Settings.run(new NioBench(), args));
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        settings.check();
+        Map<String, String> facts = Machine.facts(); // the machine's load before the measurement
+        var rounds = new Rounds(settings);
+        var pairs = new ArrayList<NioPair>();
+        try {
+            pairs.add(new NioPair(JDK, List.of("-Dio.netty.transport.noNative=true")));
+            pairs.add(new NioPair(SHM, List.of("-javaagent:" + agent)));
+            pairs.add(new NioPair(
+                    "Verbena rocev2", List.of("-javaagent:" + agent, "-Dverbena.nio.device=rocev2@127.0.0.1")));
+            rounds.start(pairs);
+            rounds.warmUp();
+            rounds.measure();
+        } finally {
+            pairs.forEach(NioPair::close);
+        }
+        Goals goals = Goals.underNio(rounds.entries);
+        rounds.describe(facts, "two processes on this host", goals.unknown);
+        var report = new Report("Under java.nio, side by side", facts, goals.known, rounds.medians());
+        settings.show(report, Table.echoes(report, rounds.entries, NioPair.SIZES));
+        return 0;
+    }
+}

@@ -1,0 +1,79 @@
+package verbena.bench;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import verbena.tools.report.Result;
+
+/// Netty's echo and a stream between two blocking socket channels: the same programs over one provider of `java.nio`
+/// channels, which the options of their virtual machines choose.
+final class NioPair implements Contender {
+    static final String ECHO = ", Netty echo";
+    static final String STREAM = ", stream";
+    static final List<Integer> SIZES = List.of(16, 1 << 10, 16 << 10, 64 << 10);
+
+    private static final int FIRST = 100;
+
+    private final String name;
+    private final List<String> options;
+    private final List<Child> workers = new ArrayList<>();
+
+    /// @param options of the virtual machines
+    NioPair(String name, List<String> options) {
+        this.name = name;
+        this.options = options;
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public List<Entry> start() throws Exception {
+        var entries = new ArrayList<Entry>();
+        Child echoes = worker("netty");
+        String echoPort = port(echoes);
+        Child echoing = worker("netty");
+        for (int size : SIZES) {
+            entries.add(entry(ECHO, size, echoing, "echo", echoPort, " 1"));
+        }
+        Child sink = worker("tcp");
+        String streamPort = port(sink);
+        entries.add(entry(STREAM, Bench.LARGE, worker("tcp"), "stream", streamPort, ""));
+        return entries;
+    }
+
+    private Child worker(String kind) throws Exception {
+        Child made = Worker.start(kind, List.of(), options);
+        workers.add(made);
+        return made;
+    }
+
+    private static String port(Child server) throws Exception {
+        Worker.order(server, "listen", 0);
+        return Worker.answer(server, JsonNode.class).get("port").asText();
+    }
+
+    private Entry entry(String series, int size, Child client, String order, String port, String more) {
+        return new Entry(name + series, size, FIRST, (seconds, _) -> {
+            Worker.order(client, order, port, size, seconds + more);
+            return checked(client, Worker.answer(client, Result.class));
+        });
+    }
+
+    /// A connection that fell back to TCP is no figure of Verbena's.
+    private Result checked(Child client, Result result) throws Exception {
+        Worker.order(client, Worker.CARRIED);
+        JsonNode carried = Worker.answer(client, JsonNode.class);
+        if (carried.path("tcpConnections").asLong() > 0) {
+            throw new Child.Failed(name + ": a connection went by TCP");
+        }
+        return result;
+    }
+
+    @Override
+    public void close() {
+        workers.forEach(Child::close);
+    }
+}
