@@ -151,7 +151,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             if (why.isPresent()) {
                 throw new NoRouteToHostException(why.get());
             }
-            StreamOptions options = ChosenDevice.choose(StreamOptions.defaults());
+            StreamOptions options = ChosenDevice.choose(SocketChoices.DEFAULTS);
             int ring = Math.max(options.receiveBytes(), tcp.getOption(StandardSocketOptions.SO_RCVBUF));
             StreamListener made = StreamListener.bind(at, options.withBuffers(options.sendBytes(), ring));
             made.configureBlocking(false);

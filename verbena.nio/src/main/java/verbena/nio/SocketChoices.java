@@ -18,6 +18,11 @@ import verbena.stream.StreamOptions;
 final class SocketChoices {
     private static final int RING_MIN = 1 << 14;
     private static final int RING_MAX = 1 << 24;
+    /// A writer stops when half of the peer's ring is full. On a busy host each stop may cost a time slice.
+    private static final int RING = 1 << 18;
+
+    /// What holds when the program says nothing else.
+    static final StreamOptions DEFAULTS = StreamOptions.defaults().withBuffers(RING, RING);
 
     private final Opener<SocketChannel> opener;
     private final Map<SocketOption<?>, Object> chosen = new ConcurrentHashMap<>();
@@ -40,10 +45,10 @@ final class SocketChoices {
             return name.type().cast(own);
         }
         if (name.equals(StandardSocketOptions.SO_SNDBUF)) {
-            return name.type().cast(StreamOptions.defaults().sendBytes());
+            return name.type().cast(DEFAULTS.sendBytes());
         }
         if (name.equals(StandardSocketOptions.SO_RCVBUF)) {
-            return name.type().cast(StreamOptions.defaults().receiveBytes());
+            return name.type().cast(DEFAULTS.receiveBytes());
         }
         try (SocketChannel judge = opener.open()) {
             return judge.getOption(name);
@@ -92,10 +97,9 @@ final class SocketChoices {
 
     /// The sizes of the rings are those of the socket's buffers.
     StreamOptions stream() {
-        StreamOptions defaults = StreamOptions.defaults();
-        return defaults.withBuffers(
-                ring(StandardSocketOptions.SO_SNDBUF, defaults.sendBytes()),
-                ring(StandardSocketOptions.SO_RCVBUF, defaults.receiveBytes()));
+        return DEFAULTS.withBuffers(
+                ring(StandardSocketOptions.SO_SNDBUF, DEFAULTS.sendBytes()),
+                ring(StandardSocketOptions.SO_RCVBUF, DEFAULTS.receiveBytes()));
     }
 
     private int ring(SocketOption<Integer> name, int otherwise) {

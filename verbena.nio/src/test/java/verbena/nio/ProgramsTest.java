@@ -1,10 +1,18 @@
 package verbena.nio;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,6 +93,29 @@ class ProgramsTest {
             }
             server.getOutputStream().close();
             assertThat(server.waitFor()).as(errors("server")).isZero();
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    @Test
+    void aPeerThatIsKilledWakesTheSelectorAndEndsTheConnection() throws Exception {
+        var provider = new RdmaSelectorProvider();
+        Process server = start(NettyEcho.class, true, "server");
+        try (var answers = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8));
+                SocketChannel client = provider.openSocketChannel();
+                Selector selector = provider.openSelector()) {
+            int port = Integer.parseInt(answers.readLine());
+            client.connect(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port));
+            assertThat(client.toString()).doesNotContain("TCP");
+            client.configureBlocking(false);
+            SelectionKey key = client.register(selector, SelectionKey.OP_READ);
+            assertThat(selector.selectNow()).isZero();
+            server.destroyForcibly();
+            Providers.awaitReady(selector, key, SelectionKey.OP_READ);
+            assertThatThrownBy(() -> client.read(ByteBuffer.allocate(1)))
+                    .isInstanceOf(SocketException.class)
+                    .hasMessageStartingWith("Connection "); // reset, or timed out: nothing has answered
         } finally {
             server.destroyForcibly();
         }
