@@ -45,12 +45,11 @@ public final class Worker {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String answer;
             try {
-                Object result =
-                        switch (line) {
-                            case COMPILED -> compiled();
-                            case CARRIED -> carried();
-                            default -> end.order(line.split(" ", -1));
-                        };
+                Object result = switch (line) {
+                    case COMPILED -> compiled();
+                    case CARRIED -> carried();
+                    default -> end.order(line.split(" ", -1));
+                };
                 answer = "ok " + Json.format(result);
             } catch (Throwable e) {
                 answer = "failed " + (e instanceof Child.Failed ? e.getMessage() : e.toString());
@@ -67,7 +66,9 @@ public final class Worker {
     /// By its name, because only the agent brings the class.
     private static Object carried() throws ReflectiveOperationException {
         try {
-            return Class.forName("verbena.nio.NioCounters").getMethod("snapshot").invoke(null);
+            return Class.forName("verbena.nio.NioCounters")
+                    .getMethod("snapshot")
+                    .invoke(null);
         } catch (ClassNotFoundException e) {
             return Map.of();
         }
@@ -91,11 +92,8 @@ public final class Worker {
                 "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", // Aeron's buffers
                 "-XX:+UseSerialGC"));
         command.addAll(options);
-        command.addAll(List.of(
-                "-cp",
-                ManagementFactory.getRuntimeMXBean().getClassPath(),
-                Worker.class.getName(),
-                kind));
+        command.addAll(
+                List.of("-cp", ManagementFactory.getRuntimeMXBean().getClassPath(), Worker.class.getName(), kind));
         return new Child(command, Map.of());
     }
 

@@ -214,7 +214,8 @@ final class RdmaSelector extends AbstractSelector {
         while (true) {
             lookAtStreams();
             boolean isOver = !found.isEmpty() || isWoken || !mayWait || !isOpen();
-            if (mayBeReady || (isOver && sleep.hasKernel() && (nanos == 0 || found.isEmpty() || ++unasked >= UNASKED_MAX))) {
+            if (mayBeReady
+                    || (isOver && sleep.hasKernel() && (nanos == 0 || found.isEmpty() || ++unasked >= UNASKED_MAX))) {
                 int _ = inner.selectNow();
                 unasked = 0;
                 collectKernel();

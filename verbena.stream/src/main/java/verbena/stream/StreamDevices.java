@@ -3,7 +3,6 @@ package verbena.stream;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Context;
-import verbena.verbs.spi.WaitableChannel;
 import verbena.verbs.spi.Waiter;
 
 /// The devices of this process's streams, for threads that wait for several streams, or for more than streams.
@@ -14,7 +13,7 @@ public final class StreamDevices {
     /// the device does not allow it.
     ///
     /// @param at the device of an open stream ([StreamChannel#context()])
-    /// @param isOver as [WaitableChannel#waiter] has it
+    /// @param isOver as [verbena.verbs.spi.WaitableChannel#waiter] has it
     public static @Nullable Waiter waiter(Context at, BooleanSupplier isOver) {
         return DeviceWatch.waiter(at, isOver);
     }
