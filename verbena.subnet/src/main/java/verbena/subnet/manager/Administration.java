@@ -1,6 +1,7 @@
 package verbena.subnet.manager;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -24,6 +25,8 @@ import verbena.wire.mad.ServiceRecord;
 /// services and subscriptions (IBTA 15). It works while its manager is the master; what it keeps ends with that.
 public final class Administration {
     private static final int OK = 0;
+    /// What is held beyond it leaves early.
+    private static final int HELD_MAX = 1_024;
 
     private final Records records;
     private final Groups groups;
@@ -31,6 +34,9 @@ public final class Administration {
     private final Subscriptions subscriptions;
     private final RmppSenders senders;
     private final Queue<Datagram> departures;
+    /// Answers to members, until the switches forward the group's packets to them.
+    private final Queue<Datagram> held = new ArrayDeque<>();
+
     private @Nullable Subnet subnet;
 
     Administration(Configuration configuration, Queue<Datagram> departures) {
@@ -86,6 +92,12 @@ public final class Administration {
         }
     }
 
+    /// All that was to be written is there.
+    void onWritten() {
+        departures.addAll(held);
+        held.clear();
+    }
+
     void onTrap(MemorySegment notice, long nowNanos) {
         subscriptions.tell(notice, nowNanos);
     }
@@ -135,7 +147,11 @@ public final class Administration {
             if (status == OK) {
                 Sa.data(mad).fill((byte) 0).copyFrom(found.getFirst());
             }
-            departures.add(new Datagram(back, mad));
+            boolean isJoin = status == OK
+                    && method == Mad.METHOD_SET
+                    && Mad.attributeId(mad) == McMemberRecord.ATTRIBUTE
+                    && held.size() < HELD_MAX;
+            (isJoin ? held : departures).add(new Datagram(back, mad));
         }
     }
 

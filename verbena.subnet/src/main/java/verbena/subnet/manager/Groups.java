@@ -28,8 +28,12 @@ final class Groups {
             | McMemberRecord.HAS_FLOW_LABEL;
     private static final long MEMBER =
             McMemberRecord.HAS_MGID | McMemberRecord.HAS_PORT_GID | McMemberRecord.HAS_JOIN_STATE;
-    private static final int JOIN_STATES =
-            McMemberRecord.FULL_MEMBER | McMemberRecord.NON_MEMBER | McMemberRecord.SEND_ONLY;
+    /// Members that a group lives for.
+    private static final int FULL = McMemberRecord.FULL_MEMBER | McMemberRecord.SEND_ONLY_FULL_MEMBER;
+    /// Members that its packets are forwarded to.
+    private static final int RECEIVES = McMemberRecord.FULL_MEMBER | McMemberRecord.NON_MEMBER;
+
+    private static final int JOIN_STATES = FULL | RECEIVES | McMemberRecord.SEND_ONLY;
     private static final int PKEY_MASK = 0x7FFF;
     private static final int MTU_4096 = 5;
 
@@ -95,7 +99,7 @@ final class Groups {
         var mgid = new Mgid(McMemberRecord.MGID_HIGH.get(query), McMemberRecord.MGID_LOW.get(query));
         Group group = groups.get(mgid);
         if (group == null) {
-            if ((mask & CREATES) != CREATES || (state & McMemberRecord.FULL_MEMBER) == 0) {
+            if ((mask & CREATES) != CREATES || (state & FULL) == 0) {
                 return Sa.STATUS_INSUFFICIENT_COMPONENTS;
             }
             if (mgid.high >>> 56 != 0xFF && !(mgid.high == 0 && mgid.low == 0)) {
@@ -205,7 +209,7 @@ final class Groups {
 
     /// A group lives as long as it has a full member.
     private void endUnlessAlive(Group group) {
-        if (group.members.values().stream().noneMatch(state -> (state & McMemberRecord.FULL_MEMBER) != 0)) {
+        if (group.members.values().stream().noneMatch(state -> (state & FULL) != 0)) {
             groups.remove(group.mgid);
             changes.add(new Change(group.mgid, Notice.GROUP_DELETED));
         }
@@ -255,7 +259,7 @@ final class Groups {
         for (Group group : groups.values()) {
             int index = group.mlid() - MulticastForwarding.FIRST_LID;
             topBlock = Math.max(topBlock, index / MulticastForwarding.ENTRIES);
-            List<Set<Integer>> tree = subnet().tree(members(group));
+            List<Set<Integer>> tree = subnet().tree(members(group, RECEIVES), members(group, JOIN_STATES));
             for (int i = 0; i < tree.size(); i++) {
                 for (int port : tree.get(i)) {
                     int modifier = MulticastForwarding.modifier(
@@ -282,14 +286,14 @@ final class Groups {
         }
     }
 
-    private List<SubnetPort> members(Group group) {
+    private List<SubnetPort> members(Group group, int states) {
         var ports = new ArrayList<SubnetPort>();
-        for (long guid : group.members.keySet()) {
+        group.members.forEach((guid, state) -> {
             SubnetPort port = subnet().byGuid(guid);
-            if (port != null) {
+            if (port != null && (state & states) != 0) {
                 ports.add(port);
             }
-        }
+        });
         return ports;
     }
 

@@ -45,6 +45,7 @@ final class Records {
         MemorySegment info = MemorySegment.ofArray(new byte[ClassPortInfo.BYTES]);
         ClassPortInfo.BASE_VERSION.put(info, 1);
         ClassPortInfo.CLASS_VERSION.put(info, 2);
+        ClassPortInfo.CAPABILITY_MASK_2.put(info, ClassPortInfo.SEND_ONLY_FULL_MEMBER);
         ClassPortInfo.RESP_TIME_VALUE.put(info, PACKET_LIFE);
         found.add(info);
         return 0;

@@ -159,15 +159,24 @@ public final class Subnet {
     }
 
     /// By switch, in the order of [#switches], the ports that forward the packets of a group.
-    List<Set<Integer>> tree(Collection<SubnetPort> members) {
+    ///
+    /// @param receivers ports that get them
+    /// @param members these, and ports that only send
+    List<Set<Integer>> tree(Collection<SubnetPort> receivers, Collection<SubnetPort> members) {
         var targets = new ArrayList<Target>();
+        var silent = new ArrayList<Target>();
         for (SubnetPort port : members) {
             Target target = target(port);
             if (target != null) {
                 targets.add(target);
+                if (!receivers.contains(port)) {
+                    silent.add(target);
+                }
             }
         }
-        return routing.tree(targets);
+        List<Set<Integer>> tree = routing.tree(targets);
+        silent.forEach(target -> tree.get(target.node()).remove(target.port()));
+        return tree;
     }
 
     /// The ports that packets from a port to a LID leave by, the sender's first; null when they do not get

@@ -169,6 +169,9 @@ public final class SubnetManager {
             } else {
                 administration.flush(nowNanos);
                 requests.advance(nowNanos);
+                if (requests.isIdle()) {
+                    administration.onWritten();
+                }
             }
         }
     }

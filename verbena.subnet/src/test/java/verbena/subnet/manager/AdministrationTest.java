@@ -23,6 +23,7 @@ import verbena.subnet.node.Node;
 import verbena.wire.mad.InformInfo;
 import verbena.wire.mad.Mad;
 import verbena.wire.mad.McMemberRecord;
+import verbena.wire.mad.MulticastForwarding;
 import verbena.wire.mad.NodeDescription;
 import verbena.wire.mad.NodeRecord;
 import verbena.wire.mad.Notice;
@@ -198,6 +199,42 @@ class AdministrationTest {
         assertThat(reached("h2", mlid)).isEmpty();
     }
 
+    /// Who has its answer gets what is sent from then on.
+    @Test
+    void aMemberHasItsAnswerWhenTheSwitchesForwardToIt() {
+        long group = 0xFF12_0000_0000_0001L;
+        assertThat(Mad.status(join("h2", group, McMemberRecord.FULL_MEMBER, true)))
+                .isZero();
+        int[] written = {0};
+        fabric.lost = datagram -> Mad.attributeId(datagram.mad()) == MulticastForwarding.ATTRIBUTE
+                && Mad.method(datagram.mad()) == Mad.METHOD_SET
+                && written[0]++ == 0;
+        client.heard.clear();
+        tell("h3", group);
+        assertThat(client.heard).as("as long as a table is not written").isEmpty();
+        fabric.run(SECOND);
+        assertThat(client.heard).hasSize(1);
+        assertThat(written[0]).isGreaterThan(1);
+        assertThat(reached("h2", 0xC000)).containsExactly("h3");
+    }
+
+    /// IBTA 15.2.5.17.2, JoinState SendOnlyFullMember: the group lives for it, and is not forwarded to it.
+    @Test
+    void aSenderKeepsAGroupAliveAndHearsNothing() {
+        long group = 0xFF12_0000_0000_0001L;
+        MemorySegment made = join("h2", group, McMemberRecord.SEND_ONLY_FULL_MEMBER, true);
+        assertThat(Mad.status(made)).isZero();
+        int mlid = McMemberRecord.MLID.getInt(Sa.data(made));
+        assertThat(Mad.status(join("h3", group, McMemberRecord.FULL_MEMBER, false)))
+                .isZero();
+        assertThat(reached("h2", mlid)).containsExactly("h3");
+        assertThat(reached("h3", mlid)).as("the sender is no target").isEmpty();
+        leave("h3");
+        assertThat(manager.administration().groups()).isEqualTo(1);
+        leave("h2", McMemberRecord.SEND_ONLY_FULL_MEMBER);
+        assertThat(manager.administration().groups()).isZero();
+    }
+
     @Test
     void aGroupIsRefusedWithItsReason() {
         assertThat(Mad.status(join("h2", 0xFF12_0000_0000_0002L, McMemberRecord.FULL_MEMBER, false)))
@@ -295,6 +332,16 @@ class AdministrationTest {
         return traps;
     }
 
+    /// Joins, and does not wait for the answer.
+    private void tell(String port, long mgidHigh) {
+        MemorySegment mad = Mad.allocate();
+        long mask = McMemberRecord.HAS_MGID | McMemberRecord.HAS_PORT_GID | McMemberRecord.HAS_JOIN_STATE;
+        Sa.write(mad, Mad.METHOD_SET, ++transactionId, McMemberRecord.ATTRIBUTE, mask);
+        member(Sa.data(mad), port, mgidHigh, McMemberRecord.FULL_MEMBER);
+        fabric.send("h2", new Datagram(route(), mad));
+        fabric.run(1_000_000);
+    }
+
     private MemorySegment join(String port, long mgidHigh, int state, boolean creates) {
         long mask = McMemberRecord.HAS_MGID | McMemberRecord.HAS_PORT_GID | McMemberRecord.HAS_JOIN_STATE;
         if (creates) {
@@ -308,11 +355,15 @@ class AdministrationTest {
     }
 
     private void leave(String port) {
+        leave(port, McMemberRecord.FULL_MEMBER);
+    }
+
+    private void leave(String port, int state) {
         ask(
                 Mad.METHOD_DELETE,
                 McMemberRecord.ATTRIBUTE,
                 McMemberRecord.HAS_MGID | McMemberRecord.HAS_PORT_GID | McMemberRecord.HAS_JOIN_STATE,
-                data -> member(data, port, 0xFF12_0000_0000_0001L, McMemberRecord.FULL_MEMBER));
+                data -> member(data, port, 0xFF12_0000_0000_0001L, state));
     }
 
     private void member(MemorySegment data, String port, long mgidHigh, int state) {

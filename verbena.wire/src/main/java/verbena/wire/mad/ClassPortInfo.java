@@ -12,6 +12,8 @@ public final class ClassPortInfo {
     public static final int EXTENDED_WIDTH = 0x200;
     /// [#CAPABILITY_MASK] of performance management: [PortCounters#XMIT_WAIT].
     public static final int XMIT_WAIT = 0x1000;
+    /// [#CAPABILITY_MASK_2] of subnet administration: [McMemberRecord#SEND_ONLY_FULL_MEMBER].
+    public static final int SEND_ONLY_FULL_MEMBER = 0x8;
 
     public static final Field BASE_VERSION = Field.of(0, 8);
     public static final Field CLASS_VERSION = Field.of(1, 8);

@@ -12,6 +12,8 @@ public final class McMemberRecord {
     public static final int NON_MEMBER = 2;
     /// [#JOIN_STATE]: sends.
     public static final int SEND_ONLY = 4;
+    /// [#JOIN_STATE]: sends, and keeps the group alive.
+    public static final int SEND_ONLY_FULL_MEMBER = 8;
 
     public static final Field MGID_HIGH = Field.of(0, 64);
     public static final Field MGID_LOW = Field.of(8, 64);
