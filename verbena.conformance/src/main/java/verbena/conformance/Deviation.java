@@ -21,7 +21,7 @@ public record Deviation(String kind, String reason, String name) {
     public static final String KERNEL = "kernel";
 
     /// What is not.
-    static final Set<String> OWN = Set.of("rocev2", "rocev1", "iwarp", "shm");
+    static final Set<String> OWN = Set.of("rocev2", "rocev1", "iwarp", "shm", "ib");
 
     private static final List<Deviation> ALL = parse();
 

@@ -116,7 +116,7 @@ public final class Suite {
     /// `rocev2_eth0`.
     public static String kindOf(String device) {
         return Deviation.OWN.stream()
-                .filter(device::startsWith)
+                .filter(own -> device.matches(own + "([^a-z].*)?")) // ibp3s0 is of the kernel
                 .findFirst()
                 .orElseGet(() -> device.replaceFirst("@.*|_?[0-9]+$", ""));
     }

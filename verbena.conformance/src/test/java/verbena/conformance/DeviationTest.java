@@ -24,7 +24,7 @@ class DeviationTest {
 
     @Test
     void ourOwnDevicesDeviateInNothing() {
-        for (String kind : new String[] {"rocev2", "iwarp", "shm"}) {
+        for (String kind : new String[] {"rocev2", "rocev1", "iwarp", "shm", "ib"}) {
             assertThat(Suite.cases()).noneMatch(each -> Deviation.of(kind, each).isPresent());
         }
     }
@@ -44,6 +44,8 @@ class DeviationTest {
         assertThat(Suite.kindOf("rocev2_eth0")).isEqualTo("rocev2");
         assertThat(Suite.kindOf("rocev2,link=portable")).isEqualTo("rocev2");
         assertThat(Suite.kindOf("iwarp@10.0.0.1")).isEqualTo("iwarp");
+        assertThat(Suite.kindOf("ib0")).isEqualTo("ib");
+        assertThat(Suite.kindOf("ibp65s0")).isEqualTo("ibp65s");
         assertThat(Suite.kindOf("mlx5_0")).isEqualTo("mlx5");
         assertThat(Suite.kindOf("bnxt_re0")).isEqualTo("bnxt_re");
     }

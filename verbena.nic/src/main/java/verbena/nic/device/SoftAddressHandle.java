@@ -4,18 +4,22 @@ import verbena.transport.queue.Path;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.spi.ConnectionService.Watch;
 import verbena.verbs.spi.OwnedObject;
 
 final class SoftAddressHandle extends OwnedObject implements AddressHandle {
     private final SoftProtectionDomain domain;
     private final AddressVector vector;
     private final Path path;
+    private final Watch membership;
 
-    SoftAddressHandle(SoftProtectionDomain domain, AddressVector vector, Path path) {
+    /// @param membership of the group that it is the address of; closed with it
+    SoftAddressHandle(SoftProtectionDomain domain, AddressVector vector, Path path, Watch membership) {
         super("address handle to " + vector.destination());
         this.domain = domain;
         this.vector = vector;
         this.path = path;
+        this.membership = membership;
         madeFrom(domain);
     }
 
@@ -35,5 +39,7 @@ final class SoftAddressHandle extends OwnedObject implements AddressHandle {
 
     /// Datagrams that were already posted keep their path.
     @Override
-    protected void release() {}
+    protected void release() {
+        membership.close();
+    }
 }

@@ -10,6 +10,7 @@ import verbena.provider.Slabs;
 import verbena.transport.memory.Keyed;
 import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
+import verbena.transport.queue.Path;
 import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
@@ -158,7 +159,10 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
     public AddressHandle createAddressHandle(AddressVector to) {
         checkOpen("createAddressHandle");
         context.require("createAddressHandle", Capability.UD);
-        return new SoftAddressHandle(this, to, context.path("createAddressHandle", to));
+        Path path = context.path("createAddressHandle", to);
+        boolean isNamed = to.destinationLid() != 0 || !to.destination().isMulticast();
+        return new SoftAddressHandle(
+                this, to, path, isNamed ? () -> {} : context.kind().sendTo(to.destination()));
     }
 
     @Override

@@ -364,8 +364,21 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
                 engine.attach(task, group);
                 return true;
             });
+            awaitGroup(group);
         } catch (LinkException e) {
             throw new DeviceException("attachMulticast: " + e.getMessage(), e);
+        }
+    }
+
+    private void awaitGroup(Gid group) {
+        boolean isMember = false;
+        try {
+            context.kind().awaitGroup(group);
+            isMember = true;
+        } finally {
+            if (!isMember) {
+                engine.call(() -> engine.detach(task, group));
+            }
         }
     }
 

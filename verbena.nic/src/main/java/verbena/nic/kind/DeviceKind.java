@@ -4,11 +4,13 @@ import java.util.Map;
 import verbena.nic.ManagementAgent;
 import verbena.nic.ManagementPort;
 import verbena.nic.link.Tap;
+import verbena.verbs.Gid;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.spi.ConnectionService;
+import verbena.verbs.spi.ConnectionService.Watch;
 
 /// A kind of device: what it can do, and how its queue pairs and connections are made. The objects of the API know
 /// nothing else of the wire. An instance serves one open device.
@@ -43,6 +45,20 @@ public interface DeviceKind {
     /// The attributes of the port, which are those of an Ethernet port at first. Any thread.
     default PortAttributes port(PortAttributes ethernet) {
         return ethernet;
+    }
+
+    /// Waits until packets of a multicast group come, on a wire that forwards them to members only. The caller is not
+    /// the engine's owner, and a queue pair is attached to the group.
+    ///
+    /// @throws verbena.verbs.DeviceException when they will not
+    default void awaitGroup(Gid group) {}
+
+    /// Makes the port a sender to a multicast group, on a wire where this is needed, and waits for it. Closing what
+    /// this gives ends that.
+    ///
+    /// @throws verbena.verbs.DeviceException when it cannot be
+    default Watch sendTo(Gid group) {
+        return () -> {};
     }
 
     /// Makes the memory of regions that bring theirs. Called once, when the device is opened; closed with it.

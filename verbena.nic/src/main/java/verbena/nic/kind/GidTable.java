@@ -133,7 +133,7 @@ public final class GidTable {
         Gid gid = to.destination();
         boolean isLocal = NativePacket.isByLid(gid.high(), gid.low());
         int lid = to.destinationLid() == 0 && isLocal ? (int) gid.low() : to.destinationLid();
-        if (lid == 0) {
+        if (lid == 0 && !gid.isMulticast()) { // the link knows the LIDs of groups
             throw new InvalidAttributesException(verb + ": destinationLid: InfiniBand needs the LID of " + gid
                     + "; only connections find it by themselves");
         }

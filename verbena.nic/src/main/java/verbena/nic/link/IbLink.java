@@ -3,11 +3,13 @@ package verbena.nic.link;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import verbena.foreign.linux.LinuxAbi;
@@ -47,12 +49,16 @@ public final class IbLink extends PolledLink {
     private final MemorySegment[] places = new MemorySegment[BATCH];
     private final NativePacket packets = new NativePacket();
     private final Set<Gid> groups = new HashSet<>();
+    /// By multicast group, the LID that its packets go to.
+    private final Map<Gid, Integer> groupLids = new HashMap<>();
+
     private final int fd;
     private volatile boolean wasFull; // the thread that sleeps reads it
     /// Written by the owner, read by any thread.
     private volatile FabricPort port;
 
-    private volatile Consumer<AsyncEvent.Type> listener = _ -> {};
+    private final List<Consumer<AsyncEvent.Type>> listeners = new CopyOnWriteArrayList<>();
+    private volatile GroupWatch groupWatch = (_, _) -> {};
     private volatile boolean isLost;
     private final AtomicLong malformed = new AtomicLong();
     private final AtomicLong foreign = new AtomicLong();
@@ -115,7 +121,28 @@ public final class IbLink extends PolledLink {
 
     /// Tells `listener` of changes of the port from now on; the thread that receives calls it.
     public void onPortChange(Consumer<AsyncEvent.Type> listener) {
-        this.listener = listener;
+        listeners.add(listener);
+    }
+
+    /// Hears of groups whose packets are wanted; the owner calls it.
+    public interface GroupWatch {
+        void onGroup(Gid group, boolean isWanted);
+    }
+
+    /// Tells `watch` of groups from now on.
+    public void onGroups(GroupWatch watch) {
+        groupWatch = watch;
+    }
+
+    /// Sends packets for a group to a multicast LID from now on, where they do not name one themselves. The owner.
+    ///
+    /// @param lid 0: nowhere
+    public void forward(Gid group, int lid) {
+        if (lid == 0) {
+            groupLids.remove(group);
+        } else {
+            groupLids.put(group, lid);
+        }
     }
 
     // ---- receiving
@@ -164,7 +191,7 @@ public final class IbLink extends PolledLink {
 
     private void tell(boolean isSo, AsyncEvent.Type type) {
         if (isSo) {
-            listener.accept(type);
+            listeners.forEach(listener -> listener.accept(type));
         }
     }
 
@@ -178,7 +205,9 @@ public final class IbLink extends PolledLink {
         boolean isLocal = NativePacket.isByLid(frame.destinationHigh, frame.destinationLow);
         boolean isMulticast = frame.destinationHigh >>> 56 == 0xFF;
         if (isMulticast && !groups.contains(new Gid(frame.destinationHigh, frame.destinationLow))) {
-            foreign.incrementAndGet();
+            if (frame.sourceLid != port.lid()) { // the adapter gives back what this port sends to a group
+                foreign.incrementAndGet();
+            }
             return false;
         }
         int paths = 1 << port.lmc();
@@ -208,6 +237,10 @@ public final class IbLink extends PolledLink {
                     return i;
                 }
                 Frame frame = frames[from + i];
+                if (frame.destinationLid == 0 && frame.destinationHigh >>> 56 == 0xFF) {
+                    frame.destinationLid =
+                            groupLids.getOrDefault(new Gid(frame.destinationHigh, frame.destinationLow), 0);
+                }
                 if (isLost || frame.destinationLid == 0 || frame.length > NativePacket.PACKET_MAX) {
                     frame.unsendable = true;
                     unsendable.incrementAndGet();
@@ -229,7 +262,8 @@ public final class IbLink extends PolledLink {
                 fd, frame.slot.asSlice((long) frame.start - before, (long) before + frame.length + Vcrc.BYTES));
     }
 
-    /// Packets for a group travel by the tables of the switches; here they are filtered.
+    /// Packets for a group travel by the tables of the switches, as the subnet administration has them written for
+    /// those that it knows of ([#onGroups]); here they are filtered.
     @Override
     public void join(Gid group) {
         if (!group.isMulticast() || group.isIpv4()) {
@@ -240,12 +274,16 @@ public final class IbLink extends PolledLink {
                     LinkException.Kind.FAILED,
                     "multicast group " + group + ": this link is in " + GROUPS_MAX + " groups, and no more fit");
         }
-        groups.add(group);
+        if (groups.add(group)) {
+            groupWatch.onGroup(group, true);
+        }
     }
 
     @Override
     public void leave(Gid group) {
-        groups.remove(group);
+        if (groups.remove(group)) {
+            groupWatch.onGroup(group, false);
+        }
     }
 
     // ---- what it is

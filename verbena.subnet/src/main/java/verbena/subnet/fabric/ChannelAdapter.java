@@ -61,7 +61,11 @@ public final class ChannelAdapter extends FabricNode {
         if (info().hasLid(destinationLid(packet))) {
             deliver(packet); // loopback does not reach the link
         } else {
+            boolean isMulticast = NativePacket.isMulticast(destinationLid(packet));
             leave(packet, 0, PORT);
+            if (isMulticast) { // no switch sends it back, and queue pairs here may be members (IBTA 10.5.2)
+                deliver(store.add(memory, at, bytes, null, 0));
+            }
         }
     }
 

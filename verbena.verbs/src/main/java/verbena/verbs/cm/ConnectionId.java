@@ -5,10 +5,8 @@ import java.net.InetSocketAddress;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.AddressVector;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
-import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.ProtectionDomain;
@@ -57,6 +55,7 @@ public final class ConnectionId implements VerbsObject {
     // Guarded by this.
     private final OwnPorts ports;
     private final OwnQueuePair pair;
+    private final OwnGroups groups;
     private final Negotiation negotiation;
     private volatile @Nullable InetSocketAddress local;
     private volatile @Nullable InetSocketAddress peer;
@@ -67,6 +66,7 @@ public final class ConnectionId implements VerbsObject {
         this.space = space;
         this.ports = new OwnPorts(space, why -> offer(() -> onDeviceFailed(why)));
         this.pair = new OwnQueuePair(this);
+        this.groups = new OwnGroups(this);
         this.negotiation = new Negotiation(this, pair);
     }
 
@@ -360,23 +360,16 @@ public final class ConnectionId implements VerbsObject {
             throw new InvalidStateException("joinMulticast: " + this + " is in " + state + " and of port space " + space
                     + ": bind it or resolve an address first, in port space UDP or IPOIB");
         }
-        try {
-            pair.join(gid, sendOnly);
-        } catch (VerbsException e) {
-            String why = String.valueOf(e.getMessage());
-            offer(() -> Optional.of(new ConnectionEvent.MulticastError(this, gid, why)));
-            return;
-        }
-        var path = AddressVector.to(gid, ports.lease().gidIndex());
-        offer(() ->
-                Optional.of(new ConnectionEvent.MulticastJoined(this, gid, path, Endpoint.MULTICAST_QPN, UDP_QKEY)));
+        groups.join(
+                context().connectionService(),
+                new ConnectionService.GroupJoin(gid, ports.lease().gidIndex(), UDP_QKEY, sendOnly));
     }
 
     /// Leaves a multicast group (rdma_leave_multicast(3)).
     ///
     /// @throws InvalidStateException when it was not joined
     public synchronized void leaveMulticast(InetAddress group) {
-        if (!pair.leave(Gid.of(group))) {
+        if (!groups.leave(Gid.of(group), pair.queuePair().orElse(null))) {
             throw new InvalidStateException("leaveMulticast: " + this + " has not joined " + group.getHostAddress());
         }
     }
@@ -399,7 +392,7 @@ public final class ConnectionId implements VerbsObject {
         offer(() -> learn(begun, news));
     }
 
-    private void offer(EventChannel.Step step) {
+    void offer(EventChannel.Step step) {
         EventChannel to = channel;
         to.offer(this, step);
         while (to != channel) { // it has moved, and may have taken along what was there before this
@@ -451,6 +444,7 @@ public final class ConnectionId implements VerbsObject {
         try {
             negotiation.close(was);
             pair.close();
+            groups.close();
         } finally {
             ports.letGo(); // also when the device refuses something
         }

@@ -1,12 +1,9 @@
 package verbena.verbs.cm;
 
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 import verbena.verbs.Endpoint;
-import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpState;
@@ -26,8 +23,6 @@ final class OwnQueuePair {
     private boolean isOwned;
     private int describedQpn;
     private QpType describedType = QpType.RC;
-    /// The multicast groups joined, and whether to send only.
-    private final Map<Gid, Boolean> groups = new HashMap<>();
 
     OwnQueuePair(ConnectionId id) {
         this.id = id;
@@ -143,24 +138,6 @@ final class OwnQueuePair {
         } catch (InvalidStateException e) {
             // the program closes it at this moment, and nothing is in flight any more
         }
-    }
-
-    void join(Gid group, boolean sendOnly) {
-        QueuePair made = queuePair;
-        if (made != null && !sendOnly) {
-            made.attachMulticast(group);
-        }
-        groups.put(group, sendOnly);
-    }
-
-    /// False when the group was not joined.
-    boolean leave(Gid group) {
-        Boolean sendOnly = groups.remove(group);
-        QueuePair made = queuePair;
-        if (made != null && !made.isClosed() && Boolean.FALSE.equals(sendOnly)) {
-            made.detachMulticast(group);
-        }
-        return sendOnly != null;
     }
 
     void close() {

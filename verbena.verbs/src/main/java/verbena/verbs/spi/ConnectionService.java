@@ -56,6 +56,38 @@ public interface ConnectionService {
     /// Has a thread in [#attend] look whether its wait is over.
     default void wakeAttendant() {}
 
+    /// Makes the device's port a member of a multicast group for an identifier. Closing what this gives ends that,
+    /// also after a refusal.
+    ///
+    /// @param listener is told once, by any thread
+    default Watch join(GroupJoin join, GroupListener listener) {
+        return join.atOnce(listener);
+    }
+
+    /// A group to join.
+    ///
+    /// @param gidIndex which of the port's GIDs is sent from
+    /// @param qkey of the group when nothing else gives it one
+    /// @param isSendOnly whether its datagrams are not wanted
+    record GroupJoin(Gid group, int gidIndex, int qkey, boolean isSendOnly) {
+        /// Joins where the GID of a group alone leads to its members: there is nothing to wait for.
+        public Watch atOnce(GroupListener listener) {
+            listener.onJoined(AddressVector.to(group, gidIndex), qkey);
+            return () -> {};
+        }
+    }
+
+    /// Hears whether a group was joined, on any thread, which it must not block.
+    interface GroupListener {
+        /// Its datagrams travel now.
+        ///
+        /// @param path to the group
+        /// @param qkey that its datagrams have
+        void onJoined(AddressVector path, int qkey);
+
+        void onRefused(String why);
+    }
+
     /// Has `onFailure` told, once, when the device fails, or at once when it has; on any thread. Closing what this
     /// gives ends that.
     ///

@@ -1,15 +1,21 @@
 package verbena.nic.kind.ib;
 
-import java.util.EnumSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import verbena.nic.kind.DeviceHost;
-import verbena.nic.kind.DeviceProfile;
 import verbena.nic.kind.roce.RoceKind;
 import verbena.nic.link.FabricPort;
 import verbena.nic.link.IbLink;
-import verbena.verbs.Capability;
+import verbena.verbs.AddressVector;
+import verbena.verbs.DeviceException;
+import verbena.verbs.Gid;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.LinkLayer;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.PortState;
+import verbena.verbs.spi.ConnectionService.GroupJoin;
+import verbena.verbs.spi.ConnectionService.GroupListener;
+import verbena.verbs.spi.ConnectionService.Watch;
 
 /// The InfiniBand transport on a native link: as [RoceKind], with a port that has a LID. Path records of the subnet
 /// lead the connection manager to its peers ([IbWays]).
@@ -17,19 +23,53 @@ final class IbKind extends RoceKind {
     private static final int LINK_UP = 5;
     private static final int POLLING = 2;
 
+    /// More than two questions take.
+    private static final int PATIENCE_SECONDS = 10;
+
+    private final DeviceHost host;
     private final IbLink link;
 
     IbKind(DeviceHost host, IbLink link) {
         super(host, by -> new IbWays(host, link, by));
+        this.host = host;
         this.link = link;
     }
 
     @Override
-    public DeviceProfile profile() {
-        DeviceProfile same = super.profile();
-        var capabilities = EnumSet.copyOf(same.capabilities());
-        capabilities.remove(Capability.MULTICAST); // switches forward to those that have joined by the administration
-        return new DeviceProfile(capabilities, 0, 0, same.addressHandles());
+    public void awaitGroup(Gid group) {
+        await("attachMulticast", group, false).close(); // the queue pair that is attached keeps it
+    }
+
+    @Override
+    public Watch sendTo(Gid group) {
+        return await("createAddressHandle", group, true);
+    }
+
+    /// Switches forward to ports that have joined by the subnet administration: waits for its answer.
+    private Watch await(String verb, Gid group, boolean isSendOnly) {
+        if (host.engine().isMine()) {
+            throw new InvalidStateException(verb + ": this thread serves the device, and cannot wait for the answer");
+        }
+        var answer = new CompletableFuture<String>();
+        var join = new GroupJoin(group, 0, 0, isSendOnly);
+        Watch membership = connections().join(join, new GroupListener() {
+            @Override
+            public void onJoined(AddressVector path, int qkey) {
+                answer.complete("");
+            }
+
+            @Override
+            public void onRefused(String why) {
+                answer.complete(why);
+            }
+        });
+        String why = answer.completeOnTimeout("the device does not answer", PATIENCE_SECONDS, TimeUnit.SECONDS)
+                .join();
+        if (!why.isEmpty()) {
+            membership.close();
+            throw new DeviceException(verb + ": " + why);
+        }
+        return membership;
     }
 
     @Override

@@ -5,65 +5,58 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import verbena.nic.ManagementAgent;
+import org.jspecify.annotations.Nullable;
 import verbena.nic.kind.DeviceHost;
 import verbena.nic.kind.roce.RoceKind;
 import verbena.nic.kind.roce.Ways;
 import verbena.nic.link.IbLink;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
+import verbena.verbs.spi.ConnectionService.GroupJoin;
+import verbena.verbs.spi.ConnectionService.GroupListener;
+import verbena.verbs.spi.ConnectionService.Watch;
 import verbena.wire.ib.NativePacket;
 import verbena.wire.mad.Mad;
 import verbena.wire.mad.PathRecord;
 import verbena.wire.mad.Sa;
 
 /// The ways to peers on InfiniBand: asks the subnet administration for path records (IBTA 15.2.5.16), and learns from
-/// peers that ask for a connection, because ways are reversible. Engine-confined, but for [#complete].
-final class IbWays implements Ways, ManagementAgent {
+/// peers that ask for a connection, because ways are reversible. Engine-confined, but for [#complete] and [#join].
+final class IbWays implements Ways {
     /// Peers whose way is remembered; when there are more, all are forgotten.
     static final int KNOWN_MAX = 4_096;
     /// Datagrams that wait for an answer, at most.
     static final int WAITING_MAX = 1_024;
-    /// How often a question is sent.
-    static final int TIMES = 4;
-
-    private static final long TIMEOUT_NANOS = 500_000_000L;
     /// How long an answer is believed.
     private static final long FRESH_NANOS = 60_000_000_000L;
 
     /// @param freshNanos until when it is believed
     private record Way(int lid, int serviceLevel, long freshNanos) {}
 
-    /// A question under way, and what waits for its answer.
-    private static final class Query {
-        final MemorySegment mad;
-        final Gid local;
-        final List<Runnable> waiting = new ArrayList<>();
-        int sent;
-        long dueNanos;
-
-        Query(MemorySegment mad, Gid local) {
-            this.mad = mad;
-            this.local = local;
-        }
-    }
-
     private final DeviceHost host;
-    private final IbLink link;
-    private final RoceKind roce;
+    private final SubnetQuestions questions;
+    private final IbGroups groups;
     private final Map<Gid, Way> known = new ConcurrentHashMap<>();
-    private final Map<Gid, Query> asked = new HashMap<>();
-    private long transactionId;
+    /// By peer, what waits for the answer to a question that is under way.
+    private final Map<Gid, List<Runnable>> asked = new HashMap<>();
+
     private int waiting;
-    private boolean isRegistered;
 
     /// @param roce sends the questions, on queue pair 1
     IbWays(DeviceHost host, IbLink link, RoceKind roce) {
         this.host = host;
-        this.link = link;
-        this.roce = roce;
-        this.transactionId = host.random().nextLong();
+        questions = new SubnetQuestions(link, roce, host.random().nextLong());
+        groups = new IbGroups(host, link, questions);
+        link.onPortChange(groups::onPortChange);
+        link.onGroups((group, isWanted) -> {
+            if (isWanted) {
+                groups.join(group, IbGroups.Role.RECEIVER);
+            } else {
+                groups.leave(group, IbGroups.Role.RECEIVER);
+            }
+        });
     }
 
     // ---- ways
@@ -79,13 +72,17 @@ final class IbWays implements Ways, ManagementAgent {
             return; // a lost datagram: its sender asks again
         }
         waiting++;
-        Query query = asked.get(remote);
-        if (query == null) {
-            query = new Query(question(local, remote), local);
-            asked.put(remote, query);
-            send(query, host.engine().nowNanos());
+        List<Runnable> others = asked.get(remote);
+        if (others == null) {
+            others = new ArrayList<>();
+            asked.put(remote, others);
+            questions.ask(
+                    question(local, remote),
+                    local,
+                    (mad, now) -> onAnswer(remote, mad, now),
+                    host.engine().nowNanos());
         }
-        query.waiting.add(then);
+        others.add(then);
     }
 
     private static boolean isByLid(Gid gid) {
@@ -93,10 +90,8 @@ final class IbWays implements Ways, ManagementAgent {
     }
 
     private MemorySegment question(Gid local, Gid remote) {
-        MemorySegment mad = Mad.allocate();
-        transactionId++;
         long given = PathRecord.HAS_DGID | PathRecord.HAS_SGID | PathRecord.HAS_NUMB_PATH;
-        Sa.write(mad, Mad.METHOD_GET, transactionId, PathRecord.ATTRIBUTE, given);
+        MemorySegment mad = questions.question(Mad.METHOD_GET, PathRecord.ATTRIBUTE, given);
         MemorySegment record = Sa.data(mad);
         PathRecord.DGID_HIGH.put(record, remote.high());
         PathRecord.DGID_LOW.put(record, remote.low());
@@ -106,16 +101,16 @@ final class IbWays implements Ways, ManagementAgent {
         return mad;
     }
 
-    private void send(Query query, long nowNanos) {
-        if (!isRegistered) {
-            isRegistered = true;
-            roce.serve(Mad.CLASS_SUBNET_ADMINISTRATION, this);
-        }
-        query.sent++;
-        query.dueNanos = nowNanos + TIMEOUT_NANOS;
-        int manager = link.port().subnetManagerLid();
-        if (manager != 0) {
-            roce.send(Mad.copyOf(query.mad), query.local, new Gid(0, manager));
+    /// What has waited leaves, or is lost when there is no way.
+    private void onAnswer(Gid remote, @Nullable MemorySegment mad, long nowNanos) {
+        List<Runnable> waited = Objects.requireNonNullElse(asked.remove(remote), List.of());
+        waiting -= waited.size();
+        if (mad != null && Mad.status(mad) == 0) {
+            MemorySegment record = Sa.data(mad);
+            learn(
+                    remote,
+                    new Way(PathRecord.DLID.getInt(record), PathRecord.SL.getInt(record), nowNanos + FRESH_NANOS));
+            waited.forEach(Runnable::run);
         }
     }
 
@@ -156,65 +151,32 @@ final class IbWays implements Ways, ManagementAgent {
         known.put(remote, way);
     }
 
-    // ---- answers
+    // ---- multicast
 
     @Override
-    public void onMad(MemorySegment mad, Gid local, Gid remote, long nowNanos) {
-        if (Mad.method(mad) != Mad.METHOD_GET_RESPONSE
-                || Mad.attributeId(mad) != PathRecord.ATTRIBUTE
-                || !remote.equals(new Gid(0, link.port().subnetManagerLid()))) {
-            return;
-        }
-        MemorySegment record = Sa.data(mad);
-        var peer = new Gid(PathRecord.DGID_HIGH.get(record), PathRecord.DGID_LOW.get(record));
-        Gid of = Mad.status(mad) == 0 ? peer : asker(Mad.transactionId(mad));
-        Query query = asked.get(of);
-        if (query == null || Mad.transactionId(query.mad) != Mad.transactionId(mad)) {
-            return;
-        }
-        end(of, query);
-        if (Mad.status(mad) == 0) {
-            learn(of, new Way(PathRecord.DLID.getInt(record), PathRecord.SL.getInt(record), nowNanos + FRESH_NANOS));
-            query.waiting.forEach(Runnable::run);
-        }
-    }
+    public Watch join(GroupJoin join, GroupListener listener) {
+        IbGroups.Role role = join.isSendOnly() ? IbGroups.Role.SENDER : IbGroups.Role.RECEIVER;
+        host.engine().call(() -> {
+            groups.join(join.group(), role);
+            groups.await(join.group(), role, new IbGroups.Listener() {
+                @Override
+                public void onJoined(IbGroups.Properties it) {
+                    var path = AddressVector.to(join.group(), join.gidIndex())
+                            .withDestinationLid(it.lid())
+                            .withServiceLevel(it.serviceLevel());
+                    listener.onJoined(path, it.qkey());
+                }
 
-    /// The peer that a question was about; `::` when there is none.
-    private Gid asker(long transaction) {
-        for (var entry : asked.entrySet()) {
-            if (Mad.transactionId(entry.getValue().mad) == transaction) {
-                return entry.getKey();
-            }
-        }
-        return new Gid(0, 0);
-    }
-
-    private void end(Gid of, Query query) {
-        asked.remove(of);
-        waiting -= query.waiting.size();
-    }
-
-    @Override
-    public long deadlineNanos() {
-        long first = Long.MAX_VALUE;
-        for (Query query : asked.values()) {
-            first = Math.min(first, query.dueNanos);
-        }
-        return first;
-    }
-
-    @Override
-    public void onDeadline(long nowNanos) {
-        for (var entry : List.copyOf(asked.entrySet())) {
-            Query query = entry.getValue();
-            if (query.dueNanos > nowNanos) {
-                continue;
-            }
-            if (query.sent < TIMES) {
-                send(query, nowNanos);
-            } else {
-                end(entry.getKey(), query); // what waited is lost
-            }
-        }
+                @Override
+                public void onRefused(String why) {
+                    listener.onRefused("multicast group " + join.group() + ": " + why);
+                }
+            });
+            return true;
+        });
+        return () -> host.engine().call(() -> {
+            groups.leave(join.group(), role);
+            return true;
+        });
     }
 }

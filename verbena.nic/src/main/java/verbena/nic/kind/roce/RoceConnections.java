@@ -86,6 +86,11 @@ final class RoceConnections implements ConnectionService {
         return host.failures().apply(onFailure);
     }
 
+    @Override
+    public Watch join(GroupJoin join, GroupListener listener) {
+        return ways.join(join, listener);
+    }
+
     // ---- ports
 
     @Override

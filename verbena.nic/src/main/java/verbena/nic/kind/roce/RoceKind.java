@@ -100,6 +100,11 @@ public class RoceKind implements DeviceKind {
         gsi.send(mad, local, remote);
     }
 
+    /// Sees to it that agents are asked for their deadlines. The engine's owner.
+    public void look() {
+        gsi.look();
+    }
+
     /// The way to the peer's memory without packets, for a reliable connection that is being made; null when there
     /// is none.
     protected @Nullable PeerMemory peerMemory(QueuePairWiring wiring) {

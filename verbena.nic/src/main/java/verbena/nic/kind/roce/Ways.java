@@ -2,6 +2,10 @@ package verbena.nic.kind.roce;
 
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
+import verbena.verbs.spi.ConnectionService;
+import verbena.verbs.spi.ConnectionService.GroupJoin;
+import verbena.verbs.spi.ConnectionService.GroupListener;
+import verbena.verbs.spi.ConnectionService.Watch;
 
 /// The ways to peers, on a wire where a GID alone does not lead there. The engine's owner calls its
 /// methods.
@@ -38,4 +42,9 @@ public interface Ways {
 
     /// A management datagram of a peer has come from this LID.
     void onHeard(Gid remote, int lid);
+
+    /// As [ConnectionService#join]. Any thread.
+    default Watch join(GroupJoin join, GroupListener listener) {
+        return join.atOnce(listener);
+    }
 }

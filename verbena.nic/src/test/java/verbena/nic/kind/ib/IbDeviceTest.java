@@ -28,11 +28,13 @@ import verbena.nic.link.FabricServer;
 import verbena.nic.link.LinkException;
 import verbena.subnet.fabric.ChannelAdapter;
 import verbena.subnet.fabric.Fabric;
+import verbena.subnet.manager.Administration;
 import verbena.subnet.manager.ManagerOptions;
 import verbena.subnet.node.NodePort;
 import verbena.subnet.topology.Topology;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
+import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
@@ -56,8 +58,12 @@ import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.EventChannel;
+import verbena.verbs.cm.PortSpace;
 import verbena.wire.mad.PortCounter;
 import verbena.wire.mad.PortInfo;
 
@@ -81,6 +87,10 @@ class IbDeviceTest {
     private Path folder;
 
     private final Fabric fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
+    /// The thread of the fabric calls it.
+    private volatile FabricServer.Description description =
+            routes -> (routes ? "two routes\n" : "two switches\n").repeat(20_000);
+
     private FabricServer server;
     private Thread runner;
 
@@ -134,8 +144,7 @@ class IbDeviceTest {
     }
 
     private void serve() {
-        server = new FabricServer(
-                place(), fabric, routes -> (routes ? "two routes\n" : "two switches\n").repeat(20_000));
+        server = new FabricServer(place(), fabric, routes -> description.of(routes));
         runner = new Thread(server::run, "fabric");
         runner.start();
         awaitPorts(PortInfo.ACTIVE, PortInfo.ACTIVE);
@@ -169,8 +178,7 @@ class IbDeviceTest {
                     .isEqualTo(new Gid(0xFE80_0000_0000_0000L, adapter.info().guid()));
             assertThat(a.context.device().nodeGuid()).isEqualTo(adapter.guid());
             assertThat(a.context.attributes().capabilities())
-                    .contains(Capability.CONNECTION_MANAGER)
-                    .doesNotContain(Capability.MULTICAST);
+                    .contains(Capability.CONNECTION_MANAGER, Capability.MULTICAST);
         }
     }
 
@@ -353,6 +361,124 @@ class IbDeviceTest {
         qp.modify(new Transition.ToRtrUd());
         qp.modify(new Transition.ToRtsUnreliable(0));
         return qp;
+    }
+
+    private static final Gid GROUP = Gid.parse("ff12::77");
+
+    private void awaitGroups(int wanted) {
+        Administration administration = fabric.node("a").manager().administration();
+        description = _ -> String.valueOf(administration.groups());
+        while (!String.valueOf(wanted).equals(FabricPort.describe(place(), false))) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void sendToGroup(End from, QueuePair by, AddressHandle group, int bytes) throws InterruptedException {
+        try (SendBatch batch = by.send()) {
+            batch.send(9)
+                    .sge(from.memory, 0, bytes)
+                    .to(group, Endpoint.MULTICAST_QPN, QKEY)
+                    .submit();
+        }
+    }
+
+    /// IBTA 15.2.5.17: attaching joins by the subnet administration, an address of the group makes a sender, and the
+    /// last that leaves leaves.
+    @Test
+    void membersOfAGroupGetWhatItsSendersSend() throws Exception {
+        try (End a = new End(0);
+                End b = new End(1);
+                QueuePair qa = datagrams(a);
+                QueuePair qb = datagrams(b);
+                QueuePair qc = datagrams(b)) {
+            qb.attachMulticast(GROUP);
+            awaitGroups(1);
+            AddressHandle group = a.domain.createAddressHandle(AddressVector.to(GROUP, 0));
+            qc.attachMulticast(GROUP);
+            qb.postReceive(1, b.memory, 0, 200);
+            qc.postReceive(2, b.memory, 200, 200);
+            sendToGroup(a, qa, group, 100);
+            assertThat(List.of(b.completion().wrId(), b.completion().wrId())).containsExactlyInAnyOrder(1L, 2L);
+            qb.detachMulticast(GROUP);
+            qc.postReceive(3, b.memory, 0, 200);
+            sendToGroup(a, qa, group, 60);
+            assertThat(b.completion().byteLength()).isEqualTo(100);
+            qa.attachMulticast(GROUP);
+            qa.postReceive(4, a.memory, 0, 200);
+            qc.close();
+            sendToGroup(a, qa, group, 50);
+            assertThat(a.completion().byteLength())
+                    .as("the own port is a member too")
+                    .isEqualTo(90);
+            group.close();
+            awaitGroups(1);
+            qa.detachMulticast(GROUP);
+            awaitGroups(0);
+        }
+    }
+
+    @Test
+    void aGroupThatTheAdministrationRefusesIsAnError() {
+        try (End a = new End(0);
+                QueuePair qa = datagrams(a)) {
+            Gid noGroup = Gid.parse("ff12::1");
+            FabricPort.setLink(place(), "a", 0, false);
+            awaitPorts(PortInfo.DOWN, PortInfo.ACTIVE);
+            assertThatThrownBy(() -> qa.attachMulticast(noGroup))
+                    .isInstanceOf(DeviceException.class)
+                    .hasMessageContaining("attachMulticast: multicast group ff12::1: the subnet administration");
+        }
+    }
+
+    /// A new master knows no groups: it asks clients to register again (PortInfo, ClientReregister).
+    @Test
+    void aGroupOutlivesItsSubnetManager() throws Exception {
+        try (End a = new End(0);
+                End b = new End(1);
+                QueuePair qa = datagrams(a);
+                QueuePair qb = datagrams(b)) {
+            qb.attachMulticast(GROUP);
+            AddressHandle group = a.domain.createAddressHandle(AddressVector.to(GROUP, 0));
+            FabricPort.setLink(place(), "b", 0, false);
+            awaitPorts(PortInfo.ACTIVE, PortInfo.DOWN);
+            FabricPort.setLink(place(), "b", 0, true);
+            awaitPorts(PortInfo.ACTIVE, PortInfo.ACTIVE);
+            qb.postReceive(1, b.memory, 0, 200);
+            var wc = new WorkCompletion();
+            do { // until the switches forward again
+                sendToGroup(a, qa, group, 100);
+            } while (!b.cq.await(wc, Duration.ofMillis(20)));
+            assertThat(wc.ok()).isTrue();
+            group.close();
+        }
+    }
+
+    /// rdma_join_multicast(3): the event has the LID and the Q_Key of the group.
+    @Test
+    void anIdentifierJoinsByAnEvent() throws Exception {
+        try (End a = new End(0);
+                var channel = EventChannel.open(a.context);
+                var id = channel.createId(PortSpace.UDP)) {
+            id.bind(new InetSocketAddress(a.context.gids(1).getFirst().gid().address(), 0));
+            QueuePair qp = id.createQueuePair(a.domain, QueuePairOptions.ud(a.cq));
+            id.joinMulticast(GROUP.address());
+            var joined = (ConnectionEvent.MulticastJoined)
+                    channel.await(SOON).orElseThrow();
+            assertThat(joined.path().destinationLid()).isEqualTo(0xC000);
+            assertThat(joined.qkey()).isEqualTo(ConnectionId.UDP_QKEY);
+            AddressHandle group = a.domain.createAddressHandle(joined.path());
+            qp.postReceive(1, a.memory, 0, 200);
+            try (SendBatch batch = qp.send()) {
+                batch.send(9)
+                        .sge(a.memory, 0, 40)
+                        .to(group, joined.qpn(), joined.qkey())
+                        .submit();
+            }
+            assertThat(a.completion().byteLength()).isEqualTo(80);
+            id.leaveMulticast(GROUP.address());
+            group.close();
+        }
+        awaitGroups(0);
     }
 
     @Test
