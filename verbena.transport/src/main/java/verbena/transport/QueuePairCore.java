@@ -96,7 +96,8 @@ public final class QueuePairCore {
     /// IBTA 10.9.3: the 15 low bits of the P_Keys are equal, and at least one side is a full member.
     public boolean pkeyMatches(Frame frame) {
         int pkey = Bth.pkey(frame.slot, frame.start);
-        return ((pkey ^ parameters.pkey) & 0x7FFF) == 0 && ((pkey | parameters.pkey) & 0x8000) != 0;
+        int own = parameters.pkey();
+        return ((pkey ^ own) & 0x7FFF) == 0 && ((pkey | own) & 0x8000) != 0 && (own & 0x7FFF) != 0;
     }
 
     /// IBTA 9.6.1.5: whether it comes from the peer that this queue pair is connected to, by the way that it
@@ -131,7 +132,7 @@ public final class QueuePairCore {
             int destinationQpn,
             Path path) {
         int pad = Packet.padCount(payloadBytes);
-        Bth.write(frame.slot, frame.start, opcode, solicited, pad, parameters.pkey, destinationQpn, ackRequest, psn);
+        Bth.write(frame.slot, frame.start, opcode, solicited, pad, parameters.pkey(), destinationQpn, ackRequest, psn);
         long end = Packet.payloadOffset(frame, opcode) + (long) payloadBytes;
         for (int i = 0; i < pad; i++) {
             frame.slot.set(ValueLayout.JAVA_BYTE, end + i, (byte) 0);

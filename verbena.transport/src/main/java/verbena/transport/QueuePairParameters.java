@@ -19,7 +19,11 @@ public final class QueuePairParameters {
 
     /// Payload bytes of a full packet.
     public int pathMtu = 1024;
-    public int pkey = 0xFFFF;
+    /// The P_Key table of the port; on InfiniBand a subnet manager writes it, and the engine's owner takes that over.
+    public int[] pkeys = {0xFFFF};
+    /// Which P_Key of the table it has.
+    public int pkeyIndex;
+
     public int qkey;
     /// Bits of [verbena.verbs.Access]: what the peer may do.
     public int access;
@@ -58,6 +62,11 @@ public final class QueuePairParameters {
         this.qpn = qpn;
     }
 
+    /// The P_Key of this queue pair; 0, with which nothing is sent or taken, when the table has none there.
+    public int pkey() {
+        return pkeys[pkeyIndex];
+    }
+
     /// RESET: what modifications have set is as it was made. Number, protection domains and windows stay.
     public void reset() {
         var fresh = new QueuePairParameters(qpn);
@@ -76,6 +85,7 @@ public final class QueuePairParameters {
         path = fresh.path;
         peerSourcePort = fresh.peerSourcePort;
         qkey = fresh.qkey;
+        pkeyIndex = fresh.pkeyIndex;
         notifyWhenDrained = fresh.notifyWhenDrained;
     }
 

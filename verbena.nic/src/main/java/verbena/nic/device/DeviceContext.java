@@ -415,10 +415,11 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     @Override
     public int pkey(int port, int index) {
         checkPort(port);
-        if (index != 0) {
-            throw new IllegalArgumentException("pkey index: 0 is the only one, got " + index);
+        int[] pkeys = kind.pkeys();
+        if (index < 0 || index >= pkeys.length) {
+            throw new IllegalArgumentException("pkey index: 0 to " + (pkeys.length - 1) + ", got " + index);
         }
-        return 0xFFFF;
+        return pkeys[index];
     }
 
     @Override

@@ -73,6 +73,7 @@ record QueuePairParts(
             Counters counters,
             QueuePairEvents events,
             EngineTask.Owner owner) {
+        parameters.pkeys = context().kind().pkeys();
         var parts = new ProtocolParts(
                 parameters,
                 sends,

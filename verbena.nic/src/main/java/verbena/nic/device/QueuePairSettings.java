@@ -76,7 +76,7 @@ final class QueuePairSettings {
     /// @throws InvalidAttributesException when one is out of range
     void checkValues(QpModification m) {
         range(m, QpAttribute.PORT, 1, 1);
-        range(m, QpAttribute.PKEY_INDEX, 0, 0);
+        range(m, QpAttribute.PKEY_INDEX, 0, parameters.pkeys.length - 1);
         range(m, QpAttribute.DEST_QPN, 0, Endpoint.QPN_MASK);
         range(m, QpAttribute.RQ_PSN, 0, Endpoint.PSN_MASK);
         range(m, QpAttribute.SQ_PSN, 0, Endpoint.PSN_MASK);
@@ -119,6 +119,7 @@ final class QueuePairSettings {
         parameters.pathMtu = m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.ofBytes(parameters.pathMtu))
                 .bytes();
         parameters.qkey = m.getInt(QpAttribute.QKEY, parameters.qkey);
+        parameters.pkeyIndex = m.getInt(QpAttribute.PKEY_INDEX, parameters.pkeyIndex);
         parameters.destinationQpn = m.getInt(QpAttribute.DEST_QPN, parameters.destinationQpn);
         parameters.rqPsn = m.getInt(QpAttribute.RQ_PSN, parameters.rqPsn);
         parameters.sqPsn = m.getInt(QpAttribute.SQ_PSN, parameters.sqPsn);
@@ -150,7 +151,7 @@ final class QueuePairSettings {
                 p.destinationQpn,
                 Access.ofBits(p.access),
                 path,
-                0,
+                p.pkeyIndex,
                 1,
                 draining,
                 p.readsOutstandingMax,

@@ -47,6 +47,11 @@ public interface DeviceKind {
         return ethernet;
     }
 
+    /// The P_Keys of the port: a table that the engine's owner changes, and any thread may look at.
+    default int[] pkeys() {
+        return new int[] {0xFFFF};
+    }
+
     /// Waits until packets of a multicast group come, on a wire that forwards them to members only. The caller is not
     /// the engine's owner, and a queue pair is attached to the group.
     ///

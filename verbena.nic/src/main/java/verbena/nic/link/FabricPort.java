@@ -11,6 +11,7 @@ import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.Pollfd;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.Pollfds;
+import verbena.subnet.node.NodePort;
 import verbena.wire.BigEndian;
 import verbena.wire.mad.PortInfo;
 
@@ -24,6 +25,7 @@ import verbena.wire.mad.PortInfo;
 /// @param width of the link, as [verbena.verbs.PortAttributes] has it
 /// @param speed of each of its lanes, as there
 /// @param reregistrations how often a subnet manager has asked that clients register again
+/// @param pkeys the table of P_Keys, up to the last one that is there
 /// @param isInUse whether a device has the adapter
 public record FabricPort(
         int state,
@@ -36,6 +38,7 @@ public record FabricPort(
         int reregistrations,
         long nodeGuid,
         long portGuid,
+        List<Integer> pkeys,
         boolean isInUse) {
     private static final int DOWN = PortInfo.DOWN;
     private static final int EXTENDED_SPEEDS = 4; // speed 16 and above: the bits of extended speeds, from 14 Gb/s on
@@ -107,12 +110,24 @@ public record FabricPort(
                 BigEndian.i32(message, FabricSocket.REREGISTRATIONS),
                 BigEndian.i64(message, FabricSocket.NODE_GUID),
                 BigEndian.i64(message, FabricSocket.PORT_GUID),
+                pkeys(message),
                 status == FabricSocket.IN_USE);
+    }
+
+    private static List<Integer> pkeys(MemorySegment message) {
+        var pkeys = new ArrayList<Integer>();
+        for (int i = NodePort.PKEYS - 1; i >= 0; i--) {
+            int pkey = BigEndian.u16(message, FabricSocket.PKEYS + Short.BYTES * (long) i);
+            if (pkey != 0 || !pkeys.isEmpty()) {
+                pkeys.addFirst(pkey);
+            }
+        }
+        return List.copyOf(pkeys);
     }
 
     /// The same port without a link.
     FabricPort down() {
-        return new FabricPort(DOWN, 0, 0, 0, 0, width, speed, reregistrations, nodeGuid, portGuid, true);
+        return new FabricPort(DOWN, 0, 0, 0, 0, width, speed, reregistrations, nodeGuid, portGuid, pkeys, true);
     }
 
     /// Asks the fabric of this user to end; false when there is none.

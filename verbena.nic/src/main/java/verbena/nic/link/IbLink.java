@@ -14,12 +14,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
+import verbena.subnet.node.NodePort;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
 import verbena.wire.ib.NativePacket;
 import verbena.wire.ib.Vcrc;
 
@@ -56,6 +58,8 @@ public final class IbLink extends PolledLink {
     private volatile boolean wasFull; // the thread that sleeps reads it
     /// Written by the owner, read by any thread.
     private volatile FabricPort port;
+    /// As the last word of the fabric has them.
+    private final int[] pkeys = new int[NodePort.PKEYS];
 
     private final List<Consumer<AsyncEvent.Type>> listeners = new CopyOnWriteArrayList<>();
     private volatile GroupWatch groupWatch = (_, _) -> {};
@@ -96,6 +100,7 @@ public final class IbLink extends PolledLink {
                         "adapter " + number + " is in use by another device; there is one device for each");
             }
             port = said;
+            takePkeys(said);
             own = new Gid(PREFIX_DEFAULT, said.portGuid());
             gids = List.of(new GidEntry(0, own, GidType.IB, name, 0));
             fd = socket;
@@ -117,6 +122,21 @@ public final class IbLink extends PolledLink {
     public FabricPort port() {
         FabricPort said = port;
         return isLost ? said.down() : said;
+    }
+
+    /// The P_Key table of the port, which the owner changes. Any thread.
+    public int[] pkeys() {
+        return pkeys;
+    }
+
+    /// The P_Key of the default partition, as the port has it: of a full member, or of a limited one.
+    public int defaultPkey() {
+        for (int pkey : pkeys) {
+            if ((pkey & 0x7FFF) == (Bth.PKEY_DEFAULT & 0x7FFF)) {
+                return pkey;
+            }
+        }
+        return Bth.PKEY_DEFAULT;
     }
 
     /// Tells `listener` of changes of the port from now on; the thread that receives calls it.
@@ -175,7 +195,14 @@ public final class IbLink extends PolledLink {
         if (news != null) {
             FabricPort before = port;
             port = news;
+            takePkeys(news);
             tell(before, news);
+        }
+    }
+
+    private void takePkeys(FabricPort said) {
+        for (int i = 0; i < pkeys.length; i++) {
+            pkeys[i] = i < said.pkeys().size() ? said.pkeys().get(i) : 0;
         }
     }
 
@@ -185,6 +212,7 @@ public final class IbLink extends PolledLink {
         tell(wasActive && !isActive, AsyncEvent.Type.PORT_ERR);
         tell(!isLost && before.lid() != now.lid(), AsyncEvent.Type.LID_CHANGE);
         tell(!isLost && before.subnetManagerLid() != now.subnetManagerLid(), AsyncEvent.Type.SM_CHANGE);
+        tell(!before.pkeys().equals(now.pkeys()), AsyncEvent.Type.PKEY_CHANGE);
         tell(before.reregistrations() != now.reregistrations(), AsyncEvent.Type.CLIENT_REREGISTER);
         tell(isActive && !wasActive, AsyncEvent.Type.PORT_ACTIVE);
     }

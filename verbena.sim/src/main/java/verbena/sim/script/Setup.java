@@ -112,7 +112,7 @@ final class Setup {
                 case "keep-alive" -> p.keepAliveNanos = VirtualTime.nanos(words.next("time"));
                 case "timeout" -> p.ackTimeoutNanos = AckTimeout.nanos(words.integer(word));
                 case "qkey" -> p.qkey = words.integer(word);
-                case "pkey" -> p.pkey = words.integer(word);
+                case "pkey" -> p.pkeys = new int[] {words.integer(word)};
                 case "sq-psn" -> p.sqPsn = words.integer(word);
                 case "rq-psn" -> p.rqPsn = words.integer(word);
                 case "notify-drained" -> p.notifyWhenDrained = true;

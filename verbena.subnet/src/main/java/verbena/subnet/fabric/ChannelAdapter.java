@@ -6,7 +6,6 @@ import verbena.subnet.link.IntQueue;
 import verbena.subnet.link.LinkPort;
 import verbena.subnet.node.Node;
 import verbena.subnet.node.NodePort;
-import verbena.wire.ib.Bth;
 import verbena.wire.ib.Lrh;
 import verbena.wire.ib.NativePacket;
 import verbena.wire.mad.Notice;
@@ -58,6 +57,11 @@ public final class ChannelAdapter extends FabricNode {
             return;
         }
         int packet = store.add(memory, at, bytes, null, 0);
+        if (!info().ownsPkey(pkey(packet))) { // no host is in a partition by saying so
+            info().count(PortCounter.TRANSMIT_CONSTRAINT_ERRORS, 1);
+            store.release(packet);
+            return;
+        }
         if (info().hasLid(destinationLid(packet))) {
             deliver(packet); // loopback does not reach the link
         } else {
@@ -100,18 +104,8 @@ public final class ChannelAdapter extends FabricNode {
 
     /// Tells the subnet manager of a packet of another partition (IBTA 10.9.3); one without a P_Key is only counted.
     private void onBadPkey(int packet) {
-        MemorySegment memory = store.memory(packet);
-        long at = store.offset(packet);
-        long bth = ManagementPackets.bth(store, packet);
-        if (bth >= 0) {
-            var route = new MadRoute(
-                    PORT,
-                    Lrh.sourceLid(memory, at),
-                    Lrh.destinationLid(memory, at),
-                    Lrh.serviceLevel(memory, at),
-                    0,
-                    Bth.destinationQp(memory, bth),
-                    Bth.pkey(memory, bth));
+        MadRoute route = dropped(packet, PORT);
+        if (route != null) {
             node().onBadKey(Notice.BAD_P_KEY, route, route.pkey(), nowNanos());
         }
     }

@@ -105,6 +105,23 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
         return bth < 0 ? 0 : Bth.pkey(store.memory(packet), bth);
     }
 
+    /// LIDs, service level, P_Key and target of a packet that a port has dropped; null when it has no BTH.
+    final @Nullable MadRoute dropped(int packet, int port) {
+        MemorySegment memory = store.memory(packet);
+        long at = store.offset(packet);
+        long bth = ManagementPackets.bth(store, packet);
+        return bth < 0
+                ? null
+                : new MadRoute(
+                        port,
+                        Lrh.sourceLid(memory, at),
+                        Lrh.destinationLid(memory, at),
+                        Lrh.serviceLevel(memory, at),
+                        0,
+                        Bth.destinationQp(memory, bth),
+                        Bth.pkey(memory, bth));
+    }
+
     /// Sends a packet on the lane of its service level, or drops it.
     ///
     /// @param in where it has arrived; 0 when it is the node's own

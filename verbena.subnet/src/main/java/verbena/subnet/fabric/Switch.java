@@ -1,5 +1,6 @@
 package verbena.subnet.fabric;
 
+import verbena.subnet.MadRoute;
 import verbena.subnet.node.Node;
 import verbena.subnet.node.NodePort;
 import verbena.wire.ib.NativePacket;
@@ -25,21 +26,22 @@ public final class Switch extends FabricNode {
             return;
         }
         int pkey = pkey(packet);
-        if (from.enforcesInbound() && !from.hasPkey(pkey)) {
-            from.count(PortCounter.RECEIVE_CONSTRAINT_ERRORS, 1);
+        // The port has the table of the adapter behind it, which may be that of a limited member.
+        if (from.enforcesInbound() && !from.hasPkey(pkey) && !from.ownsPkey(pkey)) {
+            dropForeign(packet, from, PortCounter.RECEIVE_CONSTRAINT_ERRORS);
             store.release(packet);
         } else if (node().port(0).hasLid(to)) {
             if (node().port(0).hasPkey(pkey)) {
                 toAgents(packet, in);
             } else {
-                from.count(PortCounter.RECEIVE_CONSTRAINT_ERRORS, 1);
+                dropForeign(packet, from, PortCounter.RECEIVE_CONSTRAINT_ERRORS);
                 store.release(packet);
             }
         } else if (NativePacket.isMulticast(to)) {
             forwardToGroup(packet, from, node().tables().members(to), pkey);
         } else {
             int out = node().tables().port(to);
-            if (out > 0 && out <= ports() && isKeptBack(out, pkey)) {
+            if (out > 0 && out <= ports() && isKeptBack(packet, out, pkey)) {
                 store.release(packet);
             } else {
                 forward(packet, from, out);
@@ -53,7 +55,7 @@ public final class Switch extends FabricNode {
             from.count(PortCounter.RECEIVE_SWITCH_RELAY_ERRORS, 1);
         }
         for (int out = 1; out <= ports(); out++) {
-            if ((others & 1L << out) != 0 && !isKeptBack(out, pkey)) {
+            if ((others & 1L << out) != 0 && !isKeptBack(packet, out, pkey)) {
                 store.hold(packet);
                 leave(packet, from.number(), out);
             }
@@ -62,13 +64,23 @@ public final class Switch extends FabricNode {
     }
 
     /// Whether a packet must not leave by a port, because of its partition.
-    private boolean isKeptBack(int out, int pkey) {
+    private boolean isKeptBack(int packet, int out, int pkey) {
         NodePort to = node().port(out);
         boolean isKeptBack = to.enforcesOutbound() && !to.hasPkey(pkey);
         if (isKeptBack) {
-            to.count(PortCounter.TRANSMIT_CONSTRAINT_ERRORS, 1);
+            dropForeign(packet, to, PortCounter.TRANSMIT_CONSTRAINT_ERRORS);
         }
         return isKeptBack;
+    }
+
+    /// Counts a packet of another partition, and tells the subnet manager.
+    private void dropForeign(int packet, NodePort at, PortCounter counter) {
+        at.count(counter, 1);
+        MadRoute route = dropped(packet, at.number());
+        if (route != null) {
+            node().onBadPkeyAtSwitch(route, nowNanos());
+            attend();
+        }
     }
 
     private void forward(int packet, NodePort from, int out) {

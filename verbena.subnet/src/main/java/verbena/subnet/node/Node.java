@@ -168,6 +168,29 @@ public final class Node {
                 nowNanos);
     }
 
+    /// A switch has dropped a packet because of its P_Key; tells the subnet manager (trap 259).
+    ///
+    /// @param packet LIDs, service level, P_Key and queue pair of the packet, and the port that has dropped it
+    public void onBadPkeyAtSwitch(MadRoute packet, long nowNanos) {
+        this.nowNanos = nowNanos;
+        NodePort port = endPort(0);
+        traps.raise(
+                port,
+                Notice.SECURITY,
+                Notice.BAD_P_KEY_AT_SWITCH,
+                notice -> {
+                    Notice.DATA_VALID.put(notice, Notice.ALL_BUT_THE_SENDER);
+                    Notice.FIRST_LID.put(notice, packet.slid());
+                    Notice.SECOND_LID.put(notice, packet.dlid());
+                    Notice.P_KEY.put(notice, packet.pkey());
+                    Notice.P_KEY_SERVICE_LEVEL.put(notice, packet.serviceLevel());
+                    Notice.P_KEY_SECOND_QPN.put(notice, packet.destinationQpn());
+                    Notice.P_KEY_SWITCH_LID.put(notice, port.lid());
+                    Notice.P_KEY_PORT.put(notice, packet.port());
+                },
+                nowNanos);
+    }
+
     /// A subnet manager is at this port from now on, or no longer.
     public void setManager(int number, boolean present, long nowNanos) {
         NodePort port = endPort(number);

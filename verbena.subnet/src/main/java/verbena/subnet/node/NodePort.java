@@ -124,6 +124,7 @@ public final class NodePort {
         while (pkeysUsed > 0 && pkeys[pkeysUsed - 1] == 0) {
             pkeysUsed--;
         }
+        changes++;
     }
 
     private static int lanesOf(int code) {
@@ -258,6 +259,16 @@ public final class NodePort {
             int own = pkeys[i];
             if (((own ^ candidate) & 0x7FFF) == 0 && ((own | candidate) & PkeyTable.FULL_MEMBER) != 0) {
                 return true;
+            }
+        }
+        return false;
+    }
+
+    /// Whether the table has this P_Key, which the port may send by then.
+    public boolean ownsPkey(int pkey) {
+        for (int i = 0; i < pkeysUsed; i++) {
+            if ((pkeys[i] & 0xFFFF) == pkey) {
+                return (pkey & 0x7FFF) != 0;
             }
         }
         return false;

@@ -2,17 +2,27 @@ package verbena.subnet.fabric;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import verbena.subnet.link.Arbitration;
 import verbena.subnet.link.LinkPort;
 import verbena.subnet.manager.SubnetManager;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Deth;
+import verbena.wire.ib.Lrh;
+import verbena.wire.ib.Packet;
+import verbena.wire.ib.Vcrc;
 import verbena.wire.mad.LinearForwarding;
+import verbena.wire.mad.Mad;
+import verbena.wire.mad.Notice;
 import verbena.wire.mad.PortCounter;
 import verbena.wire.mad.PortInfo;
+import verbena.wire.mad.Smp;
 
 /// Packets between hosts, through switches: IBTA chapters 7 and 18.
 class FabricTest {
@@ -161,6 +171,18 @@ class FabricTest {
     @Test
     void aSwitchThatEnforcesPartitionsDropsForeignOnes() {
         run.comeUp("a");
+        Sets.pkeys(a, 1, 0xFFFF, 0x0001, 0x8001, 0x8003);
+        var traps = new TreeSet<String>();
+        fabric.watch((sender, _, memory, at, bytes) -> {
+            boolean isDatagram = bytes == Lrh.BYTES + Bth.BYTES + Deth.BYTES + Mad.BYTES + Packet.ICRC_BYTES + Vcrc.BYTES;
+            MemorySegment mad = isDatagram
+                    ? memory.asSlice(at + Lrh.BYTES + Bth.BYTES + Deth.BYTES, Mad.BYTES)
+                    : Mad.allocate();
+            if (Mad.method(mad) == Mad.METHOD_TRAP) {
+                MemorySegment notice = Smp.data(mad);
+                traps.add(sender + " " + Notice.TRAP_NUMBER.get(notice) + " from port " + Notice.P_KEY_PORT.get(notice));
+            }
+        });
         Sets.enforce(s1, 1, false, false);
         Sets.pkeys(s2, 1, 0x8001);
         Sets.enforce(s2, 1, false, true);
@@ -172,11 +194,31 @@ class FabricTest {
         assertThat(count(s2, 1, PortCounter.TRANSMIT_CONSTRAINT_ERRORS)).isEqualTo(1);
         Sets.pkeys(s1, 1, 0x8002, 0x0001);
         Sets.enforce(s1, 1, true, false);
-        Packets.send(a, b.lid(), 0, 0x0001, 3, Packets.SHORT); // two limited members
+        Packets.send(a, b.lid(), 0, 0x0001, 3, Packets.SHORT); // the adapter's own, of a limited member
+        Packets.send(a, b.lid(), 0, 0x8001, 4, Packets.SHORT);
+        Packets.send(a, b.lid(), 0, 0x8003, 5, Packets.SHORT);
+        settle();
+        assertThat(takeAll(b)).containsExactly(3, 4);
+        assertThat(count(s1, 1, PortCounter.RECEIVE_CONSTRAINT_ERRORS)).isEqualTo(1);
+        assertThat(traps).as("the manager is told by both").contains("s2 259 from port 1", "s1 259 from port 1");
+    }
+
+    /// IBTA 10.9.2: the adapter has the table, so a host is in a partition only when the manager says so.
+    @Test
+    void aHostSendsByThePkeysOfItsPortOnly() {
+        run.comeUp("a");
+        Sets.pkeys(a, 1, 0x7FFF, 0x8001);
+        Sets.pkeys(b, 1, 0xFFFF, 0x8001, 0x8002);
+        Packets.send(a, b.lid(), 0, 0xFFFF, 1, Packets.SHORT); // the port is a limited member
+        Packets.send(a, b.lid(), 0, 0x8002, 2, Packets.SHORT);
+        Packets.send(a, b.lid(), 0, 0x7FFF, 3, Packets.SHORT);
         Packets.send(a, b.lid(), 0, 0x8001, 4, Packets.SHORT);
         settle();
-        assertThat(takeAll(b)).containsExactly(4);
-        assertThat(count(s1, 1, PortCounter.RECEIVE_CONSTRAINT_ERRORS)).isEqualTo(1);
+        assertThat(takeAll(b)).containsExactly(3);
+        assertThat(count(a, 1, PortCounter.TRANSMIT_CONSTRAINT_ERRORS)).isEqualTo(2);
+        assertThat(count(s1, 1, PortCounter.RECEIVE_CONSTRAINT_ERRORS))
+                .as("the switch enforces what the manager has written there")
+                .isEqualTo(1);
     }
 
     @Test
@@ -197,12 +239,13 @@ class FabricTest {
         Packets.send(a, 0xC005, 1);
         Packets.send(b, 0xC005, 2);
         settle();
-        assertThat(takeAll(a)).containsExactly(2);
-        assertThat(takeAll(b)).containsExactly(1);
+        assertThat(takeAll(a)).as("its own, and the other's").containsExactly(1, 2);
+        assertThat(takeAll(b)).containsExactlyInAnyOrder(1, 2);
         assertThat(takeAll(c)).containsExactlyInAnyOrder(1, 2);
         Sets.group(s2, 0xC005);
         Packets.send(a, 0xC005, 3);
         settle();
+        assertThat(takeAll(a)).containsExactly(3);
         assertThat(takeAll(c)).isEmpty();
         assertThat(count(s2, 4, PortCounter.RECEIVE_SWITCH_RELAY_ERRORS)).isEqualTo(1);
         assertThat(fabric.store().held()).isZero();

@@ -35,6 +35,7 @@ import verbena.tools.kit.ToolCommand;
         })
 public final class FabricUpCommand extends ToolCommand {
     private static final int PRIORITY_MAX = 15;
+    private static final int LMC_MAX = 7;
     /// How far the transaction numbers of two managers are apart.
     private static final long TRANSACTIONS = 1L << 40;
 
@@ -47,6 +48,22 @@ public final class FabricUpCommand extends ToolCommand {
             description = "Put a subnet manager at this node instead of the first adapter; with several, the one with"
                     + " the highest priority (0 to 15) is the master, and another takes over when it is lost.")
     private List<String> managers = List.of();
+
+    @Option(
+            names = "--partition",
+            paramLabel = "PKEY=NODE[:limited],...",
+            description = "Make a partition of these adapters, for the manager to enforce. A limited member reaches full"
+                    + " ones only; 'all' stands for those that are not named. Partition 0x7fff is the default one, of"
+                    + " which all are full members unless this says otherwise.")
+    private List<String> partitions = List.of();
+
+    @Option(
+            names = "--lmc",
+            paramLabel = "BITS",
+            defaultValue = "0",
+            description = "Give each adapter two to this many LIDs, whose routes differ where there are several: 0 to 7."
+                    + " Default: ${DEFAULT-VALUE}.")
+    private int lmc;
 
     @Option(
             names = "--no-manager",
@@ -128,6 +145,9 @@ public final class FabricUpCommand extends ToolCommand {
                     .min(Comparator.comparing(node -> node instanceof Switch)) // adapters first
                     .ifPresent(node -> ends.add(new NodeName(node.name(), 0)));
         }
+        range("--lmc", lmc, 0, LMC_MAX);
+        ManagerOptions options =
+                ManagerOptions.DEFAULT.withLmc(lmc).withPartitions(PartitionText.read(partitions, fabric, this));
         long transactions = 0;
         for (NodeName end : ends) {
             range("--manager: priority", end.number(), 0, PRIORITY_MAX);
@@ -136,7 +156,7 @@ public final class FabricUpCommand extends ToolCommand {
                     .findFirst()
                     .orElseThrow(() -> wrong("--manager: there is no node " + end.name()));
             transactions += TRANSACTIONS;
-            fabric.manage(node, ManagerOptions.DEFAULT.withPriority(end.number()), transactions);
+            fabric.manage(node, options.withPriority(end.number()), transactions);
         }
     }
 

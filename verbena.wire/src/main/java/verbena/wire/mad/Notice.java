@@ -44,6 +44,9 @@ public final class Notice {
     /// Trap: a packet with a wrong P_Key, at a switch.
     public static final int BAD_P_KEY_AT_SWITCH = 259;
 
+    /// [#DATA_VALID]: LIDs, P_Key, service level, and the queue pair that the packet is for.
+    public static final int ALL_BUT_THE_SENDER = 0x2F;
+
     public static final Field IS_GENERIC = Field.of(0, 1);
     public static final Field TYPE = new Field(0, 1, 7);
     public static final Field PRODUCER_TYPE = Field.of(1, 24);
@@ -83,6 +86,20 @@ public final class Notice {
     public static final Field FIRST_QPN = Field.of(21, 24);
     /// 257 and 258.
     public static final Field SECOND_QPN = Field.of(25, 24);
+    /// 259: which of the fields are valid; the lowest bits are LIDs, P_Key, service level and queue pairs.
+    public static final Field DATA_VALID = Field.of(10, 16);
+    /// 259: the wrong one. LIDs are as of 257.
+    public static final Field P_KEY = Field.of(16, 16);
+    /// 259.
+    public static final Field P_KEY_SERVICE_LEVEL = Field.of(18, 4);
+    /// 259.
+    public static final Field P_KEY_FIRST_QPN = Field.of(19, 24);
+    /// 259.
+    public static final Field P_KEY_SECOND_QPN = Field.of(23, 24);
+    /// 259: the switch.
+    public static final Field P_KEY_SWITCH_LID = Field.of(58, 16);
+    /// 259: by which the packet came, or would have left.
+    public static final Field P_KEY_PORT = Field.of(60, 8);
     public static final Field ISSUER_GID_HIGH = Field.of(64, 64);
     public static final Field ISSUER_GID_LOW = Field.of(72, 64);
 

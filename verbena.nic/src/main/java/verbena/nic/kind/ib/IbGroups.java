@@ -226,7 +226,7 @@ final class IbGroups {
         McMemberRecord.JOIN_STATE.put(record, states);
         if (components == CREATES) {
             McMemberRecord.Q_KEY.put(record, QKEY_DEFAULT);
-            McMemberRecord.P_KEY.put(record, 0xFFFF);
+            McMemberRecord.P_KEY.put(record, link.defaultPkey());
         }
         questions.ask(mad, own, answered, host.engine().nowNanos());
     }

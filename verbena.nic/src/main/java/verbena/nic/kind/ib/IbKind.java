@@ -36,6 +36,11 @@ final class IbKind extends RoceKind {
     }
 
     @Override
+    public int[] pkeys() {
+        return link.pkeys();
+    }
+
+    @Override
     public void awaitGroup(Gid group) {
         await("attachMulticast", group, false).close(); // the queue pair that is attached keeps it
     }
@@ -84,7 +89,7 @@ final class IbKind extends RoceKind {
                 ethernet.gidTableLength(),
                 ethernet.capabilityFlags(),
                 ethernet.maxMessageBytes(),
-                ethernet.pkeyTableLength(),
+                link.pkeys().length,
                 port.lid(),
                 port.subnetManagerLid(),
                 port.lmc(),

@@ -36,6 +36,7 @@ final class IbWays implements Ways {
     private record Way(int lid, int serviceLevel, long freshNanos) {}
 
     private final DeviceHost host;
+    private final IbLink link;
     private final SubnetQuestions questions;
     private final IbGroups groups;
     private final Map<Gid, Way> known = new ConcurrentHashMap<>();
@@ -47,6 +48,7 @@ final class IbWays implements Ways {
     /// @param roce sends the questions, on queue pair 1
     IbWays(DeviceHost host, IbLink link, RoceKind roce) {
         this.host = host;
+        this.link = link;
         questions = new SubnetQuestions(link, roce, host.random().nextLong());
         groups = new IbGroups(host, link, questions);
         link.onPortChange(groups::onPortChange);
@@ -149,6 +151,13 @@ final class IbWays implements Ways {
             known.clear();
         }
         known.put(remote, way);
+    }
+
+    // ---- partitions
+
+    @Override
+    public int pkey() {
+        return link.defaultPkey();
     }
 
     // ---- multicast

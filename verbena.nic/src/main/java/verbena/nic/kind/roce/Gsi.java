@@ -32,7 +32,6 @@ final class Gsi implements Protocol {
     /// Datagrams on their way from one engine to another, at most.
     private static final int RELAYED_MAX = 1_024;
     private static final int CLASSES = 256;
-    private static final int PKEY = 0xFFFF;
     private static final int HOP_LIMIT = 64;
     private static final Opcode OPCODE = Opcode.UD_SEND_ONLY;
 
@@ -154,13 +153,14 @@ final class Gsi implements Protocol {
     }
 
     /// Whether it is a management datagram at all.
-    private static PacketFate judge(Frame frame, Opcode opcode) {
+    private PacketFate judge(Frame frame, Opcode opcode) {
         if (opcode != OPCODE
                 || Packet.payloadBytes(frame, opcode) != Mad.BYTES
                 || RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)) {
             return PacketFate.DROPPED_MANAGEMENT;
         }
-        if ((Bth.pkey(frame.slot, frame.start) & 0x7FFF) != (PKEY & 0x7FFF)) {
+        int pkey = Bth.pkey(frame.slot, frame.start);
+        if ((pkey & 0x7FFF) != 0x7FFF || ((pkey | ways.pkey()) & 0x8000) == 0) {
             return PacketFate.DROPPED_PKEY;
         }
         int deth = frame.start + opcode.dethOffset();
@@ -179,7 +179,7 @@ final class Gsi implements Protocol {
         if (next == null) {
             return false;
         }
-        Bth.write(frame.slot, frame.start, OPCODE, false, 0, PKEY, Mad.QPN, false, psn);
+        Bth.write(frame.slot, frame.start, OPCODE, false, 0, ways.pkey(), Mad.QPN, false, psn);
         psn = Psn.next(psn);
         Deth.write(frame.slot, frame.start + OPCODE.dethOffset(), Mad.QKEY, Mad.QPN);
         MemorySegment.copy(next.mad, 0, frame.slot, Packet.payloadOffset(frame, OPCODE), Mad.BYTES);

@@ -6,6 +6,7 @@ import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.ConnectionService.GroupJoin;
 import verbena.verbs.spi.ConnectionService.GroupListener;
 import verbena.verbs.spi.ConnectionService.Watch;
+import verbena.wire.ib.Bth;
 
 /// The ways to peers, on a wire where a GID alone does not lead there. The engine's owner calls its
 /// methods.
@@ -42,6 +43,11 @@ public interface Ways {
 
     /// A management datagram of a peer has come from this LID.
     void onHeard(Gid remote, int lid);
+
+    /// The P_Key of management datagrams: the default one, whose upper bit says that the port is a full member.
+    default int pkey() {
+        return Bth.PKEY_DEFAULT;
+    }
 
     /// As [ConnectionService#join]. Any thread.
     default Watch join(GroupJoin join, GroupListener listener) {

@@ -16,8 +16,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +32,7 @@ import verbena.subnet.fabric.ChannelAdapter;
 import verbena.subnet.fabric.Fabric;
 import verbena.subnet.manager.Administration;
 import verbena.subnet.manager.ManagerOptions;
+import verbena.subnet.manager.Partition;
 import verbena.subnet.node.NodePort;
 import verbena.subnet.topology.Topology;
 import verbena.verbs.Access;
@@ -56,6 +59,7 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RnrTimer;
 import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
+import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionEvent;
@@ -86,7 +90,7 @@ class IbDeviceTest {
     @TempDir
     private Path folder;
 
-    private final Fabric fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
+    private Fabric fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
     /// The thread of the fabric calls it.
     private volatile FabricServer.Description description =
             routes -> (routes ? "two routes\n" : "two switches\n").repeat(20_000);
@@ -141,6 +145,18 @@ class IbDeviceTest {
     void start() {
         fabric.manage(fabric.node("a"), ManagerOptions.DEFAULT, 1);
         serve();
+    }
+
+    /// Another fabric instead, whose manager does otherwise.
+    private void startAgain(ManagerOptions options) throws InterruptedException {
+        stop();
+        fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
+        fabric.manage(fabric.node("a"), options, 1);
+        serve();
+    }
+
+    private long guid(String adapter) {
+        return fabric.node(adapter).node().port(1).guid();
     }
 
     private void serve() {
@@ -237,10 +253,14 @@ class IbDeviceTest {
     }
 
     private static void connectByLid(QueuePair qp, int lid, int peer) {
+        connectByLid(qp, 0, lid, peer);
+    }
+
+    private static void connectByLid(QueuePair qp, int pkeyIndex, int lid, int peer) {
         AddressVector to = AddressVector.to(new Gid(0, 0), 0).withDestinationLid(lid);
-        qp.modify(new Transition.ToInit(Access.remoteAll()));
+        qp.modify(new Transition.ToInit(1, pkeyIndex, Access.remoteAll()));
         qp.modify(new Transition.ToRtr(to, Mtu.MTU_2048, peer, 100, 4, new RnrTimer(12)));
-        qp.modify(new Transition.ToRts(100, new AckTimeout(14), 7, 7, 4));
+        qp.modify(new Transition.ToRts(100, new AckTimeout(14), 3, 7, 4));
     }
 
     @Test
@@ -479,6 +499,40 @@ class IbDeviceTest {
             group.close();
         }
         awaitGroups(0);
+    }
+
+    /// IBTA 10.9: a queue pair has a P_Key of the port's table, and packets of another partition are dropped.
+    @Test
+    void queuePairsOfOnePartitionReachEachOtherAndNoOther() throws Exception {
+        startAgain(ManagerOptions.DEFAULT.withPartitions(List.of(
+                new Partition(0x7FFF, Map.of(guid("a"), true), false),
+                new Partition(0x11, Map.of(guid("a"), true, guid("b"), false), false),
+                new Partition(0x22, Map.of(guid("b"), true), false))));
+        try (End a = new End(0);
+                End b = new End(1)) {
+            assertThat(IntStream.range(0, 3).map(i -> a.context.pkey(1, i))).containsExactly(0xFFFF, 0x8011, 0);
+            assertThat(IntStream.range(0, 3).map(i -> b.context.pkey(1, i))).containsExactly(0x7FFF, 0x11, 0x8022);
+            assertThat(a.context.port(1).pkeyTableLength()).isEqualTo(NodePort.PKEYS);
+            try (QueuePair qa = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
+                    QueuePair qb = b.domain.createQueuePair(QueuePairOptions.rc(b.cq))) {
+                connectByLid(qa, 1, b.lid(), qb.qpn());
+                connectByLid(qb, 1, a.lid(), qa.qpn());
+                pingPong(a, qa, b, qb);
+                assertThat(qb.query().pkeyIndex()).isEqualTo(1);
+            }
+            connectAndWrite(a.context, b.context); // the subnet administration is asked by a limited member too
+            try (QueuePair qa = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
+                    QueuePair qb = b.domain.createQueuePair(QueuePairOptions.rc(b.cq))) {
+                connectByLid(qa, 1, b.lid(), qb.qpn());
+                connectByLid(qb, 2, a.lid(), qa.qpn());
+                qb.postReceive(1, b.memory, 4_096, 64);
+                qa.postSend(3, a.memory, 0, 64);
+                var wc = new WorkCompletion();
+                assertThat(a.cq.await(wc, SOON)).isTrue();
+                assertThat(wc.status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
+            }
+            assertThatThrownBy(() -> a.context.pkey(1, NodePort.PKEYS)).hasMessageContaining("pkey index: 0 to 127, got 128");
+        }
     }
 
     @Test
