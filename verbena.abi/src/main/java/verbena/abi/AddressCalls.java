@@ -79,7 +79,8 @@ final class AddressCalls {
             return AddressVector.to(NONE, 0)
                     .withPort(number(from, "port_num"))
                     .withServiceLevel(number(from, "sl"))
-                    .withDestinationLid(lid);
+                    .withDestinationLid(lid)
+                    .withSourcePathBits(number(from, "src_path_bits") & 0x7F);
         }
         return new AddressVector(
                 DeviceCalls.gid(from + AH_ATTR.at("grh.dgid")),
@@ -89,7 +90,8 @@ final class AddressCalls {
                 Math.max(1, number(from, "grh.hop_limit")), // 0 gets as far as 1 does
                 Memory.getInt(from + AH_ATTR.at("grh.flow_label")) & 0xF_FFFF,
                 number(from, "sl"),
-                lid);
+                lid,
+                number(from, "src_path_bits") & 0x7F);
     }
 
     private static int number(long from, String field) {
@@ -106,6 +108,7 @@ final class AddressCalls {
         boolean isGlobal = !NONE.equals(from.destination());
         Memory.putByte(into + AH_ATTR.at("is_global"), isGlobal ? 1 : 0);
         Memory.putShort(into + AH_ATTR.at("dlid"), from.destinationLid());
+        Memory.putByte(into + AH_ATTR.at("src_path_bits"), from.sourcePathBits());
         Memory.putByte(into + AH_ATTR.at("port_num"), from.port());
     }
 }

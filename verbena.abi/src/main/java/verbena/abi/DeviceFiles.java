@@ -12,10 +12,14 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
+import verbena.verbs.LinkLayer;
+import verbena.verbs.PortAttributes;
+import verbena.verbs.PortState;
 import verbena.verbs.TransportType;
 
 /// Writes what programs look for under `/sys/class/infiniband`, `/sys/class/infiniband_verbs` and `/dev/infiniband`
@@ -147,7 +151,7 @@ final class DeviceFiles {
         put(at + "board_id", "Verbena");
         put(at + "hw_rev", "0");
         put(at + "fw_ver", FIRMWARE);
-        writePort(at + "ports/1/", gids);
+        writePort(at + "ports/1/", gids, of.device().port());
         hardware(at + "device", gids);
 
         String verbs = VERBS_CLASS + "/" + of.verbsName() + "/";
@@ -158,15 +162,19 @@ final class DeviceFiles {
         node(of.verbsName());
     }
 
-    private void writePort(String at, List<GidEntry> gids) throws IOException {
-        boolean active = !gids.isEmpty();
+    /// @param port as it is, where the device says so before it is open
+    private void writePort(String at, List<GidEntry> gids, Optional<PortAttributes> port) throws IOException {
+        boolean active = port.map(PortAttributes::state).map(PortState.ACTIVE::equals).orElse(!gids.isEmpty());
+        boolean isNative = port.map(PortAttributes::linkLayer)
+                .filter(LinkLayer.INFINIBAND::equals)
+                .isPresent();
         put(at + "state", active ? "4: ACTIVE" : "1: DOWN");
-        put(at + "phys_state", active ? "5: LinkUp" : "3: Disabled");
-        put(at + "link_layer", "Ethernet");
-        put(at + "rate", "2.5 Gb/sec (1X SDR)");
-        put(at + "lid", "0x0");
-        put(at + "lid_mask_count", "0");
-        put(at + "sm_lid", "0x0");
+        put(at + "phys_state", active ? "5: LinkUp" : isNative ? "2: Polling" : "3: Disabled");
+        put(at + "link_layer", isNative ? "InfiniBand" : "Ethernet");
+        put(at + "rate", isNative ? "100 Gb/sec (4X EDR)" : "2.5 Gb/sec (1X SDR)");
+        put(at + "lid", "0x%x".formatted(port.map(PortAttributes::lid).orElse(0)));
+        put(at + "lid_mask_count", String.valueOf(port.map(PortAttributes::lidMaskControl).orElse(0)));
+        put(at + "sm_lid", "0x%x".formatted(port.map(PortAttributes::subnetManagerLid).orElse(0)));
         put(at + "sm_sl", "0");
         put(at + "cap_mask", "0x00000000");
         put(at + "pkeys/0", "0xffff");

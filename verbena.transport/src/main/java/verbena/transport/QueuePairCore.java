@@ -147,6 +147,7 @@ public final class QueuePairCore {
         frame.hopLimit = path.hopLimit();
         frame.serviceLevel = path.serviceLevel();
         frame.destinationLid = path.destinationLid();
+        frame.pathBits = path.sourcePathBits();
     }
 
     // ---- requests that never leave this side

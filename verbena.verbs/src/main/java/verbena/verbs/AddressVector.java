@@ -18,6 +18,7 @@ import java.util.Objects;
 /// @param flowLabel 20 bits that choose the UDP source port on RoCE v2; 0 lets the device choose
 /// @param serviceLevel 0 to 15
 /// @param destinationLid InfiniBand only; 0 otherwise. With the GID `::` the packets have no GRH.
+/// @param sourcePathBits which of several own LIDs to send from (LMC), 0 to 127; InfiniBand only
 public record AddressVector(
         Gid destination,
         int sourceGidIndex,
@@ -26,7 +27,8 @@ public record AddressVector(
         int hopLimit,
         int flowLabel,
         int serviceLevel,
-        int destinationLid) {
+        int destinationLid,
+        int sourcePathBits) {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -42,6 +44,29 @@ public record AddressVector(
         Checks.range("flowLabel", flowLabel, 0, 0xF_FFFF);
         Checks.range("serviceLevel", serviceLevel, 0, 15);
         Checks.range("destinationLid", destinationLid, 0, 0xFFFF);
+        Checks.range("sourcePathBits", sourcePathBits, 0, 127);
+    }
+
+    /// The way from the first of the own LIDs.
+    public AddressVector(
+            Gid destination,
+            int sourceGidIndex,
+            int port,
+            int trafficClass,
+            int hopLimit,
+            int flowLabel,
+            int serviceLevel,
+            int destinationLid) {
+        this(
+                destination,
+                sourceGidIndex,
+                port,
+                trafficClass,
+                hopLimit,
+                flowLabel,
+                serviceLevel,
+                destinationLid,
+                0);
     }
 
     /// The usual way: port 1, hop limit 64, no traffic class.
@@ -50,7 +75,7 @@ public record AddressVector(
     }
 
     /// The way back to the sender of a datagram, with the datagram's traffic class, and on InfiniBand with its service
-    /// level.
+    /// level, from the LID that it came to.
     ///
     /// @param received the completion of the datagram's receive
     /// @param area the 40 bytes that precede the data in its receive: a GRH or IPv6 header, or 20 bytes that
@@ -65,7 +90,9 @@ public record AddressVector(
         AddressVector back = isGlobal ? toSender(area, context) : to(NONE, 0);
         return received.sourceLid() == 0
                 ? back
-                : back.withDestinationLid(received.sourceLid()).withServiceLevel(received.serviceLevel());
+                : back.withDestinationLid(received.sourceLid())
+                        .withServiceLevel(received.serviceLevel())
+                        .withSourcePathBits(received.pathBits());
     }
 
     private static AddressVector toSender(MemorySegment area, Context context) {
@@ -109,24 +136,30 @@ public record AddressVector(
     /// This address vector from another own port.
     public AddressVector withPort(int port) {
         return new AddressVector(
-                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid);
+                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid, sourcePathBits);
     }
 
     /// This address vector with another traffic class.
     public AddressVector withTrafficClass(int trafficClass) {
         return new AddressVector(
-                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid);
+                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid, sourcePathBits);
     }
 
     /// This address vector with another service level.
     public AddressVector withServiceLevel(int serviceLevel) {
         return new AddressVector(
-                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid);
+                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid, sourcePathBits);
     }
 
     /// This address vector with another destination LID.
     public AddressVector withDestinationLid(int lid) {
         return new AddressVector(
-                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, lid);
+                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, lid, sourcePathBits);
+    }
+
+    /// This address vector from another of the own LIDs (LMC).
+    public AddressVector withSourcePathBits(int bits) {
+        return new AddressVector(
+                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid, bits);
     }
 }

@@ -2,6 +2,7 @@ package verbena.verbs;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import verbena.verbs.spi.Provider;
@@ -32,6 +33,11 @@ public interface Device {
 
     /// The GIDs that port 1 of an opened device will have; empty when they are only known then.
     List<GidEntry> gids();
+
+    /// Port 1 as it is now, where that is known without opening the device.
+    default Optional<PortAttributes> port() {
+        return Optional.empty();
+    }
 
     /// Whether it reaches processes of this host only.
     default boolean isOfHost() {

@@ -124,6 +124,7 @@ public final class GidTable {
                 to.hopLimit(),
                 to.flowLabel() == 0 ? 0 : RoceV2.udpSourcePort(to.flowLabel()),
                 to.serviceLevel(),
+                0,
                 0);
     }
 
@@ -146,6 +147,7 @@ public final class GidTable {
                 to.hopLimit(),
                 0,
                 to.serviceLevel(),
-                lid);
+                lid,
+                to.sourcePathBits());
     }
 }

@@ -283,7 +283,8 @@ public final class IbLink extends PolledLink {
 
     private boolean send(Frame frame) {
         frame.moveToOwn();
-        frame.sourceLid = port.lid();
+        FabricPort now = port;
+        frame.sourceLid = now.lid() | frame.pathBits & ((1 << now.lmc()) - 1);
         packets.write(frame, 0); // the adapter chooses the lane
         int before = NativePacket.headerBytes(frame);
         return LinuxSockets.send(

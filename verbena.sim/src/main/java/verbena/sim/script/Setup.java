@@ -162,7 +162,8 @@ final class Setup {
                         hopLimit,
                         sourcePort,
                         path.serviceLevel(),
-                        path.destinationLid()));
+                        path.destinationLid(),
+                        path.sourcePathBits()));
     }
 
     static void attach(End end, Words words) {

@@ -7,12 +7,13 @@ import java.util.List;
 /// @param priority 0 to 15; the highest becomes the master
 /// @param lmc 0 to 7: ports of adapters have two to this many LIDs
 /// @param mkey the M_Key that all ports get; 0: none
+/// @param smKey the SM_Key by which managers of one subnet know each other; 0: of any
 /// @param sweepNanos how often it looks whether something has changed
 /// @param partitions the first is at index 0 of the P_Key tables of its members
-public record ManagerOptions(int priority, int lmc, long mkey, long sweepNanos, List<Partition> partitions) {
-    /// One LID for each port, no M_Key, a look each 10 s, one partition.
+public record ManagerOptions(int priority, int lmc, long mkey, long smKey, long sweepNanos, List<Partition> partitions) {
+    /// One LID for each port, no M_Key, the SM_Key 1 that opensm has too, a look each 10 s, one partition.
     public static final ManagerOptions DEFAULT =
-            new ManagerOptions(0, 0, 0, 10_000_000_000L, List.of(Partition.DEFAULT));
+            new ManagerOptions(0, 0, 0, 1, 10_000_000_000L, List.of(Partition.DEFAULT));
 
     private static final int PARTITIONS_MAX = 32;
 
@@ -34,21 +35,26 @@ public record ManagerOptions(int priority, int lmc, long mkey, long sweepNanos, 
 
     /// The same with another priority.
     public ManagerOptions withPriority(int priority) {
-        return new ManagerOptions(priority, lmc, mkey, sweepNanos, partitions);
+        return new ManagerOptions(priority, lmc, mkey, smKey, sweepNanos, partitions);
     }
 
     /// The same with another number of LIDs for each port.
     public ManagerOptions withLmc(int lmc) {
-        return new ManagerOptions(priority, lmc, mkey, sweepNanos, partitions);
+        return new ManagerOptions(priority, lmc, mkey, smKey, sweepNanos, partitions);
     }
 
     /// The same with another M_Key.
     public ManagerOptions withMkey(long mkey) {
-        return new ManagerOptions(priority, lmc, mkey, sweepNanos, partitions);
+        return new ManagerOptions(priority, lmc, mkey, smKey, sweepNanos, partitions);
+    }
+
+    /// The same with another SM_Key.
+    public ManagerOptions withSmKey(long smKey) {
+        return new ManagerOptions(priority, lmc, mkey, smKey, sweepNanos, partitions);
     }
 
     /// The same with other partitions.
     public ManagerOptions withPartitions(List<Partition> partitions) {
-        return new ManagerOptions(priority, lmc, mkey, sweepNanos, partitions);
+        return new ManagerOptions(priority, lmc, mkey, smKey, sweepNanos, partitions);
     }
 }

@@ -23,6 +23,7 @@ final class Records {
     /// Time that a packet may be under way: 4.096 us times two to this.
     private static final int PACKET_LIFE = 18;
 
+    private static final int PAIRS_MAX = 1_024;
     private static final int MTU_DEFAULT_SELECTOR = -1;
     private static final Field CAPABILITIES = PortInfo.CAPABILITY_MASK.in(PortInfoRecord.PORT_INFO);
 
@@ -99,8 +100,8 @@ final class Records {
         if (sources == null || targets == null) {
             return Sa.STATUS_INVALID_GID;
         }
-        // A question that names no end asks for everything with everything: only with a source or target.
-        if (sources.size() > 1 && targets.size() > 1) {
+        // A question that names no end asks for everything with everything: a table of a small subnet only.
+        if (sources.size() > 1 && targets.size() > 1 && (single || sources.size() * targets.size() > PAIRS_MAX)) {
             return Sa.STATUS_INSUFFICIENT_COMPONENTS;
         }
         int most = single ? 1 : (mask & PathRecord.HAS_NUMB_PATH) != 0 ? PathRecord.NUMB_PATH.getInt(query) : 127;

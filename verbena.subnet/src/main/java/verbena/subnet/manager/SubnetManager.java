@@ -309,7 +309,7 @@ public final class SubnetManager {
 
     private void describe(MemorySegment info) {
         SmInfo.GUID.put(info, guid());
-        SmInfo.SM_KEY.put(info, 0);
+        SmInfo.SM_KEY.put(info, options.smKey());
         SmInfo.ACT_COUNT.put(info, actCount);
         SmInfo.PRIORITY.put(info, options.priority());
         SmInfo.STATE.put(info, state.code);

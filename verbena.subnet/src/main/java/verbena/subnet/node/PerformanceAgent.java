@@ -43,7 +43,8 @@ final class PerformanceAgent {
 
     private int counters(boolean set, MemorySegment data, boolean extended) {
         int select = PortCounters.PORT_SELECT.getInt(data);
-        boolean all = select == PortCounters.ALL_PORTS;
+        // Port 0 is a switch's own; of an adapter it is what tools ask for that name no port.
+        boolean all = select == PortCounters.ALL_PORTS || (select == 0 && !node.isSwitch());
         int first = all ? 1 : select;
         int last = all ? node.ports() : select;
         if (node.portOrNull(first) == null) {

@@ -192,6 +192,11 @@ class ManagementTest {
         MemorySegment answer = ask(c, b.lid(), counters);
         assertThat(PortCounter.RECEIVE_PACKETS.classic().getInt(PortCounters.data(answer)))
                 .isEqualTo(2); // the number, and the question itself
+        Mad.write(counters, Mad.CLASS_PERFORMANCE, 1, Mad.METHOD_GET, 9, PortCounters.ATTRIBUTE, 0);
+        MemorySegment ofNoPort = ask(c, b.lid(), counters);
+        assertThat(PortCounter.RECEIVE_PACKETS.classic().getInt(PortCounters.data(ofNoPort)))
+                .as("without a port: the adapter's")
+                .isEqualTo(3);
         MemorySegment query = Mad.allocate();
         Mad.write(query, Mad.CLASS_SUBNET_ADMINISTRATION, 2, Mad.METHOD_GET, 8, NodeRecord.ATTRIBUTE, 0);
         Sa.COMPONENT_MASK.put(query, 1);

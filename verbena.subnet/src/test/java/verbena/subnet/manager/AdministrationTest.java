@@ -33,6 +33,8 @@ import verbena.wire.mad.PortInfoRecord;
 import verbena.wire.mad.Rmpp;
 import verbena.wire.mad.Sa;
 import verbena.wire.mad.ServiceRecord;
+import verbena.wire.mad.SmInfo;
+import verbena.wire.mad.Smp;
 
 /// What ports ask of the subnet administration (IBTA 15.2.5), over the fabric: h1 has the manager, h2 asks, h3
 /// and h4 are there.
@@ -111,6 +113,22 @@ class AdministrationTest {
             dlids.add(PathRecord.DLID.getInt(record(all, i, PathRecord.BYTES)));
         }
         assertThat(dlids).doesNotHaveDuplicates();
+    }
+
+    /// opensm takes a manager with another SM_Key for none; 1 is its default.
+    @Test
+    void colleaguesKnowTheManagerByItsSmKey() {
+        MemorySegment info = client.get(SmInfo.ATTRIBUTE, 0, 1, 1, 1, 18);
+        assertThat(SmInfo.SM_KEY.get(Smp.data(info))).isEqualTo(1);
+        assertThat(SmInfo.GUID.get(Smp.data(info)))
+                .isEqualTo(fabric.node("h1").port(1).guid());
+    }
+
+    @Test
+    void aTableOfAllPathsNeedsNoEnd() {
+        assertThat(table(PathRecord.ATTRIBUTE, 0, _ -> {})).hasSize(4 * 4 * 2 * PathRecord.BYTES);
+        assertThat(Mad.status(ask(Mad.METHOD_GET, PathRecord.ATTRIBUTE, 0, _ -> {})))
+                .isEqualTo(Sa.STATUS_INSUFFICIENT_COMPONENTS);
     }
 
     @Test

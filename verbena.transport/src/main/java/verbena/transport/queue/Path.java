@@ -10,6 +10,7 @@ import verbena.verbs.Gid;
 /// @param sourcePort UDP source port to claim; 0 leaves it to the link
 /// @param serviceLevel 0 to 15
 /// @param destinationLid InfiniBand only; 0 otherwise
+/// @param sourcePathBits which of the own LIDs; InfiniBand only
 public record Path(
         long sourceHigh,
         long sourceLow,
@@ -19,12 +20,13 @@ public record Path(
         int hopLimit,
         int sourcePort,
         int serviceLevel,
-        int destinationLid) {
+        int destinationLid,
+        int sourcePathBits) {
     /// The path that leads nowhere.
-    public static final Path NONE = new Path(0, 0, 0, 0, 0, 64, 0, 0, 0);
+    public static final Path NONE = new Path(0, 0, 0, 0, 0, 64, 0, 0, 0, 0);
 
     public static Path of(Gid source, Gid destination, int trafficClass, int hopLimit) {
         return new Path(
-                source.high(), source.low(), destination.high(), destination.low(), trafficClass, hopLimit, 0, 0, 0);
+                source.high(), source.low(), destination.high(), destination.low(), trafficClass, hopLimit, 0, 0, 0, 0);
     }
 }

@@ -2,7 +2,10 @@ package verbena.nic.kind.ib;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.DeviceLimits;
+import verbena.nic.link.FabricPort;
 import verbena.nic.link.IbLink;
 import verbena.nic.link.LinkException;
 import verbena.verbs.AsyncEvent;
@@ -13,6 +16,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 import verbena.verbs.Mtu;
+import verbena.verbs.PortAttributes;
 import verbena.verbs.TransportType;
 
 /// An adapter of the soft fabric.
@@ -28,6 +32,14 @@ record IbDevice(String name, int number, Path place, long nodeGuid, long portGui
     @Override
     public List<GidEntry> gids() {
         return List.of(new GidEntry(0, new Gid(IbLink.PREFIX_DEFAULT, portGuid), GidType.IB, name, 0));
+    }
+
+    @Override
+    public Optional<PortAttributes> port() {
+        List<FabricPort> ports = FabricPort.all(place);
+        return number < ports.size()
+                ? Optional.of(IbKind.attributes(ports.get(number), true, Mtu.MTU_4096, DeviceLimits.MESSAGE_BYTES_MAX))
+                : Optional.empty();
     }
 
     @Override

@@ -6,11 +6,13 @@ import verbena.nic.kind.DeviceHost;
 import verbena.nic.kind.roce.RoceKind;
 import verbena.nic.link.FabricPort;
 import verbena.nic.link.IbLink;
+import verbena.subnet.node.NodePort;
 import verbena.verbs.AddressVector;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.LinkLayer;
+import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.PortState;
 import verbena.verbs.spi.ConnectionService.GroupJoin;
@@ -79,17 +81,23 @@ final class IbKind extends RoceKind {
 
     @Override
     public PortAttributes port(PortAttributes ethernet) {
-        FabricPort port = link.port();
-        boolean isOpen = ethernet.state() != PortState.DOWN;
+        return attributes(
+                link.port(), ethernet.state() != PortState.DOWN, ethernet.activeMtu(), ethernet.maxMessageBytes());
+    }
+
+    /// What verbs say of a port.
+    ///
+    /// @param isOpen whether its device can use it
+    static PortAttributes attributes(FabricPort port, boolean isOpen, Mtu activeMtu, long maxMessageBytes) {
         PortState state = isOpen ? state(port.state()) : PortState.DOWN;
         return new PortAttributes(
                 state,
-                ethernet.maxMtu(),
-                ethernet.activeMtu(),
-                ethernet.gidTableLength(),
-                ethernet.capabilityFlags(),
-                ethernet.maxMessageBytes(),
-                link.pkeys().length,
+                Mtu.MTU_4096,
+                activeMtu,
+                1,
+                0,
+                maxMessageBytes,
+                NodePort.PKEYS,
                 port.lid(),
                 port.subnetManagerLid(),
                 port.lmc(),

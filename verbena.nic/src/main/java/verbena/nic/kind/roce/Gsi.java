@@ -193,6 +193,7 @@ final class Gsi implements Protocol {
         frame.trafficClass = 0;
         frame.hopLimit = HOP_LIMIT;
         frame.serviceLevel = 0;
+        frame.pathBits = 0;
         return true;
     }
 

@@ -188,6 +188,8 @@ class IbDeviceTest {
             assertThat(a.context.port(1).linkLayer()).isEqualTo(LinkLayer.INFINIBAND);
             assertThat(a.context.port(1).state()).isEqualTo(PortState.ACTIVE);
             assertThat(List.of(a.lid(), b.lid())).containsExactly(3, 4);
+            var known = device(1).port().orElseThrow();
+            assertThat(List.of(known.lid(), known.subnetManagerLid())).as("without opening").containsExactly(4, 3);
             assertThat(a.context.gids(1)).hasSize(1).allMatch(gid -> gid.type() == GidType.IB);
             ChannelAdapter adapter = fabric.adapters().getFirst();
             assertThat(a.context.gids(1).getFirst().gid())
@@ -532,6 +534,41 @@ class IbDeviceTest {
                 assertThat(wc.status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
             }
             assertThatThrownBy(() -> a.context.pkey(1, NodePort.PKEYS)).hasMessageContaining("pkey index: 0 to 127, got 128");
+        }
+    }
+
+    /// LMC: a port has several LIDs, and a packet says from which and to which (IBTA 7.11.1, 11.2.2.1).
+    @Test
+    void pathBitsChooseAmongTheLidsOfAPort() throws Exception {
+        startAgain(ManagerOptions.DEFAULT.withLmc(2));
+        try (End a = new End(0);
+                End b = new End(1);
+                QueuePair qa = datagrams(a);
+                QueuePair qb = datagrams(b)) {
+            assertThat(a.context.port(1).lidMaskControl()).isEqualTo(2);
+            qb.postReceive(1, b.memory, 0, 200);
+            qa.postReceive(2, a.memory, 0, 200);
+            var to = AddressVector.to(new Gid(0, 0), 0)
+                    .withDestinationLid(b.lid() + 3)
+                    .withSourcePathBits(2);
+            AddressHandle handle = a.domain.createAddressHandle(to);
+            try (SendBatch batch = qa.send()) {
+                batch.send(3).sge(a.memory, 0, 50).to(handle, qb.qpn(), QKEY).submit();
+            }
+            WorkCompletion received = b.completion();
+            assertThat(received.pathBits()).isEqualTo(3);
+            assertThat(received.sourceLid()).isEqualTo(a.lid() + 2);
+            AddressHandle back = b.domain.createAddressHandle(
+                    received, b.memory.segment().asSlice(0, 40));
+            assertThat(back.vector().sourcePathBits()).isEqualTo(3);
+            try (SendBatch batch = qb.send()) {
+                batch.send(4).sge(b.memory, 0, 60).to(back, qa.qpn(), QKEY).submit();
+            }
+            WorkCompletion answer = a.completion();
+            assertThat(answer.pathBits()).isEqualTo(2);
+            assertThat(answer.sourceLid()).isEqualTo(b.lid() + 3);
+            handle.close();
+            back.close();
         }
     }
 
