@@ -20,8 +20,6 @@ final class ConnectionMessages {
     static final int ABOUT_OTHER = 2;
 
     /// No LID, as on RoCE.
-    private static final int PERMISSIVE_LID = 0xFFFF;
-    private static final int DEFAULT_PARTITION = 0xFFFF;
 
     private final CommunicationManager manager;
     private final CmRoute route;
@@ -90,7 +88,7 @@ final class ConnectionMessages {
                 own.startingPsn(),
                 call.responseTimeout(),
                 call.retryCount(),
-                DEFAULT_PARTITION,
+                call.lids().pkey(),
                 call.pathMtu(),
                 own.rnrRetryCount(),
                 call.maxRetries(),
@@ -100,11 +98,10 @@ final class ConnectionMessages {
                 own.privateData());
     }
 
-    /// On RoCE: addresses, no LIDs.
     private CmPath path(CmCall call) {
         return new CmPath(
-                PERMISSIVE_LID,
-                PERMISSIVE_LID,
+                call.lids().local(),
+                call.lids().remote(),
                 route.local().high(),
                 route.local().low(),
                 route.remote().high(),
@@ -113,8 +110,8 @@ final class ConnectionMessages {
                 call.packetRate(),
                 call.trafficClass(),
                 call.hopLimit(),
-                0,
-                false,
+                call.lids().serviceLevel(),
+                call.lids().isSubnetLocal(),
                 call.ackTimeout());
     }
 

@@ -8,12 +8,15 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import verbena.cm.CmCall;
+import verbena.cm.CmCall.Lids;
 import verbena.nic.kind.DeviceHost;
 import verbena.nic.kind.roce.RoceKind;
 import verbena.nic.kind.roce.Ways;
 import verbena.nic.link.IbLink;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
+import verbena.verbs.Mtu;
 import verbena.verbs.spi.ConnectionService.GroupJoin;
 import verbena.verbs.spi.ConnectionService.GroupListener;
 import verbena.verbs.spi.ConnectionService.Watch;
@@ -32,8 +35,25 @@ final class IbWays implements Ways {
     /// How long an answer is believed.
     private static final long FRESH_NANOS = 60_000_000_000L;
 
+    /// @param mtu the largest on the way, as a code
+    /// @param rate `enum ibv_rate`; 0 when it is not known
     /// @param freshNanos until when it is believed
-    private record Way(int lid, int serviceLevel, long freshNanos) {}
+    private record Way(int lid, int serviceLevel, int mtu, int rate, int hopLimit, long freshNanos) {
+        static Way of(MemorySegment record, long freshNanos) {
+            return new Way(
+                    PathRecord.DLID.getInt(record),
+                    PathRecord.SL.getInt(record),
+                    PathRecord.MTU.getInt(record),
+                    PathRecord.RATE.getInt(record),
+                    PathRecord.HOP_LIMIT.getInt(record),
+                    freshNanos);
+        }
+
+        /// Learned from a datagram, which tells no more than the LID.
+        static Way heard(int lid, long freshNanos) {
+            return new Way(lid, 0, Mtu.MTU_4096.code(), 0, 0, freshNanos);
+        }
+    }
 
     private final DeviceHost host;
     private final IbLink link;
@@ -41,7 +61,7 @@ final class IbWays implements Ways {
     private final IbGroups groups;
     private final Map<Gid, Way> known = new ConcurrentHashMap<>();
     /// By peer, what waits for the answer to a question that is under way.
-    private final Map<Gid, List<Runnable>> asked = new HashMap<>();
+    private final Map<Gid, List<Found>> asked = new HashMap<>();
 
     private int waiting;
 
@@ -64,17 +84,18 @@ final class IbWays implements Ways {
     // ---- ways
 
     @Override
-    public void find(Gid local, Gid remote, Runnable then) {
+    public void find(Gid local, Gid remote, Found then) {
         Way way = known.get(remote);
         if (isByLid(remote) || (way != null && way.freshNanos > host.engine().nowNanos())) {
-            then.run();
+            then.on(true);
             return;
         }
         if (waiting == WAITING_MAX) {
-            return; // a lost datagram: its sender asks again
+            then.on(false); // a lost datagram: its sender asks again
+            return;
         }
         waiting++;
-        List<Runnable> others = asked.get(remote);
+        List<Found> others = asked.get(remote);
         if (others == null) {
             others = new ArrayList<>();
             asked.put(remote, others);
@@ -105,15 +126,13 @@ final class IbWays implements Ways {
 
     /// What has waited leaves, or is lost when there is no way.
     private void onAnswer(Gid remote, @Nullable MemorySegment mad, long nowNanos) {
-        List<Runnable> waited = Objects.requireNonNullElse(asked.remove(remote), List.of());
+        List<Found> waited = Objects.requireNonNullElse(asked.remove(remote), List.of());
         waiting -= waited.size();
-        if (mad != null && Mad.status(mad) == 0) {
-            MemorySegment record = Sa.data(mad);
-            learn(
-                    remote,
-                    new Way(PathRecord.DLID.getInt(record), PathRecord.SL.getInt(record), nowNanos + FRESH_NANOS));
-            waited.forEach(Runnable::run);
+        boolean isThere = mad != null && Mad.status(mad) == 0;
+        if (isThere) {
+            learn(remote, Way.of(Sa.data(mad), nowNanos + FRESH_NANOS));
         }
+        waited.forEach(then -> then.on(isThere));
     }
 
     @Override
@@ -138,11 +157,24 @@ final class IbWays implements Ways {
                         way.lid);
     }
 
+    /// IBTA 12.7: what both queue pairs get is in the path record. No router is on the way where the hop limit is
+    /// below 2.
+    @Override
+    public CmCall complete(CmCall call, Gid remote) {
+        Way way = known.get(remote);
+        if (way == null) {
+            return call;
+        }
+        var lids = new Lids(
+                link.port().lid(), way.lid, way.serviceLevel, link.pkeys()[0], way.hopLimit < 2);
+        return call.by(lids, way.mtu, way.rate == 0 ? call.packetRate() : way.rate, way.hopLimit);
+    }
+
     /// A later answer of the subnet administration replaces what was learned so.
     @Override
     public void onHeard(Gid remote, int lid) {
         if (!isByLid(remote) && !known.containsKey(remote)) {
-            learn(remote, new Way(lid, 0, host.engine().nowNanos() + FRESH_NANOS));
+            learn(remote, Way.heard(lid, host.engine().nowNanos() + FRESH_NANOS));
         }
     }
 

@@ -62,6 +62,11 @@ public final class CmAgent implements ManagementAgent {
         depart();
     }
 
+    /// Sends what the manager wants to say. The engine's owner.
+    void look() {
+        depart();
+    }
+
     private void depart() {
         for (var departure = manager.poll(); departure != null; departure = manager.poll()) {
             MemorySegment mad = MemorySegment.ofArray(new byte[Mad.BYTES]);

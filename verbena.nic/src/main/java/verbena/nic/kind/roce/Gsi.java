@@ -101,7 +101,11 @@ final class Gsi implements Protocol {
     ///
     /// @param mad [Mad#BYTES], which the caller does not touch any more
     void send(MemorySegment mad, Gid local, Gid remote) {
-        ways.find(local, remote, () -> sendNow(mad, local, remote));
+        ways.find(local, remote, isThere -> {
+            if (isThere) {
+                sendNow(mad, local, remote);
+            }
+        });
     }
 
     private void sendNow(MemorySegment mad, Gid local, Gid remote) {

@@ -1,5 +1,6 @@
 package verbena.nic.kind.roce;
 
+import java.util.Objects;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -52,9 +53,6 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     static final int RESPONSE_TIMEOUT = 16;
     /// How often a message is sent again, the most there is.
     static final int RETRIES = 15;
-    private static final int HOP_LIMIT = 64;
-    /// `IBV_RATE_10_GBPS`.
-    private static final int RATE = 3;
 
     private final RoceConnections service;
     private final CmRoute route;
@@ -74,6 +72,10 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     /// Why the queue pair is in ERR by itself; null while it is not. Written by the queue pair's engine.
     private volatile @Nullable String failure;
 
+    /// Active: nothing is asked yet, as long as the way to the peer is not known.
+    private boolean isWaitingForItsWay = true;
+
+    private boolean isBeginning;
     private boolean ended;
 
     private RoceConnection(RoceConnections service, CmRoute route, int localPort, int remotePort) {
@@ -110,25 +112,32 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         CmEnd end = end(own, parameters.responderResources(), parameters.initiatorDepth(), privateData);
         queuePair.attach(own, this);
         ask = mtu -> {
-            var call = new CmCall(
-                    serviceId,
-                    own.type() == QpType.UC ? UC : RC,
-                    mtu,
-                    parameters.ackTimeout().code(),
-                    parameters.retryCount(),
-                    parameters.trafficClass(),
-                    HOP_LIMIT,
-                    RATE,
-                    RESPONSE_TIMEOUT,
-                    RETRIES);
+            CmCall call = service.call(serviceId, route, own, mtu);
             return manager.connect(route, call, end, proof::prove, this, now());
         };
-        CmConnection begun = ask.apply(service.host().mtu().code());
-        if (begun == null) {
+        isBeginning = true;
+        service.ways().find(route.local(), route.remote(), this::onWay);
+        isBeginning = false;
+        if (!isWaitingForItsWay && connection == null && !ended) {
             queuePair.detach();
             throw RoceConnections.tooMany("connect");
         }
-        connection = begun;
+    }
+
+    /// The way to the peer is known now, or there is none.
+    private void onWay(boolean isThere) {
+        isWaitingForItsWay = false;
+        if (ended) {
+            return;
+        }
+        connection = isThere ? Objects.requireNonNull(ask).apply(service.host().mtu().code()) : null;
+        if (connection == null && !(isThere && isBeginning)) {
+            end(new News.Unreachable(
+                    isThere
+                            ? "there are too many connections"
+                            : "the subnet administration knows no way to " + route.remote()));
+        }
+        service.cm().look();
     }
 
     /// The peer's MTU is smaller than ours, and it says which it has: asks again with that. False when it says
@@ -383,7 +392,8 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     private Transition step(QpState to, End own, Req req, int qpn, int psn, int rnrRetry, int reads) {
         ConnectionParameters parameters = own.parameters();
         boolean isUc = own.type() == QpType.UC;
-        AddressVector path = service.path(route, req.primary().trafficClass());
+        AddressVector path = service.path(route, req.primary().trafficClass())
+                .withServiceLevel(req.primary().serviceLevel());
         Mtu mtu = Mtu.ofCode(req.pathMtu());
         return switch (to) {
             case RTR ->
@@ -464,6 +474,10 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     @Override
     public void disconnect(PrivateData privateData) {
         on("disconnect", () -> {
+            if (connection == null && isWaitingForItsWay) {
+                end(disconnected(false));
+                return true;
+            }
             begun().disconnect(RoceConnections.data(privateData.bytes()), now());
             return true;
         });

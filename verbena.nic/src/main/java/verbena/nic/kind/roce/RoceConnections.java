@@ -9,6 +9,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import verbena.cm.CmCall;
 import verbena.cm.CmConnection;
 import verbena.cm.CmCounter;
 import verbena.cm.CmEvent;
@@ -27,6 +28,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.QpType;
 import verbena.verbs.ResourceLimitException;
+import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
@@ -45,6 +47,9 @@ final class RoceConnections implements ConnectionService {
     private static final int CONNECT_BYTES = 56;
     private static final int INQUIRE_BYTES = 180;
     private static final int HOP_LIMIT = 64;
+    /// `IBV_RATE_10_GBPS`.
+    private static final int RATE = 3;
+
 
     private final DeviceHost host;
     private final Ways ways;
@@ -67,6 +72,10 @@ final class RoceConnections implements ConnectionService {
 
     CmAgent cm() {
         return cm.get();
+    }
+
+    Ways ways() {
+        return ways;
     }
 
     // ---- the device
@@ -378,6 +387,23 @@ final class RoceConnections implements ConnectionService {
             connection.begin(manager, serviceId, all, own);
             return connection;
         });
+    }
+
+    /// What this end wants, with what is known of the way.
+    CmCall call(long serviceId, CmRoute route, End own, int mtu) {
+        ConnectionParameters parameters = own.parameters();
+        var call = new CmCall(
+                serviceId,
+                own.type() == QpType.UC ? RoceConnection.UC : RoceConnection.RC,
+                mtu,
+                parameters.ackTimeout().code(),
+                parameters.retryCount(),
+                parameters.trafficClass(),
+                HOP_LIMIT,
+                RATE,
+                RoceConnection.RESPONSE_TIMEOUT,
+                RoceConnection.RETRIES);
+        return ways.complete(call, route.remote());
     }
 
     // ---- leaves

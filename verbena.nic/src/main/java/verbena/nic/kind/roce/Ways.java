@@ -1,5 +1,6 @@
 package verbena.nic.kind.roce;
 
+import verbena.cm.CmCall;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.spi.ConnectionService;
@@ -14,8 +15,8 @@ public interface Ways {
     /// Of a wire where the GID is enough.
     Ways BY_GID = new Ways() {
         @Override
-        public void find(Gid local, Gid remote, Runnable then) {
-            then.run();
+        public void find(Gid local, Gid remote, Found then) {
+            then.on(true);
         }
 
         @Override
@@ -32,14 +33,25 @@ public interface Ways {
         public void onHeard(Gid remote, int lid) {}
     };
 
-    /// Runs `then` when the way is known: at once, later, or never.
-    void find(Gid local, Gid remote, Runnable then);
+    /// Hears of a way that was looked for.
+    interface Found {
+        /// @param isThere whether there is one, which is known from now on for a while
+        void on(boolean isThere);
+    }
+
+    /// Looks for the way to a peer, and tells `then`: at once, or later.
+    void find(Gid local, Gid remote, Found then);
 
     /// The LID of a peer; 0 when it is not known, or there are none.
     int lid(Gid remote);
 
     /// The same address with what is known of the way. Any thread.
     AddressVector complete(AddressVector to);
+
+    /// The same request for a connection with what is known of the way.
+    default CmCall complete(CmCall call, Gid remote) {
+        return call;
+    }
 
     /// A management datagram of a peer has come from this LID.
     void onHeard(Gid remote, int lid);

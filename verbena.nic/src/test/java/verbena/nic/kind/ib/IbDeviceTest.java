@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -18,8 +19,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +33,7 @@ import verbena.nic.link.FabricServer;
 import verbena.nic.link.LinkException;
 import verbena.subnet.fabric.ChannelAdapter;
 import verbena.subnet.fabric.Fabric;
+import verbena.subnet.fabric.FabricWatch;
 import verbena.subnet.manager.Administration;
 import verbena.subnet.manager.ManagerOptions;
 import verbena.subnet.manager.Partition;
@@ -68,6 +72,15 @@ import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
+import verbena.wire.cm.CmMessage;
+import verbena.wire.cm.Req;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Deth;
+import verbena.wire.ib.Grh;
+import verbena.wire.ib.Lrh;
+import verbena.wire.ib.Packet;
+import verbena.wire.ib.Vcrc;
+import verbena.wire.mad.Mad;
 import verbena.wire.mad.PortCounter;
 import verbena.wire.mad.PortInfo;
 
@@ -149,8 +162,13 @@ class IbDeviceTest {
 
     /// Another fabric instead, whose manager does otherwise.
     private void startAgain(ManagerOptions options) throws InterruptedException {
+        startAgain(options, null);
+    }
+
+    private void startAgain(ManagerOptions options, @Nullable FabricWatch watch) throws InterruptedException {
         stop();
         fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
+        fabric.watch(watch);
         fabric.manage(fabric.node("a"), options, 1);
         serve();
     }
@@ -282,6 +300,45 @@ class IbDeviceTest {
             connectAndWrite(a.context, b.context);
             connectAndWrite(b.context, a.context);
             connectAndWrite(b.context, b.context);
+        }
+    }
+
+    /// IBTA 12.7: the REQ has what the path record says, and both queue pairs get it.
+    @Test
+    void aRequestForAConnectionHasThePathOfTheRecord() throws Exception {
+        var requests = new ConcurrentLinkedQueue<Req>();
+        int headers = Lrh.BYTES + Grh.BYTES + Bth.BYTES + Deth.BYTES;
+        startAgain(ManagerOptions.DEFAULT, (_, _, memory, at, bytes) -> {
+            if (bytes == headers + Mad.BYTES + Packet.ICRC_BYTES + Vcrc.BYTES) {
+                MemorySegment mad = Mad.copyOf(memory.asSlice(at + headers, Mad.BYTES));
+                if (CmMessage.read(mad) instanceof Req request) {
+                    requests.add(request);
+                }
+            }
+        });
+        try (End a = new End(0);
+                End b = new End(1)) {
+            connectAndWrite(a.context, b.context);
+            Req request = requests.element();
+            assertThat(request.pathMtu()).isEqualTo(5);
+            assertThat(request.pkey()).isEqualTo(0xFFFF);
+            assertThat(request.primary().localLid()).isEqualTo(a.lid());
+            assertThat(request.primary().remoteLid()).isEqualTo(b.lid());
+            assertThat(request.primary().packetRate()).as("100 Gb/s").isEqualTo(16);
+            assertThat(request.primary().hopLimit()).isZero();
+            assertThat(request.primary().subnetLocal()).isTrue();
+        }
+    }
+
+    /// No path record, no request: the peer is not there.
+    @Test
+    void aPeerThatTheAdministrationDoesNotKnowIsUnreachable() {
+        try (End a = new End(0)) {
+            var nowhere = new InetSocketAddress(Gid.parse("fe80::dead").address(), 7);
+            assertThatThrownBy(() -> Connection.connect(
+                            nowhere, ConnectionOptions.defaults().withDevice(a.context)))
+                    .isInstanceOf(ConnectionException.class)
+                    .hasMessageContaining("the subnet administration knows no way to fe80::dead");
         }
     }
 
