@@ -1,5 +1,6 @@
 package verbena.subnet;
 
+import org.jspecify.annotations.Nullable;
 import verbena.wire.mad.Smp;
 
 /// What management knows of the packet that a datagram travels in.
@@ -12,17 +13,37 @@ import verbena.wire.mad.Smp;
 /// @param sourceQpn 0 for subnet management
 /// @param destinationQpn 0 for subnet management
 /// @param pkey P_Key of the packet; subnet management has none
-public record MadRoute(int port, int slid, int dlid, int serviceLevel, int sourceQpn, int destinationQpn, int pkey) {
+/// @param gids null without a GRH
+public record MadRoute(
+        int port,
+        int slid,
+        int dlid,
+        int serviceLevel,
+        int sourceQpn,
+        int destinationQpn,
+        int pkey,
+        @Nullable Gids gids) {
+    /// The addresses in a GRH.
+    public record Gids(long sourceHigh, long sourceLow, long destinationHigh, long destinationLow) {}
+
     /// The P_Key of subnet management and of all members of the default partition.
     public static final int DEFAULT_PKEY = 0xFFFF;
+
+    /// A way without GRH.
+    public MadRoute(int port, int slid, int dlid, int serviceLevel, int sourceQpn, int destinationQpn, int pkey) {
+        this(port, slid, dlid, serviceLevel, sourceQpn, destinationQpn, pkey, null);
+    }
 
     /// A subnet management packet from queue pair 0 to queue pair 0.
     public static MadRoute subnet(int port, int slid, int dlid, int serviceLevel) {
         return new MadRoute(port, slid, dlid, serviceLevel, Smp.QPN, Smp.QPN, DEFAULT_PKEY);
     }
 
-    /// The way back, from this LID, by this port.
+    /// The way back, from this LID, by this port; with a GRH when there was one (IBTA 13.5.1).
     public MadRoute back(int port, int lid) {
-        return new MadRoute(port, lid, slid, serviceLevel, destinationQpn, sourceQpn, pkey);
+        Gids swapped = gids == null
+                ? null
+                : new Gids(gids.destinationHigh, gids.destinationLow, gids.sourceHigh, gids.sourceLow);
+        return new MadRoute(port, lid, slid, serviceLevel, destinationQpn, sourceQpn, pkey, swapped);
     }
 }

@@ -26,6 +26,7 @@ import verbena.wire.mad.Smp;
 /// queue pairs 0, else on a data lane between queue pairs 1. For one thread.
 final class ManagementPackets {
     private static final int LENGTH = Bth.BYTES + Deth.BYTES + Mad.BYTES + Packet.ICRC_BYTES;
+    private static final int HOP_LIMIT = 64;
     private static final int BYTES_MAX = Lrh.BYTES + Grh.BYTES + LENGTH + Vcrc.BYTES;
 
     private final PacketStore store;
@@ -39,7 +40,7 @@ final class ManagementPackets {
         this.store = store;
     }
 
-    /// Puts a datagram into the store, as a packet without GRH whose only holder is the caller.
+    /// Puts a datagram into the store, as a packet whose only holder is the caller.
     int add(Datagram datagram) {
         MadRoute route = datagram.route();
         boolean isSubnet = route.destinationQpn() == Smp.QPN;
@@ -49,13 +50,18 @@ final class ManagementPackets {
         Deth.write(slot, at + Bth.BYTES, isSubnet ? 0 : Mad.QKEY, route.sourceQpn());
         MemorySegment.copy(datagram.mad(), 0, slot, at + Bth.BYTES + Deth.BYTES, Mad.BYTES);
         departure.length = LENGTH;
-        departure.destinationHigh = 0;
-        departure.destinationLow = route.dlid();
+        MadRoute.Gids gids = route.gids();
+        departure.sourceHigh = gids == null ? 0 : gids.sourceHigh();
+        departure.sourceLow = gids == null ? route.slid() : gids.sourceLow();
+        departure.destinationHigh = gids == null ? 0 : gids.destinationHigh();
+        departure.destinationLow = gids == null ? route.dlid() : gids.destinationLow();
+        departure.hopLimit = HOP_LIMIT;
         departure.destinationLid = route.dlid();
         departure.sourceLid = route.slid();
         departure.serviceLevel = route.serviceLevel();
         packets.write(departure, isSubnet ? LinkPort.MANAGEMENT_LANE : 0);
-        return store.add(slot, at - Lrh.BYTES, Lrh.BYTES + LENGTH + Vcrc.BYTES, null, 0);
+        int before = NativePacket.headerBytes(departure);
+        return store.add(slot, at - before, before + LENGTH + Vcrc.BYTES, null, 0);
     }
 
     /// The datagram of a packet that arrived at a port; null when it is none, or its ICRC, Q_Key or lane is wrong.
@@ -85,7 +91,14 @@ final class ManagementPackets {
                 arrival.serviceLevel,
                 Deth.sourceQp(copy, at + Bth.BYTES),
                 qpn,
-                Bth.pkey(copy, at));
+                Bth.pkey(copy, at),
+                at == Lrh.BYTES
+                        ? null
+                        : new MadRoute.Gids(
+                                arrival.sourceHigh,
+                                arrival.sourceLow,
+                                arrival.destinationHigh,
+                                arrival.destinationLow));
         return new Datagram(route, Mad.copyOf(copy.asSlice(at + Bth.BYTES + Deth.BYTES)));
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -205,6 +206,29 @@ class ManagementTest {
         assertThat(Mad.status(ask(a, a.lid(), query))).as("from its own host").isZero();
     }
 
+    /// IBTA 13.5.1: an answer has a GRH when its question had one.
+    @Test
+    void aQuestionWithGrhIsAnsweredWithGrh() {
+        run.comeUp("a");
+        long prefix = 0xFE80_0000_0000_0000L;
+        var gids = new MadRoute.Gids(prefix, c.info().guid(), prefix, b.info().guid());
+        MemorySegment mad = Mad.allocate();
+        Mad.write(mad, Mad.CLASS_PERFORMANCE, 1, Mad.METHOD_GET, 7, PortCounters.ATTRIBUTE, 0);
+        for (MadRoute.Gids with : Arrays.asList(gids, null)) {
+            sendDatagram(c, new MadRoute(1, c.lid(), b.lid(), 0, Mad.QPN, Mad.QPN, MadRoute.DEFAULT_PKEY, with), mad);
+            run.settle();
+            Datagram answer = new ManagementPackets(fabric.store()).read(c.arrival(), 1);
+            c.taken();
+            assertThat(answer).isNotNull();
+            assertThat(answer.route().gids())
+                    .isEqualTo(
+                            with == null
+                                    ? null
+                                    : new MadRoute.Gids(
+                                            prefix, b.info().guid(), prefix, c.info().guid()));
+        }
+    }
+
     private MemorySegment ask(ChannelAdapter from, int lid, MemorySegment mad) {
         sendDatagram(from, lid, mad);
         run.settle();
@@ -217,8 +241,11 @@ class ManagementTest {
     }
 
     private static void sendDatagram(ChannelAdapter from, int lid, MemorySegment mad) {
+        sendDatagram(from, new MadRoute(1, from.lid(), lid, 0, Mad.QPN, Mad.QPN, MadRoute.DEFAULT_PKEY), mad);
+    }
+
+    private static void sendDatagram(ChannelAdapter from, MadRoute route, MemorySegment mad) {
         var store = new PacketStore();
-        var route = new MadRoute(1, from.lid(), lid, 0, Mad.QPN, Mad.QPN, MadRoute.DEFAULT_PKEY);
         int packet = new ManagementPackets(store).add(new Datagram(route, Mad.copyOf(mad)));
         from.send(store.memory(packet), store.offset(packet), store.length(packet));
     }
