@@ -164,7 +164,8 @@ final class DeviceFiles {
 
     /// @param port as it is, where the device says so before it is open
     private void writePort(String at, List<GidEntry> gids, Optional<PortAttributes> port) throws IOException {
-        boolean active = port.map(PortAttributes::state).map(PortState.ACTIVE::equals).orElse(!gids.isEmpty());
+        boolean active =
+                port.map(PortAttributes::state).map(PortState.ACTIVE::equals).orElse(!gids.isEmpty());
         boolean isNative = port.map(PortAttributes::linkLayer)
                 .filter(LinkLayer.INFINIBAND::equals)
                 .isPresent();
@@ -173,8 +174,12 @@ final class DeviceFiles {
         put(at + "link_layer", isNative ? "InfiniBand" : "Ethernet");
         put(at + "rate", isNative ? "100 Gb/sec (4X EDR)" : "2.5 Gb/sec (1X SDR)");
         put(at + "lid", "0x%x".formatted(port.map(PortAttributes::lid).orElse(0)));
-        put(at + "lid_mask_count", String.valueOf(port.map(PortAttributes::lidMaskControl).orElse(0)));
-        put(at + "sm_lid", "0x%x".formatted(port.map(PortAttributes::subnetManagerLid).orElse(0)));
+        put(
+                at + "lid_mask_count",
+                String.valueOf(port.map(PortAttributes::lidMaskControl).orElse(0)));
+        put(
+                at + "sm_lid",
+                "0x%x".formatted(port.map(PortAttributes::subnetManagerLid).orElse(0)));
         put(at + "sm_sl", "0");
         put(at + "cap_mask", "0x00000000");
         put(at + "pkeys/0", "0xffff");

@@ -43,7 +43,11 @@ public record MadRoute(
     public MadRoute back(int port, int lid) {
         Gids swapped = gids == null
                 ? null
-                : new Gids(gids.destinationHigh, gids.destinationLow, gids.sourceHigh, gids.sourceLow);
+                : new Gids(
+                        /* sourceHigh= */ gids.destinationHigh,
+                        /* sourceLow= */ gids.destinationLow,
+                        /* destinationHigh= */ gids.sourceHigh,
+                        /* destinationLow= */ gids.sourceLow);
         return new MadRoute(port, lid, slid, serviceLevel, destinationQpn, sourceQpn, pkey, swapped);
     }
 }

@@ -57,16 +57,7 @@ public record AddressVector(
             int flowLabel,
             int serviceLevel,
             int destinationLid) {
-        this(
-                destination,
-                sourceGidIndex,
-                port,
-                trafficClass,
-                hopLimit,
-                flowLabel,
-                serviceLevel,
-                destinationLid,
-                0);
+        this(destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid, 0);
     }
 
     /// The usual way: port 1, hop limit 64, no traffic class.
@@ -136,30 +127,70 @@ public record AddressVector(
     /// This address vector from another own port.
     public AddressVector withPort(int port) {
         return new AddressVector(
-                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid, sourcePathBits);
+                destination,
+                sourceGidIndex,
+                port,
+                trafficClass,
+                hopLimit,
+                flowLabel,
+                serviceLevel,
+                destinationLid,
+                sourcePathBits);
     }
 
     /// This address vector with another traffic class.
     public AddressVector withTrafficClass(int trafficClass) {
         return new AddressVector(
-                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid, sourcePathBits);
+                destination,
+                sourceGidIndex,
+                port,
+                trafficClass,
+                hopLimit,
+                flowLabel,
+                serviceLevel,
+                destinationLid,
+                sourcePathBits);
     }
 
     /// This address vector with another service level.
     public AddressVector withServiceLevel(int serviceLevel) {
         return new AddressVector(
-                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid, sourcePathBits);
+                destination,
+                sourceGidIndex,
+                port,
+                trafficClass,
+                hopLimit,
+                flowLabel,
+                serviceLevel,
+                destinationLid,
+                sourcePathBits);
     }
 
     /// This address vector with another destination LID.
     public AddressVector withDestinationLid(int lid) {
         return new AddressVector(
-                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, lid, sourcePathBits);
+                destination,
+                sourceGidIndex,
+                port,
+                trafficClass,
+                hopLimit,
+                flowLabel,
+                serviceLevel,
+                lid,
+                sourcePathBits);
     }
 
     /// This address vector from another of the own LIDs (LMC).
     public AddressVector withSourcePathBits(int bits) {
         return new AddressVector(
-                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid, bits);
+                destination,
+                sourceGidIndex,
+                port,
+                trafficClass,
+                hopLimit,
+                flowLabel,
+                serviceLevel,
+                destinationLid,
+                bits);
     }
 }

@@ -59,7 +59,8 @@ final class Ends implements Names {
         Gid source = from.host.address;
         Gid destination = to.host.address;
         int port = RoceV2.udpSourcePort(from.parameters.qpn, to.parameters.qpn);
-        return new Path(source.high(), source.low(), destination.high(), destination.low(), 0, HOP_LIMIT, port, 0, 0, 0);
+        return new Path(
+                source.high(), source.low(), destination.high(), destination.low(), 0, HOP_LIMIT, port, 0, 0, 0);
     }
 
     // ---- memory

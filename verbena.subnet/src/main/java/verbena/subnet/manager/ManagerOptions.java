@@ -10,7 +10,8 @@ import java.util.List;
 /// @param smKey the SM_Key by which managers of one subnet know each other; 0: of any
 /// @param sweepNanos how often it looks whether something has changed
 /// @param partitions the first is at index 0 of the P_Key tables of its members
-public record ManagerOptions(int priority, int lmc, long mkey, long smKey, long sweepNanos, List<Partition> partitions) {
+public record ManagerOptions(
+        int priority, int lmc, long mkey, long smKey, long sweepNanos, List<Partition> partitions) {
     /// One LID for each port, no M_Key, the SM_Key 1 that opensm has too, a look each 10 s, one partition.
     public static final ManagerOptions DEFAULT =
             new ManagerOptions(0, 0, 0, 1, 10_000_000_000L, List.of(Partition.DEFAULT));

@@ -174,13 +174,14 @@ class FabricTest {
         Sets.pkeys(a, 1, 0xFFFF, 0x0001, 0x8001, 0x8003);
         var traps = new TreeSet<String>();
         fabric.watch((sender, _, memory, at, bytes) -> {
-            boolean isDatagram = bytes == Lrh.BYTES + Bth.BYTES + Deth.BYTES + Mad.BYTES + Packet.ICRC_BYTES + Vcrc.BYTES;
-            MemorySegment mad = isDatagram
-                    ? memory.asSlice(at + Lrh.BYTES + Bth.BYTES + Deth.BYTES, Mad.BYTES)
-                    : Mad.allocate();
+            boolean isDatagram =
+                    bytes == Lrh.BYTES + Bth.BYTES + Deth.BYTES + Mad.BYTES + Packet.ICRC_BYTES + Vcrc.BYTES;
+            MemorySegment mad =
+                    isDatagram ? memory.asSlice(at + Lrh.BYTES + Bth.BYTES + Deth.BYTES, Mad.BYTES) : Mad.allocate();
             if (Mad.method(mad) == Mad.METHOD_TRAP) {
                 MemorySegment notice = Smp.data(mad);
-                traps.add(sender + " " + Notice.TRAP_NUMBER.get(notice) + " from port " + Notice.P_KEY_PORT.get(notice));
+                traps.add(
+                        sender + " " + Notice.TRAP_NUMBER.get(notice) + " from port " + Notice.P_KEY_PORT.get(notice));
             }
         });
         Sets.enforce(s1, 1, false, false);

@@ -225,7 +225,10 @@ class ManagementTest {
                             with == null
                                     ? null
                                     : new MadRoute.Gids(
-                                            prefix, b.info().guid(), prefix, c.info().guid()));
+                                            prefix,
+                                            b.info().guid(),
+                                            prefix,
+                                            c.info().guid()));
         }
     }
 

@@ -52,17 +52,19 @@ public final class FabricUpCommand extends ToolCommand {
     @Option(
             names = "--partition",
             paramLabel = "PKEY=NODE[:limited],...",
-            description = "Make a partition of these adapters, for the manager to enforce. A limited member reaches full"
-                    + " ones only; 'all' stands for those that are not named. Partition 0x7fff is the default one, of"
-                    + " which all are full members unless this says otherwise.")
+            description =
+                    "Make a partition of these adapters, for the manager to enforce. A limited member reaches full"
+                            + " ones only; 'all' stands for those that are not named. Partition 0x7fff is the default one, of"
+                            + " which all are full members unless this says otherwise.")
     private List<String> partitions = List.of();
 
     @Option(
             names = "--lmc",
             paramLabel = "BITS",
             defaultValue = "0",
-            description = "Give each adapter two to this many LIDs, whose routes differ where there are several: 0 to 7."
-                    + " Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Give each adapter two to this many LIDs, whose routes differ where there are several: 0 to 7."
+                            + " Default: ${DEFAULT-VALUE}.")
     private int lmc;
 
     @Option(

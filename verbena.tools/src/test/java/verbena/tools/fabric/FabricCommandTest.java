@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import verbena.subnet.fabric.Fabric;
 import verbena.subnet.manager.ManagerOptions;
+import verbena.subnet.manager.Partition;
 import verbena.subnet.manager.SubnetManager;
 import verbena.subnet.topology.Topology;
 import verbena.tools.Cli;
@@ -38,6 +41,46 @@ class FabricCommandTest {
     }
 
     @Test
+    void thePageDrawsEachNodeAndCableOnce() {
+        String page = FabricPage.of(
+                """
+                s1  switch of 4 ports, lid 1
+                    1 -> a:1              ACTIVE  sent 12 packets, received 7, dropped 1
+                    2 -> s2:1             INIT    sent 0 packets, received 0, dropped 0
+                      lid 3 (a) by port 1
+                s2  switch of 4 ports, lid 2
+                    1 -> s1:2             INIT    sent 0 packets, received 0, dropped 0
+                alone  switch of 4 ports, lid 0
+                a  ib0, lid 3, subnet manager MASTER, sweeps 1
+                    1 -> s1:1             ACTIVE  sent 7 packets, received 12, dropped 0
+                """,
+                5);
+        assertThat(page).contains("3 switches, 1 adapters").contains("http-equiv=\"refresh\" content=\"5\"");
+        assertThat(page.split("<line ", -1)).as("two cables").hasSize(3);
+        assertThat(page.split("<rect ", -1)).as("four nodes").hasSize(5);
+        assertThat(page)
+                .contains("<title>a:1 – s1:1, ACTIVE</title>")
+                .contains("<title>s1:2 – s2:1, INIT</title>")
+                .contains("<td>12<td>7<td>1")
+                .contains("<li>lid 3 (a) by port 1</li>");
+        assertThat(FabricPage.of("<x>  switch of 1 ports, lid 1\n", 0))
+                .contains("&lt;x&gt;")
+                .doesNotContain("http-equiv=\"refresh\"");
+    }
+
+    @Test
+    void partitionsAreReadWithTheirMembers() {
+        var fabric = new Fabric(Topology.parse("hca a\nhca b\nlink a b\n"), 0);
+        long a = fabric.node("a").node().port(1).guid();
+        long b = fabric.node("b").node().port(1).guid();
+        assertThat(PartitionText.read(List.of("0x8011=a,b:limited", "0x7fff=all,b:limited"), fabric, new FabricUpCommand()))
+                .containsExactly(
+                        new Partition(0x7FFF, Map.of(b, false), true),
+                        new Partition(0x11, Map.of(a, true, b, false), false));
+        assertThat(PartitionText.read(List.of(), fabric, new FabricUpCommand())).containsExactly(Partition.DEFAULT);
+    }
+
+    @Test
     void theOptionsOfTheManagerAreChecked() throws IOException {
         String file = Files.writeString(folder.resolve("t"), "switch s1\nhca a\nlink s1 a\n")
                 .toString();
@@ -52,8 +95,19 @@ class FabricCommandTest {
                         .err())
                 .contains("--manager and --no-manager: one of them");
         assertThat(Cli.run("fabric", "up", "--qp0", "some", file).err()).contains("--qp0: all, ask or none, got some");
+        assertThat(partition(file, "0x11")).contains("--partition: PKEY=NODE[:limited],... expected, got 0x11");
+        assertThat(partition(file, "0=a")).contains("a P_Key is 0x and 1 to 4 digits, got 0");
+        assertThat(partition(file, "0x8000=a")).contains("--partition: 0x1 to 0x7fff, got 0x8000");
+        assertThat(partition(file, "0x11=a:half")).contains("a member is NODE or NODE:limited, got a:half");
+        assertThat(partition(file, "0x11=s1")).contains("--partition: there is no adapter s1");
+        assertThat(Cli.run("fabric", "up", "--lmc", "8", file).err()).contains("--lmc: 0 to 7, got 8");
+        assertThat(Cli.run("fabric", "show", "--every", "1").err()).contains("--every: for a page, by --html FILE");
         assertThat(Cli.run("fabric", "link", "a", "sideways").err()).contains("up or down, got sideways");
         assertThat(Cli.run("fabric", "link", "a:64", "down").err()).contains("port: 0 to 63, got 64");
+    }
+
+    private static String partition(String file, String partition) {
+        return Cli.run("fabric", "up", "--partition", partition, file).err();
     }
 
     @Test

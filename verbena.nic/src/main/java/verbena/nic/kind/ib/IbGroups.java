@@ -185,17 +185,14 @@ final class IbGroups {
                         states,
                         mad == null
                                 ? "the subnet administration has not answered"
-                                : "the subnet administration has refused it, status 0x%04x"
-                                        .formatted(Mad.status(mad)));
+                                : "the subnet administration has refused it, status 0x%04x".formatted(Mad.status(mad)));
             }
         });
     }
 
     private void onJoined(Membership membership, int states, MemorySegment record) {
-        var properties = new Properties(
-                McMemberRecord.MLID.getInt(record),
-                McMemberRecord.SL.getInt(record),
-                (int) McMemberRecord.Q_KEY.get(record));
+        var properties = new Properties(McMemberRecord.MLID.getInt(record), McMemberRecord.SL.getInt(record), (int)
+                McMemberRecord.Q_KEY.get(record));
         membership.properties = properties;
         membership.joined |= states;
         link.forward(membership.group, properties.lid);

@@ -165,8 +165,7 @@ final class IbWays implements Ways {
         if (way == null) {
             return call;
         }
-        var lids = new Lids(
-                link.port().lid(), way.lid, way.serviceLevel, link.pkeys()[0], way.hopLimit < 2);
+        var lids = new Lids(link.port().lid(), way.lid, way.serviceLevel, link.pkeys()[0], way.hopLimit < 2);
         return call.by(lids, way.mtu, way.rate == 0 ? call.packetRate() : way.rate, way.hopLimit);
     }
 

@@ -130,7 +130,8 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         if (ended) {
             return;
         }
-        connection = isThere ? Objects.requireNonNull(ask).apply(service.host().mtu().code()) : null;
+        connection =
+                isThere ? Objects.requireNonNull(ask).apply(service.host().mtu().code()) : null;
         if (connection == null && !(isThere && isBeginning)) {
             end(new News.Unreachable(
                     isThere

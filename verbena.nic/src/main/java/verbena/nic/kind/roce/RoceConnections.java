@@ -50,7 +50,6 @@ final class RoceConnections implements ConnectionService {
     /// `IBV_RATE_10_GBPS`.
     private static final int RATE = 3;
 
-
     private final DeviceHost host;
     private final Ways ways;
     private final Supplier<CmAgent> cm;

@@ -3,7 +3,6 @@ package verbena.nic.kind.roce;
 import verbena.cm.CmCall;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
-import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.ConnectionService.GroupJoin;
 import verbena.verbs.spi.ConnectionService.GroupListener;
 import verbena.verbs.spi.ConnectionService.Watch;

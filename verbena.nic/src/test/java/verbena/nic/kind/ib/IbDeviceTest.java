@@ -207,7 +207,9 @@ class IbDeviceTest {
             assertThat(a.context.port(1).state()).isEqualTo(PortState.ACTIVE);
             assertThat(List.of(a.lid(), b.lid())).containsExactly(3, 4);
             var known = device(1).port().orElseThrow();
-            assertThat(List.of(known.lid(), known.subnetManagerLid())).as("without opening").containsExactly(4, 3);
+            assertThat(List.of(known.lid(), known.subnetManagerLid()))
+                    .as("without opening")
+                    .containsExactly(4, 3);
             assertThat(a.context.gids(1)).hasSize(1).allMatch(gid -> gid.type() == GidType.IB);
             ChannelAdapter adapter = fabric.adapters().getFirst();
             assertThat(a.context.gids(1).getFirst().gid())
@@ -452,7 +454,8 @@ class IbDeviceTest {
         }
     }
 
-    private static void sendToGroup(End from, QueuePair by, AddressHandle group, int bytes) throws InterruptedException {
+    private static void sendToGroup(End from, QueuePair by, AddressHandle group, int bytes)
+            throws InterruptedException {
         try (SendBatch batch = by.send()) {
             batch.send(9)
                     .sge(from.memory, 0, bytes)
@@ -541,8 +544,7 @@ class IbDeviceTest {
             id.bind(new InetSocketAddress(a.context.gids(1).getFirst().gid().address(), 0));
             QueuePair qp = id.createQueuePair(a.domain, QueuePairOptions.ud(a.cq));
             id.joinMulticast(GROUP.address());
-            var joined = (ConnectionEvent.MulticastJoined)
-                    channel.await(SOON).orElseThrow();
+            var joined = (ConnectionEvent.MulticastJoined) channel.await(SOON).orElseThrow();
             assertThat(joined.path().destinationLid()).isEqualTo(0xC000);
             assertThat(joined.qkey()).isEqualTo(ConnectionId.UDP_QKEY);
             AddressHandle group = a.domain.createAddressHandle(joined.path());
@@ -590,7 +592,8 @@ class IbDeviceTest {
                 assertThat(a.cq.await(wc, SOON)).isTrue();
                 assertThat(wc.status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
             }
-            assertThatThrownBy(() -> a.context.pkey(1, NodePort.PKEYS)).hasMessageContaining("pkey index: 0 to 127, got 128");
+            assertThatThrownBy(() -> a.context.pkey(1, NodePort.PKEYS))
+                    .hasMessageContaining("pkey index: 0 to 127, got 128");
         }
     }
 
@@ -615,8 +618,8 @@ class IbDeviceTest {
             WorkCompletion received = b.completion();
             assertThat(received.pathBits()).isEqualTo(3);
             assertThat(received.sourceLid()).isEqualTo(a.lid() + 2);
-            AddressHandle back = b.domain.createAddressHandle(
-                    received, b.memory.segment().asSlice(0, 40));
+            AddressHandle back =
+                    b.domain.createAddressHandle(received, b.memory.segment().asSlice(0, 40));
             assertThat(back.vector().sourcePathBits()).isEqualTo(3);
             try (SendBatch batch = qb.send()) {
                 batch.send(4).sge(b.memory, 0, 60).to(back, qa.qpn(), QKEY).submit();
