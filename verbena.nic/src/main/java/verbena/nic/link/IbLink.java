@@ -284,7 +284,7 @@ public final class IbLink extends PolledLink {
     private boolean send(Frame frame) {
         frame.moveToOwn();
         FabricPort now = port;
-        frame.sourceLid = now.lid() | frame.pathBits & ((1 << now.lmc()) - 1);
+        frame.sourceLid = now.lid() | (frame.pathBits & ((1 << now.lmc()) - 1));
         packets.write(frame, 0); // the adapter chooses the lane
         int before = NativePacket.headerBytes(frame);
         return LinuxSockets.send(

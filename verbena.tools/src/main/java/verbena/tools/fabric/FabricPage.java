@@ -87,7 +87,8 @@ final class FabricPage {
     // ---- where nodes stand
 
     private void place() {
-        List<Node> row = nodes.values().stream().filter(node -> !node.isSwitch()).toList();
+        List<Node> row =
+                nodes.values().stream().filter(node -> !node.isSwitch()).toList();
         if (row.isEmpty()) {
             row = List.copyOf(nodes.values());
         }
@@ -95,8 +96,9 @@ final class FabricPage {
             place(row);
             row = above(row);
         }
-        List<Node> rest =
-                nodes.values().stream().filter(node -> node.row == Integer.MAX_VALUE).toList();
+        List<Node> rest = nodes.values().stream()
+                .filter(node -> node.row == Integer.MAX_VALUE)
+                .toList();
         if (!rest.isEmpty()) { // no cable leads from an adapter to these
             place(rest);
             rows++;
@@ -125,8 +127,8 @@ final class FabricPage {
             }
         }
         return sums.keySet().stream()
-                .sorted(Comparator.comparingDouble(node ->
-                        Objects.requireNonNull(sums.get(node))[0] / Objects.requireNonNull(sums.get(node))[1]))
+                .sorted(Comparator.comparingDouble(
+                        node -> Objects.requireNonNull(sums.get(node))[0] / Objects.requireNonNull(sums.get(node))[1]))
                 .toList();
     }
 
@@ -157,12 +159,10 @@ final class FabricPage {
                 <p>%d switches, %d adapters. A cable is drawn by the state of its port: hover to see its ends.</p>
                 <div class="scroll">
                 """.formatted(
-                        refreshSeconds == 0
-                                ? ""
-                                : "<meta http-equiv=\"refresh\" content=\"%d\">%n".formatted(refreshSeconds),
-                        style(),
-                        nodes.values().stream().filter(Node::isSwitch).count(),
-                        nodes.values().stream().filter(node -> !node.isSwitch()).count()));
+                refreshSeconds == 0 ? "" : "<meta http-equiv=\"refresh\" content=\"%d\">%n".formatted(refreshSeconds),
+                style(),
+                nodes.values().stream().filter(Node::isSwitch).count(),
+                nodes.values().stream().filter(node -> !node.isSwitch()).count()));
         draw();
         html.append("</div>\n");
         table();
@@ -176,15 +176,16 @@ final class FabricPage {
         for (Node node : nodes.values()) {
             for (Port port : node.ports) {
                 Node peer = nodes.get(port.peer);
-                boolean isDrawn = peer != null && (node.name + ":" + port.number).compareTo(port.peer + ":" + port.peerPort) < 0;
+                boolean isDrawn =
+                        peer != null && (node.name + ":" + port.number).compareTo(port.peer + ":" + port.peerPort) < 0;
                 if (isDrawn && peer != null) {
                     html.append("""
                             <line class="%s" x1="%d" y1="%d" x2="%d" y2="%d"><title>%s</title></line>
                             """.formatted(
                                     port.state.toLowerCase(java.util.Locale.ROOT),
-                                    x(node) + spread(node, port.number),
+                                    x(node) + spread(port.number),
                                     y(node),
-                                    x(peer) + spread(peer, port.peerPort),
+                                    x(peer) + spread(port.peerPort),
                                     y(peer),
                                     text("%s:%d – %s:%d, %s"
                                             .formatted(node.name, port.number, port.peer, port.peerPort, port.state))));
@@ -208,7 +209,7 @@ final class FabricPage {
     }
 
     /// Parallel cables do not hide each other.
-    private static int spread(Node node, int port) {
+    private static int spread(int port) {
         return (port * 9) % 60 - 30;
     }
 
@@ -239,14 +240,16 @@ final class FabricPage {
         html.append("<h2>Nodes and routes</h2>\n");
         for (Node node : nodes.values()) {
             html.append("<details><summary><b>%s</b> %s</summary><ul>%n".formatted(text(node.name), text(node.what)));
-            node.routes.forEach(
-                    route -> html.append("<li>").append(text(route)).append("</li>\n"));
+            node.routes.forEach(route -> html.append("<li>").append(text(route)).append("</li>\n"));
             html.append("</ul></details>\n");
         }
     }
 
     private static String text(String text) {
-        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
+        return text.replace("&", "&amp;")
+                .replace("<", "&lt;")
+                .replace(">", "&gt;")
+                .replace("\"", "&quot;");
     }
 
     private static String style() {

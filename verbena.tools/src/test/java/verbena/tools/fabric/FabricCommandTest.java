@@ -42,8 +42,7 @@ class FabricCommandTest {
 
     @Test
     void thePageDrawsEachNodeAndCableOnce() {
-        String page = FabricPage.of(
-                """
+        String page = FabricPage.of("""
                 s1  switch of 4 ports, lid 1
                     1 -> a:1              ACTIVE  sent 12 packets, received 7, dropped 1
                     2 -> s2:1             INIT    sent 0 packets, received 0, dropped 0
@@ -53,8 +52,7 @@ class FabricCommandTest {
                 alone  switch of 4 ports, lid 0
                 a  ib0, lid 3, subnet manager MASTER, sweeps 1
                     1 -> s1:1             ACTIVE  sent 7 packets, received 12, dropped 0
-                """,
-                5);
+                """, 5);
         assertThat(page).contains("3 switches, 1 adapters").contains("http-equiv=\"refresh\" content=\"5\"");
         assertThat(page.split("<line ", -1)).as("two cables").hasSize(3);
         assertThat(page.split("<rect ", -1)).as("four nodes").hasSize(5);
@@ -73,7 +71,8 @@ class FabricCommandTest {
         var fabric = new Fabric(Topology.parse("hca a\nhca b\nlink a b\n"), 0);
         long a = fabric.node("a").node().port(1).guid();
         long b = fabric.node("b").node().port(1).guid();
-        assertThat(PartitionText.read(List.of("0x8011=a,b:limited", "0x7fff=all,b:limited"), fabric, new FabricUpCommand()))
+        assertThat(PartitionText.read(
+                        List.of("0x8011=a,b:limited", "0x7fff=all,b:limited"), fabric, new FabricUpCommand()))
                 .containsExactly(
                         new Partition(0x7FFF, Map.of(b, false), true),
                         new Partition(0x11, Map.of(a, true, b, false), false));

@@ -128,10 +128,11 @@ final class IbWays implements Ways {
     private void onAnswer(Gid remote, @Nullable MemorySegment mad, long nowNanos) {
         List<Found> waited = Objects.requireNonNullElse(asked.remove(remote), List.of());
         waiting -= waited.size();
-        boolean isThere = mad != null && Mad.status(mad) == 0;
-        if (isThere) {
-            learn(remote, Way.of(Sa.data(mad), nowNanos + FRESH_NANOS));
+        MemorySegment record = mad != null && Mad.status(mad) == 0 ? Sa.data(mad) : null;
+        if (record != null) {
+            learn(remote, Way.of(record, nowNanos + FRESH_NANOS));
         }
+        boolean isThere = record != null;
         waited.forEach(then -> then.on(isThere));
     }
 

@@ -34,6 +34,8 @@ public interface Ways {
 
     /// Hears of a way that was looked for.
     interface Found {
+        /// The search is over.
+        ///
         /// @param isThere whether there is one, which is known from now on for a while
         void on(boolean isThere);
     }

@@ -471,8 +471,8 @@ class IbDeviceTest {
         try (End a = new End(0);
                 End b = new End(1);
                 QueuePair qa = datagrams(a);
-                QueuePair qb = datagrams(b);
-                QueuePair qc = datagrams(b)) {
+                QueuePair qb = datagrams(b)) {
+            QueuePair qc = datagrams(b);
             qb.attachMulticast(GROUP);
             awaitGroups(1);
             AddressHandle group = a.domain.createAddressHandle(AddressVector.to(GROUP, 0));
