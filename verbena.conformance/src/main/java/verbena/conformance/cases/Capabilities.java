@@ -211,7 +211,9 @@ public final class Capabilities {
         QpType type = fixture.has(Capability.UD) ? QpType.UD : QpType.RC;
         var qp = fixture.own(end.domain.createQueuePair(
                 QueuePairOptions.of(type, end.cq).withSizes(fixture.wire(type).sizes())));
-        hadOrRefused(fixture, Capability.MULTICAST, () -> qp.attachMulticast(Gid.parse("239.77.3.1")));
+        boolean isIpv4 = fixture.a().gid(1, TestEnd.gidIndex(fixture.a())).gid().isIpv4();
+        Gid group = Gid.parse(isIpv4 ? "239.77.3.1" : "ff0e::77:3:1");
+        hadOrRefused(fixture, Capability.MULTICAST, () -> qp.attachMulticast(group));
     }
 
     public static void resizingACompletionQueue(Fixture fixture) throws Exception {
