@@ -10,6 +10,9 @@ import verbena.verbs.Transition;
 /// Wakes the thread that waits at a completion queue. It is a queue pair in the error state: what is posted there
 /// completes at once, flushed (IBTA chapter 10.3.1, the Error state), and sends nothing.
 final class Bell implements AutoCloseable {
+    /// Rings under way at once: one is taken while the next is made.
+    static final int RINGS = 2;
+
     private final QueuePair pair;
     private final MemoryRegion memory;
     private final long number;
@@ -19,7 +22,7 @@ final class Bell implements AutoCloseable {
         this.memory = memory;
         this.number = number;
         this.pair =
-                domain.createQueuePair(QueuePairOptions.rc(queue).withSizes(new QueuePairOptions.Sizes(2, 1, 1, 1, 0)));
+                domain.createQueuePair(QueuePairOptions.rc(queue).withSizes(new QueuePairOptions.Sizes(RINGS, 1, 1, 1, 0)));
         pair.modify(new Transition.ToError());
     }
 

@@ -14,6 +14,10 @@ record Hello(int window, int frameBytes) {
     private static final byte VERSION = 1;
     private static final int BYTES = 10;
 
+    static Hello of(WorkerOptions ours) {
+        return new Hello(ours.window(), ours.frameBytes());
+    }
+
     PrivateData privateData() {
         return PrivateData.of(ByteBuffer.allocate(BYTES)
                 .putInt(MAGIC)

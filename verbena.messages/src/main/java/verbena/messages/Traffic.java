@@ -3,8 +3,6 @@ package verbena.messages;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -18,18 +16,11 @@ import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Matching;
 import verbena.messages.protocol.Peer;
-import verbena.verbs.Access;
-import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
-import verbena.verbs.MemoryRegion;
-import verbena.verbs.ProtectionDomain;
-import verbena.verbs.QueuePairOptions;
-import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionOptions;
-import verbena.verbs.cm.ConnectionParameters;
 
 /// What a worker has of its device, and what moves frames between that and the peers: one thread at a time reads all
 /// completions ([Readers]). All peers share one queue of receives. Each has as many of them as its window, so every
@@ -43,12 +34,6 @@ final class Traffic {
     /// Peers that have spoken and are not known yet.
     private static final int EARLY_MAX = 1024;
 
-    /// Receives for peers that are sent away, and may have sent a frame.
-    private static final int SPARE = 16;
-
-    /// Rings under way at once: one is taken while the next is made.
-    private static final int RINGS = 2;
-
     private static final int BATCH = 64;
 
     // The upper half of a request's number says what it is, the lower half which.
@@ -61,18 +46,12 @@ final class Traffic {
     private final Condition moved = lock.newCondition();
     final Matching matching = new Matching();
     private final WorkerOptions options;
-    private final ProtectionDomain domain;
-    private final CompletionQueue queue;
-    private final SharedReceiveQueue receives;
-    private final MemoryRegion inbox;
-    private final MemoryRegion outbox;
-    private final Bell bell;
+    final Slots slots;
     private final Thread thread;
     final Readers readers;
     final LongMessages longMessages;
 
     // Under the lock.
-    private final ArrayDeque<Integer> freeSlots = new ArrayDeque<>();
     private final Map<Integer, RemoteWorker> byNumber = new HashMap<>();
     /// The first frames of peers that are being connected: credits only.
     private final Map<Integer, byte[]> early = new LinkedHashMap<>();
@@ -90,61 +69,16 @@ final class Traffic {
 
     Traffic(Context device, WorkerOptions options) {
         this.options = options;
-        int slots = options.maxPeers() * options.window() + SPARE;
-        var made = new ArrayList<AutoCloseable>();
-        boolean done = false;
-        try {
-            domain = device.allocateProtectionDomain();
-            made.add(domain);
-            queue = device.createCompletionQueue(slots + options.maxPeers() * (SENDS + READS) + RINGS);
-            made.add(queue);
-            receives = domain.createSharedReceiveQueue(slots, 1);
-            made.add(receives);
-            long bytes = (long) slots * options.frameBytes();
-            inbox = domain.allocate(bytes, Access.local());
-            made.add(inbox);
-            outbox = domain.allocate(bytes, Access.local());
-            made.add(outbox);
-            for (int i = 0; i < slots; i++) {
-                freeSlots.add(i);
-                postReceive(i);
-            }
-            bell = new Bell(domain, queue, outbox, RING);
-            done = true;
-        } finally {
-            if (!done) {
-                made.reversed().forEach(Traffic::closeQuietly);
-            }
-        }
+        this.slots = new Slots(device, options, SENDS + READS, RING);
         this.thread = Thread.ofVirtual().name("verbena-messages").unstarted(this::keep);
         this.readers = new Readers(new Completions());
-        this.longMessages = new LongMessages(domain, device.port(1).maxMessageBytes(), thread);
+        this.longMessages = new LongMessages(slots.domain, device.port(1).maxMessageBytes(), thread);
         thread.start();
-    }
-
-    private static void closeQuietly(AutoCloseable object) {
-        try {
-            object.close();
-        } catch (Exception e) {
-            throw new IllegalStateException(e); // verbs throw no checked exception
-        }
-    }
-
-    private void postReceive(long slot) {
-        receives.postReceive(slot, inbox, slot * options.frameBytes(), options.frameBytes());
     }
 
     /// Options of a connection to a peer.
     ConnectionOptions connection() {
-        return ConnectionOptions.defaults()
-                .withParameters(ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)))
-                .withSizes(new QueuePairOptions.Sizes(SENDS + READS, 0, 1, 1, 0))
-                .withProtectionDomain(domain)
-                .withCompletionQueues(queue, queue)
-                .withSharedReceiveQueue(receives)
-                .withTimeout(options.timeout())
-                .withSecret(options.secret())
-                .withPrivateData(new Hello(options.window(), options.frameBytes()).privateData());
+        return slots.connection(SENDS + READS);
     }
 
     // ---- peers
@@ -247,7 +181,7 @@ final class Traffic {
         lock.lock();
         try {
             if (byNumber.remove(remote.number(), remote)) {
-                freeSlots.addAll(remote.slots);
+                remote.slots.forEach(slots::free);
                 remote.slots.clear();
                 starved.remove(remote);
                 gone.add(remote.number());
@@ -267,19 +201,17 @@ final class Traffic {
         Peer peer = to.peer();
         try {
             while (to.slots.size() < SENDS && !peer.isLost()) {
-                Integer slot = freeSlots.peek();
+                Integer slot = slots.peek();
                 if (slot == null) {
                     starved.add(to);
                     break;
                 }
-                long at = (long) slot * options.frameBytes();
-                int bytes = peer.poll(outbox.segment().asSlice(at, options.frameBytes()));
+                int bytes = peer.poll(slots.toSend(slot));
                 if (bytes == 0) {
                     break;
                 }
-                freeSlots.remove();
                 to.slots.add(slot);
-                to.connection().queuePair().postSend(SEND | slot, outbox, at, bytes);
+                slots.send(to.connection().queuePair(), SEND | slot, slot, bytes);
             }
             while (to.readings < READS && !peer.isLost()) {
                 Peer.Read next = peer.pollRead();
@@ -294,7 +226,7 @@ final class Traffic {
     }
 
     private void feedStarved() {
-        while (!starved.isEmpty() && !freeSlots.isEmpty()) {
+        while (!starved.isEmpty() && slots.peek() != null) {
             RemoteWorker next = starved.iterator().next();
             starved.remove(next);
             pump(next);
@@ -341,12 +273,12 @@ final class Traffic {
         public Readers.Outcome read(long nanos) throws InterruptedException {
             try {
                 boolean found = nanos == 0
-                        ? queue.poll(first)
-                        : queue.await(first, nanos == Long.MAX_VALUE ? FOREVER : Duration.ofNanos(nanos));
+                        ? slots.queue.poll(first)
+                        : slots.queue.await(first, nanos == Long.MAX_VALUE ? FOREVER : Duration.ofNanos(nanos));
                 if (!found) {
                     return Readers.Outcome.NONE;
                 }
-                round(queue.poll(others));
+                round(slots.queue.poll(others));
                 return Readers.Outcome.SOME;
             } catch (InvalidStateException e) {
                 failAll("the worker is closed");
@@ -380,7 +312,7 @@ final class Traffic {
         @Override
         public void ring() {
             try {
-                bell.ring();
+                slots.ring();
             } catch (VerbsException e) {
                 // the worker is being closed, or its device has failed: the read ends with that
             }
@@ -411,18 +343,18 @@ final class Traffic {
             }
         } else if (number >= SEND) {
             if (remote != null && remote.slots.remove(which)) {
-                freeSlots.add(which);
+                slots.free(which);
             }
         } else {
             if (wc.ok()) {
-                MemorySegment frame = inbox.segment().asSlice((long) which * options.frameBytes(), wc.byteLength());
+                MemorySegment frame = slots.arrived(which, wc.byteLength());
                 if (remote != null) {
                     arrived(remote, frame);
                 } else {
                     remember(wc.qpn(), frame);
                 }
             }
-            postReceive(which);
+            slots.postReceive(which);
         }
         if (remote != null) {
             touched.add(remote);
@@ -484,12 +416,8 @@ final class Traffic {
         } finally {
             lock.unlock();
         }
-        receives.close();
-        bell.close();
-        queue.close();
+        slots.closeQueues();
         Readers.join(thread);
-        inbox.close();
-        outbox.close();
-        domain.close();
+        slots.closeMemory();
     }
 }
