@@ -1,5 +1,6 @@
 package verbena.messages;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -280,27 +281,68 @@ final class Calls {
                             fault("a request of " + length + " bytes, of at most " + options.maxCallBytes())));
             return Optional.of(NOWHERE);
         }
-        MemorySegment request = MemorySegment.ofArray(new byte[(int) length]);
         long millis = tag & 0xFFFF_FFFFL;
-        var call = new Call(remote, request, millis == 0 ? Optional.empty() : Optional.of(Duration.ofMillis(millis)));
-        Thread thread = Thread.ofVirtual().name("verbena-call").unstarted(() -> answer(number, call));
-        answering.put(number, thread);
-        return Optional.of(new Incoming() {
-            @Override
-            public MemorySegment memory() {
-                return request;
-            }
+        Optional<Duration> limit = millis == 0 ? Optional.empty() : Optional.of(Duration.ofMillis(millis));
+        var request = new Request(number, length, limit);
+        answering.put(number, request.thread);
+        return Optional.of(request);
+    }
 
-            @Override
-            public void done(Peer from, long itsTag, long bytes) {
-                thread.start();
-            }
+    /// A call of the peer, whose memory is claimed when there is room for it.
+    private final class Request implements Incoming {
+        private final int number;
+        private final long length;
+        private final Optional<Duration> limit;
+        final Thread thread = Thread.ofVirtual().name("verbena-call").unstarted(this::run);
+        private MemorySegment memory = MemorySegment.NULL;
+        private boolean isClaimed;
 
-            @Override
-            public void failed(String why) {
-                answering.remove(number);
+        Request(int number, long length, Optional<Duration> limit) {
+            this.number = number;
+            this.length = length;
+            this.limit = limit;
+        }
+
+        /// Native when it is long, so that the device puts it there.
+        @Override
+        public MemorySegment memory() {
+            traffic.budget.take(length);
+            isClaimed = true;
+            memory = length > options.frameBytes()
+                    ? Arena.ofAuto().allocate(length, Long.BYTES)
+                    : MemorySegment.ofArray(new byte[(int) length]);
+            return memory;
+        }
+
+        @Override
+        public void done(Peer from, long itsTag, long bytes) {
+            thread.start();
+        }
+
+        @Override
+        public void failed(String why) {
+            answering.remove(number, thread);
+            release();
+        }
+
+        private void run() {
+            try {
+                answer(number, new Call(remote, memory, limit));
+            } finally {
+                traffic.lock.lock();
+                try {
+                    release();
+                } finally {
+                    traffic.lock.unlock();
+                }
             }
-        });
+        }
+
+        private void release() {
+            if (isClaimed) {
+                traffic.releaseRequest(length);
+            }
+        }
     }
 
     private void answer(int number, Call call) {

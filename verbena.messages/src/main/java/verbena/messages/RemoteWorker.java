@@ -50,8 +50,7 @@ public final class RemoteWorker implements AutoCloseable {
         this.traffic = traffic;
         this.connection = connection;
         this.calls = new Calls(this, worker, traffic, ours);
-        this.peer = new Peer(
-                new Owner(), traffic.matching, Math.min(theirs.frameBytes(), ours.frameBytes()), ours.window());
+        this.peer = new Peer(new Owner(), traffic.matching, theirs.limits(ours));
         this.watcher = Thread.ofVirtual().name("verbena-peer").unstarted(this::watch);
     }
 
@@ -64,6 +63,11 @@ public final class RemoteWorker implements AutoCloseable {
         @Override
         public Optional<Incoming> incoming(Peer from, Kind kind, long tag, long length) {
             return calls.incoming(kind, tag, length);
+        }
+
+        @Override
+        public boolean admits(Peer from, long length) {
+            return traffic.budget.admits(RemoteWorker.this, length);
         }
 
         @Override

@@ -10,8 +10,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Matching;
@@ -44,7 +47,8 @@ final class Traffic {
     final ReentrantLock lock = new ReentrantLock();
     /// Something was sent or has come.
     private final Condition moved = lock.newCondition();
-    final Matching matching = new Matching();
+    final Matching matching;
+    final Budget budget;
     private final WorkerOptions options;
     final Slots slots;
     private final Thread thread;
@@ -69,6 +73,8 @@ final class Traffic {
 
     Traffic(Context device, WorkerOptions options) {
         this.options = options;
+        this.matching = new Matching(Budget.leftMax(options));
+        this.budget = new Budget(options);
         this.slots = new Slots(device, options, SENDS + READS, RING);
         this.thread = Thread.ofVirtual().name("verbena-messages").unstarted(this::keep);
         this.readers = new Readers(new Completions());
@@ -184,6 +190,7 @@ final class Traffic {
                 remote.slots.forEach(slots::free);
                 remote.slots.clear();
                 starved.remove(remote);
+                budget.forget(remote);
                 gone.add(remote.number());
                 peers--;
                 feedStarved();
@@ -233,6 +240,11 @@ final class Traffic {
         }
     }
 
+    /// A request needs its memory no more: others may be read. Under the lock.
+    void releaseRequest(long bytes) {
+        budget.release(bytes).forEach(this::pump);
+    }
+
     // ---- receives
 
     void receive(long tag, long mask, @Nullable RemoteWorker from, Incoming incoming) {
@@ -245,6 +257,27 @@ final class Traffic {
         } finally {
             lock.unlock();
         }
+    }
+
+    SortedMap<String, Long> counters() {
+        lock.lock();
+        try {
+            var all = new TreeMap<String, Long>();
+            all.put("unexpected.messages", (long) matching.unexpectedCount());
+            all.put("unexpected.dropped", matching.dropped());
+            all.put("requests.bytes", budget.requestBytes());
+            sum(all, "unexpected.bytes", Peer::keptBytes);
+            sum(all, "unexpected.crowded", Peer::timesCrowded);
+            sum(all, "requests.waiting", Peer::unread);
+            sum(all, "offers.held", Peer::heldBack);
+            return all;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void sum(Map<String, Long> all, String name, ToLongFunction<Peer> of) {
+        all.put(name, byNumber.values().stream().map(RemoteWorker::peer).mapToLong(of).sum());
     }
 
     // ---- arrivals

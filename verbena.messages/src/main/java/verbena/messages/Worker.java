@@ -2,6 +2,7 @@ package verbena.messages;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.util.SortedMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.locks.ReentrantLock;
@@ -15,7 +16,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.Connection;
 
 /// A program's end of all its messages and calls on one device. It has any number of peers ([RemoteWorker]), as many
-/// as its options say at once. Its memory does not grow with them. Peers share its protection domain: a long message
+/// as its options say at once. Its memory does not grow with them, and what they send has a budget. Peers share its protection domain: a long message
 /// can be read by a peer that guesses its key while it is under way.
 ///
 /// A message goes into the oldest receive that it matches, and a receive takes the oldest message. Messages of one
@@ -171,6 +172,17 @@ public final class Worker implements AutoCloseable {
         });
         traffic.receive(tag, mask, from, incoming);
         return pending;
+    }
+
+    // ---- what it holds
+
+    /// What it holds that came unasked, and what waits for its peers. Names: `unexpected.messages` and
+    /// `unexpected.bytes` that no receive waits for; `unexpected.crowded`, how often peers were asked to keep theirs;
+    /// `unexpected.dropped`, messages of lost peers for which there was no room; `requests.bytes` of requests here, and
+    /// `requests.waiting` at their senders; `offers.held`, messages here that wait until a peer takes more offers.
+    /// Those of peers count peers that are there now.
+    public SortedMap<String, Long> counters() {
+        return traffic.counters();
     }
 
     // ---- calls

@@ -13,16 +13,22 @@ import verbena.verbs.cm.Secret;
 ///     the shorter of their two frames
 /// @param maxCalls calls of one peer that are under way at once: the next waits, at least 1
 /// @param maxCallBytes of a request that this worker takes, and of an answer to a call without memory for it
+/// @param budgetBytes of messages that came without a receive or a call of this worker, at least 4 KiB for each peer.
+///     What is beyond waits at its sender
 /// @param timeout how long making a connection may take
 /// @param secret that both ends have to know; [Secret#NONE] for none
 public record WorkerOptions(
-        int maxPeers, int window, int frameBytes, int maxCalls, int maxCallBytes, Duration timeout, Secret secret) {
+        int maxPeers, int window, int frameBytes, int maxCalls, int maxCallBytes, long budgetBytes, Duration timeout, Secret secret) {
     public WorkerOptions {
         range("maxPeers", maxPeers, 1, 4096);
         range("window", window, 2, 255);
         range("frameBytes", frameBytes, 64, 65_536);
         range("maxCalls", maxCalls, 1, 65_536);
         range("maxCallBytes", maxCallBytes, 0, Integer.MAX_VALUE);
+        if (budgetBytes < 4096L * maxPeers) {
+            throw new IllegalArgumentException(
+                    "budgetBytes: 4096 for each peer at least, " + 4096L * maxPeers + ", got " + budgetBytes);
+        }
         Objects.requireNonNull(secret, "secret");
         if (timeout.isNegative() || timeout.isZero()) {
             throw new IllegalArgumentException("timeout: more than zero, got " + timeout);
@@ -35,24 +41,29 @@ public record WorkerOptions(
         }
     }
 
-    /// 64 peers with 16 frames of 8 KiB each, 64 calls of a peer at once with up to 16 MiB each, 10 s to connect.
+    /// 64 peers with 16 frames of 8 KiB each, 64 calls of a peer at once with up to 16 MiB each, a budget of 256 MiB,
+    /// 10 s to connect.
     public static WorkerOptions defaults() {
-        return new WorkerOptions(64, 16, 8192, 64, 1 << 24, Duration.ofSeconds(10), Secret.NONE);
+        return new WorkerOptions(64, 16, 8192, 64, 1 << 24, 1 << 28, Duration.ofSeconds(10), Secret.NONE);
     }
 
     public WorkerOptions withPeers(int maxPeers, int window, int frameBytes) {
-        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, timeout, secret);
+        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 
     public WorkerOptions withCalls(int maxCalls, int maxCallBytes) {
-        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, timeout, secret);
+        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
+    }
+
+    public WorkerOptions withBudget(long budgetBytes) {
+        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 
     public WorkerOptions withTimeout(Duration timeout) {
-        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, timeout, secret);
+        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 
     public WorkerOptions withSecret(Secret secret) {
-        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, timeout, secret);
+        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 }

@@ -330,6 +330,55 @@ class WorkerTest {
 
     // ---- limits, and ends
 
+    /// One end sends to another that receives nothing, and asks with long requests that are answered late.
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aWorkerKeepsNoMoreThanItsBudget(String device) throws Exception {
+        try (Context a = Device.named(device).open();
+                Context b = Device.named(device).open();
+                Worker server = Worker.open(a, SMALL.withBudget(1 << 20));
+                Worker client = Worker.open(b, SMALL);
+                var listener = server.listen(at(a))) {
+            var accepted = accept(listener);
+            RemoteWorker toServer = client.connect(listener.localAddress());
+            RemoteWorker toClient = accepted.get(60, TimeUnit.SECONDS);
+            var mayAnswer = new CountDownLatch(1);
+            var begun = new CountDownLatch(2);
+            server.answerCalls(call -> {
+                begun.countDown();
+                mayAnswer.await();
+                return MemorySegment.ofArray(new byte[] {call.request().get(ValueLayout.JAVA_BYTE, 99_999)});
+            });
+            var sent = new ArrayList<Pending<Void>>();
+            for (int i = 0; i < 3000; i++) {
+                sent.add(toServer.send(i, pattern(500)));
+            }
+            var calls = new ArrayList<Pending<byte[]>>();
+            for (int i = 0; i < 5; i++) { // two find room
+                calls.add(toServer.callAsync(MemorySegment.ofArray(pattern(100_000)), Duration.ZERO));
+            }
+            assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue(); // behind all messages that may leave
+            assertThat(server.counters().get("requests.bytes")).isEqualTo(200_000);
+            assertThat(client.counters().get("offers.held")).isBetween(1L, 2900L);
+            assertThat(server.counters().get("unexpected.crowded")).isEqualTo(1);
+            long share = (1 << 20) / 2 / 4;
+            assertThat(server.counters().get("unexpected.bytes")).isBetween(share / 2, share);
+            assertThat(server.counters().get("unexpected.messages")).isLessThan(2000);
+            mayAnswer.countDown();
+            for (Pending<byte[]> each : calls) {
+                assertThat(each.await()).containsExactly(pattern(100_000)[99_999]);
+            }
+            for (int i = 0; i < 3000; i++) {
+                assertThat(toClient.receive(0, Worker.ANY_TAG, memory(500)).await().tag())
+                        .isEqualTo(i);
+            }
+            for (Pending<Void> each : sent) {
+                each.await();
+            }
+            assertThat(server.counters()).containsEntry("unexpected.bytes", 0L).containsEntry("requests.bytes", 0L);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void aWorkerHasAsManyPeersAsItWasMadeFor(String device) throws Exception {

@@ -15,6 +15,11 @@ public enum Kind {
     /// The caller does not wait for its answer any more.
     CANCEL;
 
+    /// Whether it comes without a receive or a call of this end, so that its memory has to be this end's.
+    boolean isUnasked() {
+        return this == CALL;
+    }
+
     private static final Kind[] ALL = values();
 
     /// Empty when no kind has this number.

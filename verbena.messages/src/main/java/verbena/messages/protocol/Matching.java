@@ -35,9 +35,17 @@ public final class Matching {
         }
     }
 
+    private final long leftMax;
+    private long leftBytes;
+    private long dropped;
     private final ArrayDeque<Expected> expected = new ArrayDeque<>();
     private final ArrayDeque<Unexpected> unexpected = new ArrayDeque<>();
     private @Nullable String closed;
+
+    /// @param leftMax bytes of whole messages that lost peers leave here; the oldest go when there are more
+    public Matching(long leftMax) {
+        this.leftMax = leftMax;
+    }
 
     /// The receive for a message that has come; empty when none waits for it.
     Optional<Incoming> take(Peer from, long tag) {
@@ -71,6 +79,7 @@ public final class Matching {
             Unexpected message = each.next();
             if (receive.takes(message.from, message.tag)) {
                 each.remove();
+                leftBytes -= leftBy(message);
                 Peer.Offer offer = message.offer;
                 if (offer != null) {
                     message.from.read(offer, message.tag, incoming);
@@ -109,6 +118,19 @@ public final class Matching {
     /// it only offered is gone.
     void forget(Peer peer, String why) {
         unexpected.removeIf(each -> each.from == peer && each.offer != null);
+        leftBytes += unexpected.stream()
+                .filter(each -> each.from == peer)
+                .mapToLong(Matching::leftBy)
+                .sum();
+        Iterator<Unexpected> oldest = unexpected.iterator();
+        while (leftBytes > leftMax) {
+            Unexpected message = oldest.next();
+            if (message.from.isLost()) {
+                leftBytes -= leftBy(message);
+                dropped++;
+                oldest.remove();
+            }
+        }
         var failing = expected.stream().filter(each -> each.from == peer).toList();
         expected.removeAll(failing);
         failing.forEach(each -> each.incoming.failed(why));
@@ -123,7 +145,18 @@ public final class Matching {
         failing.forEach(each -> each.incoming.failed(why));
     }
 
-    int unexpectedCount() {
+    /// What a message costs that a lost peer has left; 0 when the peer is not lost.
+    private static long leftBy(Unexpected message) {
+        return message.from.isLost() ? message.whole.length + Limits.KEPT_COST : 0;
+    }
+
+    /// Whole messages of lost peers that no receive took, and that were more than may stay.
+    public long dropped() {
+        return dropped;
+    }
+
+    /// Messages that no receive waits for, whole or offered.
+    public int unexpectedCount() {
         return unexpected.size();
     }
 }

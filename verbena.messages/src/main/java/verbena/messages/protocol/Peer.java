@@ -3,6 +3,7 @@ package verbena.messages.protocol;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -27,6 +28,12 @@ public final class Peer {
         /// @param length bytes
         Optional<Incoming> incoming(Peer peer, Kind kind, long tag, long length);
 
+        /// Whether there is room for a message that no program has asked for. After false it is asked again by the
+        /// next [#pollRead].
+        ///
+        /// @param length bytes
+        boolean admits(Peer peer, long length);
+
         /// Makes memory readable for the peer until [#withdraw].
         RemoteMemory expose(Peer peer, int offer, MemorySegment data);
 
@@ -35,7 +42,7 @@ public final class Peer {
     }
 
     /// A message that the peer has offered.
-    record Offer(int number, long length, long address, int key) {}
+    record Offer(Kind kind, int number, long length, long address, int key) {}
 
     /// A READ to do.
     ///
@@ -44,15 +51,23 @@ public final class Peer {
     public record Read(
             int offer, long address, int key, MemorySegment into, Incoming incoming, long tag, long length) {}
 
-    /// Messages that no receive waits for, in bytes, behind which the peer is asked to offer.
-    public static final long CROWDED_BYTES = 1 << 20;
-    /// Offers of one peer that may wait.
-    static final int OFFERS_MAX = 1 << 16;
+    /// An offer that waits for room.
+    private record Unread(Offer offer, long tag, Incoming incoming) {}
+
+    /// Messages of a kind whose offers the other end counts. Those that would be one offer too many wait here, and
+    /// those of the same kind behind them. Others pass by: what ends an offer is never among those that wait.
+    private static final class Lane {
+        final ArrayDeque<Outgoing> heldBack = new ArrayDeque<>();
+        /// Made here, and not taken yet.
+        int offered;
+        /// Made by the other end, and not read yet.
+        int waiting;
+    }
 
     private final Owner owner;
     private final Matching matching;
-    private final int frameBytes;
-    private final int window;
+    private final Limits limits;
+    private final Map<Kind, Lane> lanes = new EnumMap<>(Kind.class);
 
     // Sending.
     private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
@@ -66,23 +81,23 @@ public final class Peer {
     // Receiving.
     private final ArrayDeque<Read> reads = new ArrayDeque<>();
     private int readsUnderWay;
+    private final ArrayDeque<Unread> unread = new ArrayDeque<>();
     private int owed;
     private boolean owesReserve;
     private long keptBytes;
-    private int offersWaiting;
+    private long timesCrowded;
+    /// Whether the other end was told so by the last frame, and frames that it has sent since the first that did.
+    private boolean isToldCrowded;
+
+    private int framesSinceTold;
     private @Nullable String lost;
 
-    /// @param frameBytes of the longest frame, that both ends can take
-    /// @param window frames that the other end may send before it hears of more; one of them is the reserve
-    public Peer(Owner owner, Matching matching, int frameBytes, int window) {
-        if (window < 2 || window > Frame.CREDITS_MAX) {
-            throw new IllegalArgumentException("window: 2 to " + Frame.CREDITS_MAX + ", got " + window);
-        }
+    public Peer(Owner owner, Matching matching, Limits limits) {
         this.owner = owner;
         this.matching = matching;
-        this.frameBytes = frameBytes;
-        this.window = window;
-        this.owed = window - 1;
+        this.limits = limits;
+        this.owed = limits.window() - 1;
+        lanes.put(Kind.TAGGED, new Lane());
     }
 
     // ---- the program
@@ -117,7 +132,27 @@ public final class Peer {
 
     /// Whether nothing waits to be sent, and no offer to be taken.
     public boolean isIdle() {
-        return waiting.isEmpty() && offered.isEmpty() && taken.isEmpty() && readsUnderWay == 0 && reads.isEmpty();
+        return waiting.isEmpty() && heldBack() == 0 && offered.isEmpty() && taken.isEmpty() && readsUnderWay == 0 && reads.isEmpty() && unread.isEmpty();
+    }
+
+    /// Bytes of messages that no receive waits for, with what they cost beside their bytes.
+    public long keptBytes() {
+        return keptBytes;
+    }
+
+    /// How often the other end was asked to offer.
+    public long timesCrowded() {
+        return timesCrowded;
+    }
+
+    /// Messages to the other end that wait because it has as many offers as it takes.
+    public int heldBack() {
+        return lanes.values().stream().mapToInt(lane -> lane.heldBack.size()).sum();
+    }
+
+    /// Messages of the other end that wait for room here.
+    public int unread() {
+        return unread.size();
     }
 
     // ---- departures
@@ -135,15 +170,16 @@ public final class Peer {
             begin(out, Frame.TAKEN, 0, taken.remove(), 0);
             return Frame.HEADER_BYTES;
         }
-        while (credits > 0 && !waiting.isEmpty()) {
-            Outgoing next = waiting.remove();
+        Outgoing next = credits > 0 ? next() : null;
+        while (next != null) {
             if (next.data.scope().isAlive()) {
                 credits--;
                 return write(next, out);
             }
             next.failed("its memory was closed before it was sent");
+            next = next();
         }
-        if (hasReserve && owed >= (window + 1) / 2) {
+        if (hasReserve && owed >= (limits.window() + 1) / 2) {
             hasReserve = false;
             begin(out, Frame.CREDIT, 0, 0, 0);
             return Frame.HEADER_BYTES;
@@ -151,10 +187,35 @@ public final class Peer {
         return 0;
     }
 
+    /// The message whose turn it is; null when none may leave.
+    private @Nullable Outgoing next() {
+        for (Lane lane : lanes.values()) {
+            if (!lane.heldBack.isEmpty() && mayLeave(lane.heldBack.element(), lane)) {
+                return lane.heldBack.remove();
+            }
+        }
+        for (Outgoing next = waiting.poll(); next != null; next = waiting.poll()) {
+            Lane lane = lanes.get(next.kind);
+            if (lane == null || (lane.heldBack.isEmpty() && mayLeave(next, lane))) {
+                return next;
+            }
+            lane.heldBack.add(next);
+        }
+        return null;
+    }
+
+    private boolean mayLeave(Outgoing message, Lane lane) {
+        return !isToOffer(message) || lane.offered < limits.offersMaxThere();
+    }
+
+    private boolean isToOffer(Outgoing message) {
+        return message.data.byteSize() > limits.frameBytes() - Frame.HEADER_BYTES
+                || (isCrowdedThere && message.kind == Kind.TAGGED);
+    }
+
     private int write(Outgoing message, MemorySegment out) {
         long length = message.data.byteSize();
-        boolean fits = length <= frameBytes - Frame.HEADER_BYTES;
-        if (fits && (length == 0 || !isCrowdedThere || message.kind != Kind.TAGGED)) {
+        if (!isToOffer(message)) {
             begin(out, Frame.WHOLE, message.kind.ordinal(), 0, message.tag);
             MemorySegment.copy(
                     message.data, ValueLayout.JAVA_BYTE, 0, out, ValueLayout.JAVA_BYTE, Frame.HEADER_BYTES, length);
@@ -163,14 +224,24 @@ public final class Peer {
         }
         int number = ++lastOffer;
         offered.put(number, message); // before anything can fail, so that it is told
-        RemoteMemory at = owner.expose(this, number, message.data);
+        Lane lane = lanes.get(message.kind);
+        if (lane != null) {
+            lane.offered++;
+        }
+        RemoteMemory at = length == 0 ? new RemoteMemory(0, 0, 0) : owner.expose(this, number, message.data);
         begin(out, Frame.OFFER, message.kind.ordinal(), number, message.tag);
         Frame.writeOffer(out, length, at.address(), at.rkey());
         return Frame.OFFER_BYTES;
     }
 
     private void begin(MemorySegment out, int type, int kind, int offer, long tag) {
-        int flags = (owesReserve ? Frame.RESERVE : 0) | (keptBytes > CROWDED_BYTES ? Frame.CROWDED : 0);
+        boolean isCrowded = keptBytes > limits.crowdedBytes();
+        if (isCrowded && !isToldCrowded) {
+            timesCrowded++;
+            framesSinceTold = 0;
+        }
+        isToldCrowded = isCrowded;
+        int flags = (owesReserve ? Frame.RESERVE : 0) | (isCrowded ? Frame.CROWDED : 0);
         Frame.write(out, type, kind, flags, owed, offer, tag);
         owesReserve = false;
         owed = 0;
@@ -178,6 +249,12 @@ public final class Peer {
 
     /// The next READ to do; null when there is none. [#onRead] or [#lose] follows.
     public @Nullable Read pollRead() {
+        while (reads.isEmpty()
+                && !unread.isEmpty()
+                && owner.admits(this, unread.element().offer.length)) {
+            Unread admitted = unread.remove();
+            read(admitted.offer, admitted.tag, admitted.incoming);
+        }
         Read next = reads.poll();
         if (next != null) {
             readsUnderWay++;
@@ -207,6 +284,7 @@ public final class Peer {
             return null;
         }
         owed++;
+        framesSinceTold++;
         return switch (Frame.type(frame)) {
             case Frame.WHOLE -> onWhole(frame);
             case Frame.OFFER -> onOffer(frame);
@@ -230,7 +308,10 @@ public final class Peer {
         if (kind.get() != Kind.TAGGED) {
             return "a message that is not taken: " + kind.get();
         }
-        keptBytes += message.byteSize();
+        if (isToldCrowded && framesSinceTold >= limits.window()) { // it had fewer credits when it was told
+            return "a whole message, after offers were asked for";
+        }
+        keptBytes += message.byteSize() + Limits.KEPT_COST;
         matching.keep(this, tag, message.toArray(ValueLayout.JAVA_BYTE), null);
         return null;
     }
@@ -243,15 +324,24 @@ public final class Peer {
         if (frame.byteSize() != Frame.OFFER_BYTES || Frame.length(frame) < 0) {
             return "an offer of " + frame.byteSize() + " bytes";
         }
-        var offer = new Offer(Frame.offer(frame), Frame.length(frame), Frame.address(frame), Frame.key(frame));
         Optional<Kind> kind = Kind.of(Frame.kind(frame));
-        if (kind.isEmpty() || ++offersWaiting > OFFERS_MAX) {
-            return "an offer of kind " + Frame.kind(frame) + ", or too many";
+        if (kind.isEmpty()) {
+            return "an offer of kind " + Frame.kind(frame);
         }
+        Lane lane = lanes.get(kind.get());
+        if (lane != null && ++lane.waiting > limits.offersMax()) {
+            return "an offer more than may wait";
+        }
+        var offer = new Offer(
+                kind.get(), Frame.offer(frame), Frame.length(frame), Frame.address(frame), Frame.key(frame));
         long tag = Frame.tag(frame);
         Optional<Incoming> incoming = find(kind.get(), tag, offer.length);
         if (incoming.isPresent()) {
-            read(offer, tag, incoming.get());
+            if (kind.get().isUnasked()) {
+                unread.add(new Unread(offer, tag, incoming.get()));
+            } else {
+                read(offer, tag, incoming.get());
+            }
             return null;
         }
         if (kind.get() != Kind.TAGGED) {
@@ -263,7 +353,10 @@ public final class Peer {
 
     /// A receive takes what was offered.
     void read(Offer offer, long tag, Incoming incoming) {
-        offersWaiting--;
+        Lane lane = lanes.get(offer.kind);
+        if (lane != null) {
+            lane.waiting--;
+        }
         MemorySegment memory = incoming.memory();
         long bytes = Math.min(offer.length, memory.byteSize());
         if (bytes == 0) {
@@ -277,7 +370,7 @@ public final class Peer {
 
     /// A kept message was taken.
     void released(long bytes) {
-        keptBytes -= bytes;
+        keptBytes -= bytes + Limits.KEPT_COST;
     }
 
     /// A READ is done.
@@ -295,7 +388,13 @@ public final class Peer {
         if (message == null) {
             return "an offer was taken that was not made: " + number;
         }
-        owner.withdraw(this, number);
+        Lane lane = lanes.get(message.kind);
+        if (lane != null) {
+            lane.offered--;
+        }
+        if (message.data.byteSize() > 0) {
+            owner.withdraw(this, number);
+        }
         message.done();
         return null;
     }
@@ -311,14 +410,22 @@ public final class Peer {
         }
         lost = why;
         offered.forEach((number, message) -> {
-            owner.withdraw(this, number);
+            if (message.data.byteSize() > 0) {
+                owner.withdraw(this, number);
+            }
             message.failed(why);
         });
         offered.clear();
+        lanes.values().forEach(lane -> {
+            lane.heldBack.forEach(message -> message.failed(why));
+            lane.heldBack.clear();
+        });
         waiting.forEach(message -> message.failed(why));
         waiting.clear();
         reads.forEach(read -> read.incoming.failed(why));
         reads.clear();
+        unread.forEach(each -> each.incoming.failed(why));
+        unread.clear();
         underWay.forEach(read -> read.incoming.failed(why));
         matching.forget(this, why);
     }

@@ -4,7 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,12 +17,23 @@ import verbena.verbs.RemoteMemory;
 class PeerTest {
     private static final int FRAME_BYTES = 64;
 
-    private final Matching matching = new Matching();
+    private static final int CROWDED_BYTES = 10_000;
+    private static final int OFFERS = 5;
+
+    private final Matching matching = new Matching(1 << 20);
+    private boolean hasRoom = true;
+    private final List<byte[]> requests = new ArrayList<>();
+
     private final Peer peer = new Peer(
             new Peer.Owner() {
                 @Override
                 public Optional<Incoming> incoming(Peer itself, Kind kind, long tag, long length) {
-                    return Optional.empty();
+                    return kind == Kind.CALL ? Optional.of(request((int) length)) : Optional.empty();
+                }
+
+                @Override
+                public boolean admits(Peer itself, long length) {
+                    return hasRoom;
                 }
 
                 @Override
@@ -32,8 +45,23 @@ class PeerTest {
                 public void withdraw(Peer itself, int offer) {}
             },
             matching,
-            FRAME_BYTES,
-            4);
+            new Limits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS));
+
+    private Incoming request(int length) {
+        return new Incoming() {
+            @Override
+            public MemorySegment memory() {
+                requests.add(new byte[length]);
+                return MemorySegment.ofArray(requests.getLast());
+            }
+
+            @Override
+            public void done(Peer from, long tag, long bytes) {}
+
+            @Override
+            public void failed(String why) {}
+        };
+    }
 
     private String poll() {
         MemorySegment out = MemorySegment.ofArray(new byte[FRAME_BYTES]);
@@ -80,10 +108,10 @@ class PeerTest {
         assertThat(poll()).startsWith("01");
         assertThat(arrives("01 00 00 03 00000000 0000000000000000")).isNull();
         long kept = 0;
-        while (kept <= Peer.CROWDED_BYTES) {
+        while (kept <= CROWDED_BYTES) {
             assertThat(arrives("02 00 01 00 00000000 0000000000000007" + "00".repeat(48)))
                     .isNull();
-            kept += 48;
+            kept += 48 + Limits.KEPT_COST;
             poll();
         }
         peer.send(message(2));
@@ -96,7 +124,7 @@ class PeerTest {
             matching.receive(7, -1, peer, new World.Posted(0, 0, 7, -1, null, 48));
         }
         peer.send(message(0));
-        assertThat(poll()).startsWith("020000"); // not crowded any more; nothing to offer of no bytes
+        assertThat(poll()).startsWith("030000"); // not crowded any more; an offer of no bytes, and of no memory
     }
 
     @ParameterizedTest
@@ -105,7 +133,7 @@ class PeerTest {
         "'02 00 00', a frame of 3 bytes",
         "'09 00 00 00 00000000 0000000000000000', a frame of type 9",
         "'02 09 00 00 00000000 0000000000000000', a message of kind 9",
-        "'02 01 00 00 00000000 0000000000000000', not taken",
+        "'02 02 00 00 00000000 0000000000000000', not taken",
         "'03 00 00 00 00000000 0000000000000000', an offer of 16 bytes",
         "'03 00 00 00 00000000 0000000000000000 8000000000000000 0000000000000000 00000000', an offer",
         "'03 07 00 00 00000000 0000000000000000 0000000000000001 0000000000000000 00000000', an offer of kind 7",
@@ -129,6 +157,83 @@ class PeerTest {
             wrong = arrives("03 00 01 00 00000001 0000000000000007 0000000000000001 0000000000000000 00000000");
             offers++;
         }
-        assertThat(offers).isEqualTo(Peer.OFFERS_MAX + 1);
+        assertThat(offers).isEqualTo(OFFERS + 1);
+    }
+
+    @Test
+    void aPeerThatSendsWholeMessagesAfterItWasAskedForOffersIsWrong() {
+        assertThat(poll()).startsWith("01");
+        String whole = "02 00 01 00 00000000 0000000000000007" + "00".repeat(48);
+        String wrong = null;
+        int frames = 0;
+        while (wrong == null) {
+            wrong = arrives(whole);
+            frames++;
+            poll();
+        }
+        int until = CROWDED_BYTES / (48 + Limits.KEPT_COST) + 1;
+        assertThat(frames).isGreaterThan(until).isLessThanOrEqualTo(until + 2 * 4); // windows of four
+        assertThat(wrong).contains("after offers were asked for");
+    }
+
+    /// Credits for all of them; the sixth waits here, a short one behind it passes, and so does an answer.
+    @Test
+    void offersThatThePeerDoesNotTakeAreHeldBackAndOthersPass() {
+        poll();
+        assertThat(arrives("01 00 00 14 00000000 0000000000000000")).isNull();
+        for (int i = 0; i < OFFERS + 2; i++) {
+            peer.send(message(100));
+        }
+        peer.send(new Outgoing(Kind.ANSWER, 9, MemorySegment.NULL) {
+            @Override
+            public void done() {}
+
+            @Override
+            public void failed(String why) {}
+        });
+        for (int i = 0; i < OFFERS; i++) {
+            assertThat(poll()).startsWith("0300");
+        }
+        assertThat(poll()).startsWith("0202");
+        assertThat(peer.heldBack()).isEqualTo(2);
+        assertThat(poll()).isEmpty();
+        assertThat(arrives("04 00 00 00 00000003 0000000000000000")).isNull();
+        assertThat(poll()).startsWith("0300").contains("00000006");
+        assertThat(poll()).isEmpty();
+        assertThat(peer.heldBack()).isEqualTo(1);
+        assertThat(peer.isIdle()).isFalse();
+    }
+
+    @Test
+    void aLongRequestIsReadWhenThereIsRoomForIt() {
+        hasRoom = false;
+        assertThat(arrives("03 01 01 03 00000001 0000000000000007 0000000000000100 0000000000000000 00000000"))
+                .isNull();
+        assertThat(peer.pollRead()).isNull();
+        assertThat(peer.unread()).isEqualTo(1);
+        assertThat(requests).isEmpty();
+        hasRoom = true;
+        Peer.Read read = peer.pollRead();
+        assertThat(read).isNotNull();
+        assertThat(requests).hasSize(1);
+        assertThat(peer.unread()).isZero();
+    }
+
+    @Test
+    void messagesOfALostPeerStayUntilThereAreTooMany() {
+        var few = new Matching(2 * (48 + Limits.KEPT_COST));
+        var lost = new ArrayList<Peer>();
+        for (int i = 0; i < 3; i++) {
+            var each = new Peer(peer.owner(), few, new Limits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS));
+            assertThat(each.onFrame(MemorySegment.ofArray(HexFormat.of()
+                            .parseHex("0200010000000000" + "000000000000000" + i + "00".repeat(48)))))
+                    .isNull();
+            each.lose("gone", List.of());
+            lost.add(each);
+        }
+        assertThat(few.dropped()).isEqualTo(1);
+        assertThat(few.unexpectedCount()).isEqualTo(2);
+        var receive = new World.Posted(0, 0, 0, 0, null, 48);
+        assertThat(few.receive(0, 0, null, receive)).isSameAs(lost.get(1)); // the oldest was dropped
     }
 }

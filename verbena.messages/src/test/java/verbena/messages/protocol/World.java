@@ -98,15 +98,20 @@ final class World {
         final ArrayDeque<Peer.Read> reads = new ArrayDeque<>();
         final Map<Long, MemorySegment> exposed = new HashMap<>();
 
-        Link(int from, int to, int window) {
+        Link(int from, int to) {
             this.from = from;
             this.to = to;
-            this.peer = new Peer(this, matchings.get(from), FRAME_BYTES, window);
+            this.peer = new Peer(this, matchings.get(from), limits);
         }
 
         @Override
         public Optional<Incoming> incoming(Peer itself, Kind kind, long tag, long length) {
             return Optional.empty();
+        }
+
+        @Override
+        public boolean admits(Peer itself, long length) {
+            return true;
         }
 
         @Override
@@ -126,7 +131,7 @@ final class World {
 
     private final RandomGenerator random;
     private final int workers;
-    private final int window;
+    private final Limits limits;
     private final List<Matching> matchings = new ArrayList<>();
     private final Link[][] links;
     private final boolean[] isDead;
@@ -134,17 +139,21 @@ final class World {
     final List<Posted> posted = new ArrayList<>();
 
     World(RandomGenerator random, int workers, int window) {
+        this(random, workers, new Limits(FRAME_BYTES, window, 1 << 20, 1 << 16, 1 << 16));
+    }
+
+    World(RandomGenerator random, int workers, Limits limits) {
         this.random = random;
         this.workers = workers;
-        this.window = window;
+        this.limits = limits;
         this.isDead = new boolean[workers];
         this.links = new Link[workers][workers];
         for (int i = 0; i < workers; i++) {
-            matchings.add(new Matching());
+            matchings.add(new Matching(1 << 20));
         }
         for (int i = 0; i < workers; i++) {
             for (int k = 0; k < workers; k++) {
-                links[i][k] = new Link(i, k, window);
+                links[i][k] = new Link(i, k);
             }
         }
     }
@@ -186,7 +195,7 @@ final class World {
             for (Link link : row) {
                 Link back = links[link.to][link.from];
                 byte[] frame = new byte[FRAME_BYTES];
-                if (link.frames.size() < window) { // a frame has a receive of the other end for certain
+                if (link.frames.size() < limits.window()) { // a frame has a receive of the other end for certain
                     int bytes = link.peer.poll(MemorySegment.ofArray(frame));
                     if (bytes > 0) {
                         link.frames.add(java.util.Arrays.copyOf(frame, bytes));
@@ -276,12 +285,30 @@ final class World {
         }
         for (Posted receive : posted) {
             if (receive.done + receive.failed == 0) {
-                assertThat(left).as("a receive waits though a message does").noneMatch(receive::takes);
+                assertThat(left)
+                        .as("a receive waits though a message does")
+                        .noneMatch(message -> receive.takes(message) && heldBack(message.from, message.to) == 0);
                 assertThat(receive.from == null || !(isDead[receive.from] || isDead[receive.at]))
                         .as("a receive from a lost peer waits")
                         .isTrue();
             }
         }
+    }
+
+    /// Messages that wait for offers to be taken, of one worker to another.
+    private int heldBack(int from, int to) {
+        return links[from][to].peer.heldBack();
+    }
+
+    /// The most that one worker keeps of another.
+    long keptMost() {
+        long most = 0;
+        for (Link[] row : links) {
+            for (Link link : row) {
+                most = Math.max(most, link.peer.keptBytes());
+            }
+        }
+        return most;
     }
 
     int unexpected(int worker) {

@@ -66,6 +66,33 @@ class WorldTest {
         }
     }
 
+    /// Workers that take two offers, and ask for them at once. What they keep has a limit, and all arrives in the end.
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 8})
+    void messagesThatNoReceiveWaitsForHaveALimit(int window) {
+        for (int seed = 0; seed < WORLDS; seed++) {
+            var random = new SplittableRandom(seed);
+            var world = new World(random, 3, new Limits(World.FRAME_BYTES, window, 500, 2, 2));
+            for (int i = 0; i < 150; i++) {
+                act(world, random);
+                assertThat(world.keptMost())
+                        .isLessThan(500 + (2L * window + 1) * (World.FRAME_BYTES + Limits.KEPT_COST));
+            }
+            settle(world);
+            int before = -1;
+            while (before != world.posted.size()) { // receives bring offers that were held back
+                before = world.posted.size();
+                for (int at = 0; at < 3; at++) {
+                    for (int left = world.unexpected(at); left > 0; left--) {
+                        world.receive(at, 0, 0, null, 300);
+                    }
+                }
+                settle(world);
+            }
+            assertThat(world.sent).as("seed %d", seed).allMatch(each -> each.done == 1);
+        }
+    }
+
     @Test
     void aLostWorkerFailsWhatIsUnderWayWithItOnceAndOthersGoOn() {
         for (int seed = 0; seed < WORLDS; seed++) {
