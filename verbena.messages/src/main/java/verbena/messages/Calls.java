@@ -23,7 +23,7 @@ final class Calls {
     private static final int FAULT_BYTES_MAX = 1000;
 
     /// Memory for what is not wanted any more.
-    private static final Incoming NOWHERE = new Incoming() {
+    static final Incoming NOWHERE = new Incoming() {
         @Override
         public MemorySegment memory() {
             return MemorySegment.NULL;
@@ -134,6 +134,7 @@ final class Calls {
         if (timeLimit.isNegative()) {
             throw new IllegalArgumentException("timeLimit: zero or more, got " + timeLimit);
         }
+        traffic.readers.requireMayWait();
         room.acquire();
         long millis = timeLimit.isZero() ? 0 : Math.clamp(timeLimit.toMillis(), 1, Integer.MAX_VALUE);
         traffic.lock.lock();
@@ -221,7 +222,7 @@ final class Calls {
                 }
                 yield Optional.of(NOWHERE);
             }
-            case TAGGED -> Optional.empty();
+            case TAGGED, ACTIVE -> Optional.empty();
         };
     }
 
@@ -329,18 +330,13 @@ final class Calls {
             try {
                 answer(number, new Call(remote, memory, limit));
             } finally {
-                traffic.lock.lock();
-                try {
-                    release();
-                } finally {
-                    traffic.lock.unlock();
-                }
+                release();
             }
         }
 
         private void release() {
             if (isClaimed) {
-                traffic.releaseRequest(length);
+                traffic.release(length);
             }
         }
     }

@@ -1,8 +1,10 @@
 package verbena.messages;
 
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// Which thread reads the completions of a worker. One at a time does: a thread that waits for something of the
@@ -64,8 +66,10 @@ final class Readers {
 
     // Under the lock.
     private final LinkedHashSet<Waiter> waiting = new LinkedHashSet<>();
-    /// The thread that reads; null for none.
-    private @Nullable Thread reader;
+    /// Those of them that wait for what handlers do.
+    private final ArrayList<Waiter> attending = new ArrayList<>();
+    /// The thread that reads; null for none. A thread may ask without the lock whether it is the one.
+    private volatile @Nullable Thread reader;
     private @Nullable Thread keeperThread;
     private Keeper keeper = Keeper.LOOKS;
     /// Reads by waiting threads.
@@ -79,11 +83,72 @@ final class Readers {
 
     // ---- threads that wait
 
+    /// Refuses a thread that reads: it runs a handler, and would wait for itself.
+    void requireMayWait() {
+        if (reader == Thread.currentThread()) {
+            throw new IllegalStateException("a handler of active messages must not wait: give the work to a thread");
+        }
+    }
+
+    /// Reads, or sleeps while another thread does, until what handlers do makes a condition true; false when `nanos`
+    /// have passed before. With 0 it takes what is there. The condition is looked at after each arrival.
+    boolean attend(BooleanSupplier until, long nanos) throws InterruptedException {
+        if (until.getAsBoolean()) {
+            return true;
+        }
+        requireMayWait();
+        long start = System.nanoTime();
+        Waiter me = null;
+        lock.lock();
+        try {
+            long left = nanos;
+            boolean isTried = false;
+            while (!isOver) {
+                if (me == null && reader != null) { // a thread that reads at once needs none, and makes no object
+                    me = new Waiter();
+                    waiting.addLast(me);
+                    attending.add(me);
+                }
+                if (until.getAsBoolean()) { // also what came while this thread had no lock
+                    return true;
+                }
+                if (left <= 0 && isTried) {
+                    return false;
+                }
+                waitOnce(Math.max(left, 0));
+                isTried = true;
+                left = nanos == Long.MAX_VALUE ? nanos : nanos - (System.nanoTime() - start);
+            }
+            return until.getAsBoolean();
+        } finally {
+            if (me != null) {
+                waiting.remove(me);
+                attending.remove(me);
+            }
+            passOn();
+            lock.unlock();
+        }
+    }
+
+    /// Reads once, or sleeps once.
+    private void waitOnce(long nanos) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        if (reader == null && !isOver) {
+            turns++;
+            read(nanos);
+        } else {
+            sleep(nanos);
+        }
+    }
+
     /// Waits until it is done; false when `nanos` have passed before. `Long.MAX_VALUE` is no limit.
     boolean await(Pending<?> what, long nanos) throws InterruptedException {
         if (what.isDone()) {
             return true;
         }
+        requireMayWait();
         long start = System.nanoTime();
         var me = new Waiter();
         lock.lock();
@@ -96,15 +161,7 @@ final class Readers {
                 if (left <= 0) {
                     return false;
                 }
-                if (Thread.interrupted()) {
-                    throw new InterruptedException();
-                }
-                if (reader == null && !isOver) {
-                    turns++;
-                    read(left);
-                } else {
-                    sleep(left);
-                }
+                waitOnce(left);
             }
             return true;
         } finally {
@@ -128,6 +185,8 @@ final class Readers {
     }
 
     /// Without the lock meanwhile.
+    ///
+    /// @param nanos 0 not to sleep
     private void sleep(long nanos) {
         lock.unlock();
         try {
@@ -152,6 +211,9 @@ final class Readers {
             lock.lock();
             reader = null;
             isOver |= outcome == Outcome.OVER;
+            if (!attending.isEmpty() && outcome != Outcome.NONE) {
+                attending.forEach(each -> LockSupport.unpark(each.thread)); // a handler may have run
+            }
         }
         return outcome;
     }

@@ -6,15 +6,14 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
 import verbena.messages.protocol.Outgoing;
 import verbena.messages.protocol.Peer;
+import verbena.messages.protocol.PeerOwner;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.InvalidStateException;
@@ -33,6 +32,7 @@ public final class RemoteWorker implements AutoCloseable {
     private final Traffic traffic;
     private final Connection connection;
     private final Peer peer;
+    private final long maxActiveBytes;
     private final Calls calls;
     private final Thread watcher;
     private final ReentrantLock closing = new ReentrantLock();
@@ -40,22 +40,25 @@ public final class RemoteWorker implements AutoCloseable {
 
     // Under the lock of the traffic.
     private final Map<Integer, MemoryRegion> exposed = new HashMap<>();
-    /// Slots of the outbox that are under way.
-    final Set<Integer> slots = new HashSet<>();
+    /// Frames that are under way.
+    int sending;
 
     int readings;
+    /// Whether the round of completions has touched it.
+    boolean isTouched;
 
     RemoteWorker(Worker worker, Traffic traffic, Connection connection, Hello theirs, WorkerOptions ours) {
         this.worker = worker;
         this.traffic = traffic;
         this.connection = connection;
         this.calls = new Calls(this, worker, traffic, ours);
+        this.maxActiveBytes = theirs.requestBytes();
         this.peer = new Peer(new Owner(), traffic.matching, theirs.limits(ours));
         this.watcher = Thread.ofVirtual().name("verbena-peer").unstarted(this::watch);
     }
 
     /// What the protocol asks for.
-    private final class Owner implements Peer.Owner {
+    private final class Owner implements PeerOwner {
         private RemoteWorker remote() {
             return RemoteWorker.this;
         }
@@ -63,6 +66,16 @@ public final class RemoteWorker implements AutoCloseable {
         @Override
         public Optional<Incoming> incoming(Peer from, Kind kind, long tag, long length) {
             return calls.incoming(kind, tag, length);
+        }
+
+        @Override
+        public boolean active(Peer from, int handler, MemorySegment frame, int at, int headerBytes, long dataBytes) {
+            return traffic.handlers.arrived(RemoteWorker.this, handler, frame, at, headerBytes, dataBytes);
+        }
+
+        @Override
+        public Optional<Incoming> active(Peer from, int handler, byte[] header, long length) {
+            return traffic.handlers.offered(RemoteWorker.this, handler, header, length);
         }
 
         @Override
@@ -183,6 +196,61 @@ public final class RemoteWorker implements AutoCloseable {
         return send(tag, text.getBytes(StandardCharsets.UTF_8));
     }
 
+    /// Sends an active message: the peer's [ActiveHandler] of a number gets it. Done as [#send(long, MemorySegment)] is.
+    /// Messages that fit into a frame are handled in the order in which they were sent; longer ones when they are read.
+    ///
+    /// @param number of the handler; a peer that has none drops the message, and counts it
+    /// @param header copied at once; of at most [#maxHeaderBytes()] bytes
+    /// @param data of at most [#maxActiveBytes()]
+    public Pending<Void> sendActive(int number, MemorySegment header, MemorySegment data) {
+        requireActive(number, header, data);
+        var pending = new Pending<Void>(traffic.readers);
+        post(new Outgoing(number, bytes(header), forAllThreads(data)) {
+            @Override
+            @SuppressWarnings("NullAway") // a Void has no other value
+            public void done() {
+                pending.complete(null);
+            }
+
+            @Override
+            public void failed(String why) {
+                pending.fail(lost("send", why));
+            }
+        });
+        return pending;
+    }
+
+    /// Sends an active message when it can leave at once; its memory is the program's again when this returns. It makes
+    /// no object. False when the message is too long for a frame, or has to wait for others or for the peer, or when the
+    /// peer is lost: then it is not sent, and [#sendActive] can take it.
+    public boolean trySendActive(int number, MemorySegment header, MemorySegment data) {
+        requireActive(number, header, data);
+        return traffic.trySend(this, number, header, data);
+    }
+
+    private void requireActive(int number, MemorySegment header, MemorySegment data) {
+        if (number < 0 || number >= Handlers.NUMBERS) {
+            throw new IllegalArgumentException("number: 0 to " + (Handlers.NUMBERS - 1) + ", got " + number);
+        }
+        if (header.byteSize() > maxHeaderBytes()) {
+            throw new IllegalArgumentException(
+                    "header: at most " + maxHeaderBytes() + " bytes, got " + header.byteSize());
+        }
+        if (data.byteSize() > maxActiveBytes()) {
+            throw new IllegalArgumentException("data: at most " + maxActiveBytes() + " bytes, got " + data.byteSize());
+        }
+    }
+
+    /// The longest header of an active message to this peer.
+    public int maxHeaderBytes() {
+        return peer.headerBytesMax();
+    }
+
+    /// The longest data of an active message to this peer: as long as its requests ([WorkerOptions#maxCallBytes]).
+    public long maxActiveBytes() {
+        return maxActiveBytes;
+    }
+
     /// Receives a message of this peer; else as [Worker#receive(long, long, MemorySegment)].
     public Pending<Received> receive(long tag, long mask, MemorySegment into) {
         return worker.receive(tag, mask, this, into);
@@ -248,6 +316,7 @@ public final class RemoteWorker implements AutoCloseable {
     /// Ends it. What was sent has up to a second to arrive; what is under way then fails. Idempotent.
     @Override
     public void close() {
+        traffic.readers.requireMayWait();
         try {
             traffic.drain(this, FAREWELL_NANOS);
         } catch (InterruptedException e) {

@@ -2,7 +2,6 @@ package verbena.messages;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
@@ -10,7 +9,6 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
-import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.cm.ConnectionOptions;
@@ -30,8 +28,16 @@ final class Slots {
     private final MemoryRegion inbox;
     private final MemoryRegion outbox;
     private final Bell bell;
-    /// Of the outbox. Under the lock of [Traffic].
-    private final ArrayDeque<Integer> free = new ArrayDeque<>();
+
+    // Of the outbox. Under the lock of [Traffic].
+    private final int[] free;
+    private int freeCount;
+    /// Whose frame is under way from a slot.
+    private final @Nullable RemoteWorker[] senders;
+
+    // Made when they are first used, so that a frame makes no object.
+    private final @Nullable MemorySegment[] arrived;
+    private final @Nullable MemorySegment[] toSend;
 
     /// @param requests of each peer that are under way at most
     /// @param ring number of the completions of [#ring()]
@@ -39,6 +45,10 @@ final class Slots {
         this.options = options;
         this.frameBytes = options.frameBytes();
         int slots = options.maxPeers() * options.window() + SPARE;
+        this.free = new int[slots];
+        this.senders = new RemoteWorker[slots];
+        this.arrived = new MemorySegment[slots];
+        this.toSend = new MemorySegment[slots];
         var made = new ArrayList<AutoCloseable>();
         boolean done = false;
         try {
@@ -54,7 +64,7 @@ final class Slots {
             outbox = domain.allocate(bytes, Access.local());
             made.add(outbox);
             for (int i = 0; i < slots; i++) {
-                free.add(i);
+                free[freeCount++] = i;
                 postReceive(i);
             }
             bell = new Bell(domain, queue, outbox, ring);
@@ -95,31 +105,54 @@ final class Slots {
         receives.postReceive(slot, inbox, (long) slot * frameBytes, frameBytes);
     }
 
-    MemorySegment arrived(int slot, long bytes) {
-        return inbox.segment().asSlice((long) slot * frameBytes, bytes);
+    /// The whole slot, of which the frame is the beginning.
+    MemorySegment arrived(int slot) {
+        return cached(arrived, inbox, slot);
+    }
+
+    private MemorySegment cached(@Nullable MemorySegment[] slices, MemoryRegion region, int slot) {
+        MemorySegment slice = slices[slot];
+        if (slice == null) {
+            slice = region.segment().asSlice((long) slot * frameBytes, frameBytes);
+            slices[slot] = slice;
+        }
+        return slice;
     }
 
     // ---- departures
 
-    /// A slot that is free; null when all are under way.
-    @Nullable
-    Integer peek() {
-        return free.peek();
+    /// A slot that is free; negative when all are under way.
+    int peek() {
+        return freeCount == 0 ? -1 : free[freeCount - 1];
     }
 
     /// Memory for a frame to send.
     MemorySegment toSend(int slot) {
-        return outbox.segment().asSlice((long) slot * frameBytes, frameBytes);
+        return cached(toSend, outbox, slot);
     }
 
     /// Sends from the slot that [#peek()] gave.
-    void send(QueuePair pair, long number, int slot, int bytes) {
-        free.remove();
-        pair.postSend(number, outbox, (long) slot * frameBytes, bytes);
+    void send(RemoteWorker to, long number, int slot, int bytes) {
+        freeCount--;
+        senders[slot] = to;
+        to.sending++;
+        to.connection().queuePair().postSend(number, outbox, (long) slot * frameBytes, bytes);
     }
 
-    void free(int slot) {
-        free.add(slot);
+    /// A frame is sent, unless the slot is another peer's by now.
+    void sent(int slot, RemoteWorker by) {
+        if (senders[slot] == by) {
+            senders[slot] = null;
+            by.sending--;
+            free[freeCount++] = slot;
+        }
+    }
+
+    /// A peer whose frames will not complete any more.
+    void forget(RemoteWorker gone) {
+        for (int i = 0; i < senders.length; i++) {
+            sent(i, gone);
+        }
     }
 
     // ---- the bell, and the end

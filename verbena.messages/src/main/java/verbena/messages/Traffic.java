@@ -1,11 +1,8 @@
 package verbena.messages;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -30,13 +27,12 @@ import verbena.verbs.cm.ConnectionOptions;
 /// frame finds one, and the memory is claimed once.
 final class Traffic {
     private static final Duration FOREVER = Duration.ofDays(36_500);
+    /// A limit of so much is none, and needs no object.
+    private static final long FOREVER_NANOS = Duration.ofDays(365).toNanos();
     /// Frames and READs of one peer under way at once.
     static final int SENDS = 16;
 
     static final int READS = 4;
-    /// Peers that have spoken and are not known yet.
-    private static final int EARLY_MAX = 1024;
-
     private static final int BATCH = 64;
 
     // The upper half of a request's number says what it is, the lower half which.
@@ -49,6 +45,7 @@ final class Traffic {
     private final Condition moved = lock.newCondition();
     final Matching matching;
     final Budget budget;
+    final Handlers handlers;
     private final WorkerOptions options;
     final Slots slots;
     private final Thread thread;
@@ -56,17 +53,9 @@ final class Traffic {
     final LongMessages longMessages;
 
     // Under the lock.
-    private final Map<Integer, RemoteWorker> byNumber = new HashMap<>();
-    /// The first frames of peers that are being connected: credits only.
-    private final Map<Integer, byte[]> early = new LinkedHashMap<>();
-
+    private final Numbers numbers = new Numbers();
     /// Those that found no slot to send from.
     private final Set<RemoteWorker> starved = new LinkedHashSet<>();
-
-    /// Numbers of queue pairs that are closed, and whose completions may not have been read yet.
-    private final Set<Integer> gone = new HashSet<>();
-    /// Those of them that were closed before the last round of completions was read.
-    private final Set<Integer> longGone = new HashSet<>();
 
     private int peers;
     private boolean isClosing;
@@ -75,6 +64,7 @@ final class Traffic {
         this.options = options;
         this.matching = new Matching(Budget.leftMax(options));
         this.budget = new Budget(options);
+        this.handlers = new Handlers(this, options);
         this.slots = new Slots(device, options, SENDS + READS, RING);
         this.thread = Thread.ofVirtual().name("verbena-messages").unstarted(this::keep);
         this.readers = new Readers(new Completions());
@@ -121,10 +111,9 @@ final class Traffic {
             if (isClosing) {
                 return false;
             }
-            byNumber.put(remote.number(), remote);
-            byte[] frame = early.remove(remote.number());
+            byte[] frame = numbers.add(remote);
             if (frame != null) {
-                arrived(remote, MemorySegment.ofArray(frame));
+                arrived(remote, MemorySegment.ofArray(frame), frame.length);
             }
             pump(remote);
             return true;
@@ -133,13 +122,11 @@ final class Traffic {
         }
     }
 
-    /// What came from a connection that is no peer's means nothing, after its queue pair is closed. Another queue
-    /// pair may get the number.
+    /// A connection is closed that is no peer's.
     void forget(int number) {
         lock.lock();
         try {
-            early.remove(number);
-            gone.add(number);
+            numbers.forget(number);
         } finally {
             lock.unlock();
         }
@@ -148,7 +135,7 @@ final class Traffic {
     List<RemoteWorker> remotes() {
         lock.lock();
         try {
-            return List.copyOf(byNumber.values());
+            return numbers.all();
         } finally {
             lock.unlock();
         }
@@ -174,7 +161,7 @@ final class Traffic {
         long left = nanos;
         lock.lock();
         try {
-            while (left > 0 && !remote.peer().isLost() && !(remote.peer().isIdle() && remote.slots.isEmpty())) {
+            while (left > 0 && !remote.peer().isLost() && !(remote.peer().isIdle() && remote.sending == 0)) {
                 left = moved.awaitNanos(left);
             }
         } finally {
@@ -186,12 +173,10 @@ final class Traffic {
     void remove(RemoteWorker remote) {
         lock.lock();
         try {
-            if (byNumber.remove(remote.number(), remote)) {
-                remote.slots.forEach(slots::free);
-                remote.slots.clear();
+            if (numbers.remove(remote)) {
+                slots.forget(remote);
                 starved.remove(remote);
                 budget.forget(remote);
-                gone.add(remote.number());
                 peers--;
                 feedStarved();
                 moved.signalAll();
@@ -207,9 +192,9 @@ final class Traffic {
     void pump(RemoteWorker to) {
         Peer peer = to.peer();
         try {
-            while (to.slots.size() < SENDS && !peer.isLost()) {
-                Integer slot = slots.peek();
-                if (slot == null) {
+            while (to.sending < SENDS && !peer.isLost()) {
+                int slot = slots.peek();
+                if (slot < 0) {
                     starved.add(to);
                     break;
                 }
@@ -217,8 +202,7 @@ final class Traffic {
                 if (bytes == 0) {
                     break;
                 }
-                to.slots.add(slot);
-                slots.send(to.connection().queuePair(), SEND | slot, slot, bytes);
+                slots.send(to, SEND | slot, slot, bytes);
             }
             while (to.readings < READS && !peer.isLost()) {
                 Peer.Read next = peer.pollRead();
@@ -233,16 +217,53 @@ final class Traffic {
     }
 
     private void feedStarved() {
-        while (!starved.isEmpty() && slots.peek() != null) {
+        while (!starved.isEmpty() && slots.peek() >= 0) {
             RemoteWorker next = starved.iterator().next();
             starved.remove(next);
             pump(next);
         }
     }
 
-    /// A request needs its memory no more: others may be read. Under the lock.
-    void releaseRequest(long bytes) {
-        budget.release(bytes).forEach(this::pump);
+    /// Sends an active message if it can leave at once.
+    boolean trySend(RemoteWorker to, int number, MemorySegment header, MemorySegment data) {
+        lock.lock();
+        try {
+            int slot = slots.peek();
+            if (slot < 0 || to.sending >= SENDS) {
+                return false;
+            }
+            int bytes = to.peer().pollActive(slots.toSend(slot), number, header, data);
+            if (bytes > 0) {
+                slots.send(to, SEND | slot, slot, bytes);
+            }
+            return bytes > 0;
+        } catch (VerbsException e) {
+            lose(to, String.valueOf(e.getMessage()));
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- the budget
+
+    /// Memory that came unasked is needed no more: more may be read.
+    void release(long bytes) {
+        lock.lock();
+        try {
+            budget.release(bytes).forEach(this::pump);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void claim(long bytes) {
+        lock.lock();
+        try {
+            budget.take(bytes);
+        } finally {
+            lock.unlock();
+        }
     }
 
     // ---- receives
@@ -266,6 +287,7 @@ final class Traffic {
             all.put("unexpected.messages", (long) matching.unexpectedCount());
             all.put("unexpected.dropped", matching.dropped());
             all.put("requests.bytes", budget.requestBytes());
+            all.put("active.dropped", handlers.dropped());
             sum(all, "unexpected.bytes", Peer::keptBytes);
             sum(all, "unexpected.crowded", Peer::timesCrowded);
             sum(all, "requests.waiting", Peer::unread);
@@ -277,7 +299,7 @@ final class Traffic {
     }
 
     private void sum(Map<String, Long> all, String name, ToLongFunction<Peer> of) {
-        all.put(name, byNumber.values().stream().map(RemoteWorker::peer).mapToLong(of).sum());
+        all.put(name, numbers.all().stream().map(RemoteWorker::peer).mapToLong(of).sum());
     }
 
     // ---- arrivals
@@ -294,7 +316,7 @@ final class Traffic {
     private final class Completions implements Readers.Source {
         private final WorkCompletion first = new WorkCompletion();
         private final WorkCompletion[] others = new WorkCompletion[BATCH];
-        private final Set<RemoteWorker> touched = new LinkedHashSet<>();
+        private final List<RemoteWorker> touched = new ArrayList<>();
 
         Completions() {
             for (int i = 0; i < BATCH; i++) {
@@ -307,11 +329,12 @@ final class Traffic {
             try {
                 boolean found = nanos == 0
                         ? slots.queue.poll(first)
-                        : slots.queue.await(first, nanos == Long.MAX_VALUE ? FOREVER : Duration.ofNanos(nanos));
+                        : slots.queue.await(first, nanos >= FOREVER_NANOS ? FOREVER : Duration.ofNanos(nanos));
                 if (!found) {
                     return Readers.Outcome.NONE;
                 }
                 round(slots.queue.poll(others));
+                handlers.run();
                 return Readers.Outcome.SOME;
             } catch (InvalidStateException e) {
                 failAll("the worker is closed");
@@ -328,13 +351,14 @@ final class Traffic {
                 for (int i = 0; i < n; i++) {
                     completed(others[i], touched);
                 }
-                touched.forEach(Traffic.this::pump);
+                for (int i = 0; i < touched.size(); i++) {
+                    touched.get(i).isTouched = false;
+                    pump(touched.get(i));
+                }
                 touched.clear();
                 feedStarved();
-                if (n < BATCH) { // all that was there when the round began
-                    gone.removeAll(longGone);
-                    longGone.clear();
-                    longGone.addAll(gone);
+                if (n < BATCH) {
+                    numbers.endRound();
                 }
                 moved.signalAll();
             } finally {
@@ -362,35 +386,41 @@ final class Traffic {
         }
     }
 
-    private void completed(WorkCompletion wc, Set<RemoteWorker> touched) {
+    private void completed(WorkCompletion wc, List<RemoteWorker> touched) {
         long number = wc.wrId();
         if (number == RING) {
             readers.heard();
             return;
         }
-        RemoteWorker remote = byNumber.get(wc.qpn());
+        RemoteWorker remote = numbers.get(wc.qpn());
         int which = (int) number;
         if (number >= READ) {
             if (remote != null && wc.ok()) {
                 onRead(remote, which);
             }
         } else if (number >= SEND) {
-            if (remote != null && remote.slots.remove(which)) {
-                slots.free(which);
+            if (remote != null) {
+                slots.sent(which, remote);
             }
         } else {
             if (wc.ok()) {
-                MemorySegment frame = slots.arrived(which, wc.byteLength());
+                MemorySegment frame = slots.arrived(which);
+                handlers.frame(which);
                 if (remote != null) {
-                    arrived(remote, frame);
+                    arrived(remote, frame, wc.byteLength());
                 } else {
-                    remember(wc.qpn(), frame);
+                    numbers.remember(wc.qpn(), frame.asSlice(0, wc.byteLength()));
                 }
             }
-            slots.postReceive(which);
+            if (!wc.ok() || !handlers.hasFrame()) {
+                slots.postReceive(which);
+            }
         }
         if (remote != null) {
-            touched.add(remote);
+            if (!remote.isTouched) {
+                remote.isTouched = true;
+                touched.add(remote);
+            }
             if (!wc.ok()) {
                 lose(remote, wc.cause() + " (" + wc.status() + ")");
             }
@@ -405,10 +435,10 @@ final class Traffic {
         }
     }
 
-    private void arrived(RemoteWorker from, MemorySegment frame) {
+    private void arrived(RemoteWorker from, MemorySegment frame, long bytes) {
         String wrong;
         try {
-            wrong = from.peer().onFrame(frame);
+            wrong = from.peer().onFrame(frame, bytes);
         } catch (IllegalStateException e) { // the program has closed the memory of a receive at this moment
             wrong = String.valueOf(e.getMessage());
         }
@@ -417,13 +447,24 @@ final class Traffic {
         }
     }
 
-    private void remember(int qpn, MemorySegment frame) {
-        if (gone.contains(qpn)) {
-            return;
-        }
-        early.put(qpn, frame.toArray(ValueLayout.JAVA_BYTE));
-        if (early.size() > EARLY_MAX) {
-            early.remove(early.keySet().iterator().next());
+    /// The handlers of these messages have returned: their frames can be used again.
+    void handled(List<ActiveMessage> messages) {
+        lock.lock();
+        try {
+            for (int i = 0; i < messages.size(); i++) {
+                ActiveMessage message = messages.get(i);
+                if (message.slot() >= 0) {
+                    slots.postReceive(message.slot());
+                    message.sender().peer().handled();
+                }
+            }
+            for (int i = 0; i < messages.size(); i++) {
+                if (messages.get(i).slot() >= 0) {
+                    pump(messages.get(i).sender());
+                }
+            }
+        } finally {
+            lock.unlock();
         }
     }
 

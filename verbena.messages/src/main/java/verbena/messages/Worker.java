@@ -2,10 +2,12 @@ package verbena.messages;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.SortedMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Peer;
@@ -174,12 +176,32 @@ public final class Worker implements AutoCloseable {
         return pending;
     }
 
+    // ---- active messages
+
+    /// Has the active messages of a number handled from now on.
+    ///
+    /// @param number 0 to 1023
+    /// @param handler runs on the thread that reads what arrives: see there what it may do
+    public void onActive(int number, ActiveHandler handler) {
+        traffic.handlers.set(number, handler);
+    }
+
+    /// Reads what arrives, on this thread, until a condition is true; false when the time has passed before, or the
+    /// worker is closed. With no time it takes what is there. So the thread that waits for a message runs its handler by itself.
+    ///
+    /// @param until something that handlers of this worker make true; it is looked at after each arrival, and must
+    ///     neither wait nor use the worker
+    public boolean await(BooleanSupplier until, Duration timeout) throws InterruptedException {
+        return traffic.readers.attend(until, timeout.toNanos());
+    }
+
     // ---- what it holds
 
     /// What it holds that came unasked, and what waits for its peers. Names: `unexpected.messages` and
     /// `unexpected.bytes` that no receive waits for; `unexpected.crowded`, how often peers were asked to keep theirs;
     /// `unexpected.dropped`, messages of lost peers for which there was no room; `requests.bytes` of requests here, and
-    /// `requests.waiting` at their senders; `offers.held`, messages here that wait until a peer takes more offers.
+    /// `requests.waiting` at their senders; `offers.held`, messages here that wait until a peer takes more offers;
+    /// `active.dropped`, active messages without a handler.
     /// Those of peers count peers that are there now.
     public SortedMap<String, Long> counters() {
         return traffic.counters();
@@ -197,6 +219,7 @@ public final class Worker implements AutoCloseable {
     /// Closes all peers, and gives everything back. What is under way fails. Idempotent.
     @Override
     public void close() {
+        traffic.readers.requireMayWait();
         closing.lock();
         try {
             if (isClosed) {

@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,49 +33,6 @@ import verbena.verbs.cm.ConnectionOptions;
 @Timeout(120)
 class WorkerTest {
     private static final Duration LONG = Duration.ofSeconds(60);
-    private static final WorkerOptions SMALL =
-            WorkerOptions.defaults().withPeers(4, 4, 1024).withCalls(8, 1 << 20);
-
-    /// A worker that is asked, and one that asks.
-    private record Pair(
-            Context a, Context b, Worker server, Worker client, RemoteWorker toClient, RemoteWorker toServer)
-            implements AutoCloseable {
-        static Pair of(String device) throws Exception {
-            Context a = Device.named(device).open();
-            Context b = Device.named(device).open();
-            Worker server = Worker.open(a, SMALL);
-            Worker client = Worker.open(b, SMALL);
-            try (var listener = server.listen(at(a))) {
-                var accepted = accept(listener);
-                RemoteWorker toServer = client.connect(listener.localAddress());
-                return new Pair(a, b, server, client, accepted.get(60, TimeUnit.SECONDS), toServer);
-            }
-        }
-
-        @Override
-        public void close() {
-            client.close();
-            server.close();
-            b.close(); // nothing was left behind
-            a.close();
-        }
-    }
-
-    private static InetSocketAddress at(Context device) {
-        return new InetSocketAddress(device.gid(1, 0).gid().address(), 0);
-    }
-
-    private static CompletableFuture<RemoteWorker> accept(WorkerListener listener) {
-        return CompletableFuture.supplyAsync(
-                () -> {
-                    try {
-                        return listener.accept();
-                    } catch (InterruptedException e) {
-                        throw new IllegalStateException(e);
-                    }
-                },
-                Thread::startVirtualThread);
-    }
 
     private static byte[] pattern(int bytes) {
         byte[] data = new byte[bytes];
@@ -93,24 +49,24 @@ class WorkerTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void messagesGoToTheReceivesThatTheyMatch(String device) throws Exception {
-        try (var pair = Pair.of(device)) {
+        try (var pair = TwoWorkers.of(device)) {
             MemorySegment into = memory(100);
-            Pending<Received> exact = pair.server.receive(5, Worker.EXACT, into);
-            pair.toServer.send(4, "unexpected").await();
-            pair.toServer.send(5, "expected").await();
+            Pending<Received> exact = pair.server().receive(5, Worker.EXACT, into);
+            pair.toServer().send(4, "unexpected").await();
+            pair.toServer().send(5, "expected").await();
             Received message = exact.await();
-            assertThat(message.from()).isSameAs(pair.toClient);
+            assertThat(message.from()).isSameAs(pair.toClient());
             assertThat(message.tag()).isEqualTo(5);
             assertThat(into.asSlice(0, message.length()).toArray(ValueLayout.JAVA_BYTE))
                     .isEqualTo("expected".getBytes(UTF_8));
             MemorySegment few = memory(3);
-            Received any = pair.toClient.receive(0, Worker.ANY_TAG, few).await();
+            Received any = pair.toClient().receive(0, Worker.ANY_TAG, few).await();
             assertThat(any.tag()).isEqualTo(4);
             assertThat(any.length()).isEqualTo(10);
             assertThat(any.isTruncated()).isTrue();
             assertThat(few.toArray(ValueLayout.JAVA_BYTE)).isEqualTo("une".getBytes(UTF_8));
-            pair.toClient.send(9, new byte[0]).await(); // the other way, and nothing in it
-            assertThat(pair.client.receive(8, 8, memory(1)).await().length()).isZero();
+            pair.toClient().send(9, new byte[0]).await(); // the other way, and nothing in it
+            assertThat(pair.client().receive(8, 8, memory(1)).await().length()).isZero();
         }
     }
 
@@ -118,34 +74,34 @@ class WorkerTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void longMessagesAreReadByTheirReceiver(String device) throws Exception {
-        try (var pair = Pair.of(device);
+        try (var pair = TwoWorkers.of(device);
                 Arena arena = Arena.ofShared()) {
             byte[] data = pattern(3_000_000);
             MemorySegment source = arena.allocate(data.length);
             source.copyFrom(MemorySegment.ofArray(data));
             MemorySegment target = arena.allocate(data.length);
-            Pending<Void> sent = pair.toServer.send(1, source);
+            Pending<Void> sent = pair.toServer().send(1, source);
             assertThat(sent.await(Duration.ofMillis(20))).isFalse(); // no receive takes it yet
-            Received message = pair.server.receive(1, Worker.EXACT, target).await();
+            Received message = pair.server().receive(1, Worker.EXACT, target).await();
             assertThat(message.length()).isEqualTo(data.length);
             sent.await();
             assertThat(target.mismatch(source)).isEqualTo(-1);
 
             byte[] copy = new byte[1000];
-            Pending<Received> truncated = pair.server.receive(2, Worker.EXACT, MemorySegment.ofArray(copy));
-            pair.toServer.send(2, data).await();
+            Pending<Received> truncated = pair.server().receive(2, Worker.EXACT, MemorySegment.ofArray(copy));
+            pair.toServer().send(2, data).await();
             assertThat(truncated.await().isTruncated()).isTrue();
             assertThat(copy).isEqualTo(Arrays.copyOf(data, 1000));
             try (Arena own = Arena.ofConfined()) { // of this thread alone
                 MemorySegment confined = own.allocate(5000);
-                Pending<Void> third = pair.toServer.send(3, confined);
-                assertThat(pair.server
+                Pending<Void> third = pair.toServer().send(3, confined);
+                assertThat(pair.server()
                                 .receive(3, Worker.EXACT, memory(5000))
                                 .await()
                                 .length())
                         .isEqualTo(5000);
                 third.await();
-                assertThatIllegalArgumentException().isThrownBy(() -> pair.server.receive(1, 1, confined));
+                assertThatIllegalArgumentException().isThrownBy(() -> pair.server().receive(1, 1, confined));
             }
         }
     }
@@ -154,14 +110,14 @@ class WorkerTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void bothEndsSendBeforeEitherReceives(String device) throws Exception {
-        try (var pair = Pair.of(device)) {
+        try (var pair = TwoWorkers.of(device)) {
             var sent = new ArrayList<Pending<Void>>();
             for (int i = 0; i < 3000; i++) { // over 1 MiB each way: they begin to offer
                 byte[] data = pattern(600 + i % 1000);
-                sent.add(pair.toServer.send(i, data));
-                sent.add(pair.toClient.send(i, data));
+                sent.add(pair.toServer().send(i, data));
+                sent.add(pair.toClient().send(i, data));
             }
-            for (Worker worker : List.of(pair.server, pair.client)) {
+            for (Worker worker : List.of(pair.server(), pair.client())) {
                 for (int i = 0; i < 3000; i++) {
                     byte[] into = new byte[2000];
                     Received message = worker.receive(0, Worker.ANY_TAG, MemorySegment.ofArray(into))
@@ -173,7 +129,7 @@ class WorkerTest {
             for (Pending<Void> each : sent) {
                 each.await();
             }
-            for (Context each : List.of(pair.a, pair.b)) {
+            for (Context each : List.of(pair.a(), pair.b())) {
                 assertThat(each.counters().getOrDefault("sent.nak-rnr", 0L)).isZero();
             }
         }
@@ -182,14 +138,14 @@ class WorkerTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void aReceiveCanBeTakenBack(String device) throws Exception {
-        try (var pair = Pair.of(device)) {
+        try (var pair = TwoWorkers.of(device)) {
             MemorySegment into = memory(10);
-            Pending<Received> first = pair.server.receive(1, Worker.EXACT, into);
-            Pending<Received> second = pair.server.receive(1, Worker.EXACT, into);
+            Pending<Received> first = pair.server().receive(1, Worker.EXACT, into);
+            Pending<Received> second = pair.server().receive(1, Worker.EXACT, into);
             assertThat(first.cancel()).isTrue();
             assertThat(first.cancel()).isFalse();
             assertThatExceptionOfType(CancellationException.class).isThrownBy(first::await);
-            pair.toServer.send(1, "x").await();
+            pair.toServer().send(1, "x").await();
             assertThat(second.await().length()).isEqualTo(1);
             assertThat(second.cancel()).isFalse();
             assertThat(second.toFuture().get(60, TimeUnit.SECONDS).tag()).isEqualTo(1);
@@ -199,30 +155,30 @@ class WorkerTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void aLostPeerFailsWhatIsUnderWayWithIt(String device) throws Exception {
-        try (var pair = Pair.of(device);
+        try (var pair = TwoWorkers.of(device);
                 Context third = Device.named(device).open();
-                Worker other = Worker.open(third, SMALL);
-                var listener = pair.server.listen(at(pair.a))) {
-            var accepted = accept(listener);
+                Worker other = Worker.open(third, TwoWorkers.SMALL);
+                var listener = pair.server().listen(TwoWorkers.at(pair.a()))) {
+            var accepted = TwoWorkers.accept(listener);
             RemoteWorker fromOther = other.connect(listener.localAddress());
             RemoteWorker toOther = accepted.get(60, TimeUnit.SECONDS);
-            Pending<Received> ofLost = pair.toClient.receive(1, Worker.EXACT, memory(10));
-            Pending<Received> ofAny = pair.server.receive(1, Worker.EXACT, memory(10));
-            Pending<Void> offered = pair.toClient.send(2, new byte[100_000]);
-            Pending<byte[]> call = pair.toClient.callAsync(memory(10), Duration.ZERO); // fails: no handler
-            pair.toServer.send(7, "last words").await();
-            pair.toServer.close();
+            Pending<Received> ofLost = pair.toClient().receive(1, Worker.EXACT, memory(10));
+            Pending<Received> ofAny = pair.server().receive(1, Worker.EXACT, memory(10));
+            Pending<Void> offered = pair.toClient().send(2, new byte[100_000]);
+            Pending<byte[]> call = pair.toClient().callAsync(memory(10), Duration.ZERO); // fails: no handler
+            pair.toServer().send(7, "last words").await();
+            pair.toServer().close();
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(ofLost::await);
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(offered::await);
             assertThatExceptionOfType(RuntimeException.class).isThrownBy(call::await);
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() -> pair.toClient.send(1, "late").await());
-            assertThatExceptionOfType(ConnectionException.class).isThrownBy(() -> pair.toClient.call("late", LONG));
+                    .isThrownBy(() -> pair.toClient().send(1, "late").await());
+            assertThatExceptionOfType(ConnectionException.class).isThrownBy(() -> pair.toClient().call("late", LONG));
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() ->
-                            pair.toClient.receive(1, Worker.EXACT, memory(1)).await());
-            assertThat(pair.toClient.isLost()).isTrue();
-            assertThat(pair.server.receive(7, Worker.EXACT, memory(100)).await().length())
+                            pair.toClient().receive(1, Worker.EXACT, memory(1)).await());
+            assertThat(pair.toClient().isLost()).isTrue();
+            assertThat(pair.server().receive(7, Worker.EXACT, memory(100)).await().length())
                     .isEqualTo(10); // it has arrived before the end
             assertThat(ofAny.isDone()).isFalse();
             fromOther.send(1, "others go on").await();
@@ -235,33 +191,33 @@ class WorkerTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void callsAreAnswered(String device) throws Exception {
-        try (var pair = Pair.of(device)) {
-            pair.server.answerCalls(call -> {
-                assertThat(call.from()).isSameAs(pair.toClient);
+        try (var pair = TwoWorkers.of(device)) {
+            pair.server().answerCalls(call -> {
+                assertThat(call.from()).isSameAs(pair.toClient());
                 byte[] request = call.bytes();
                 if (request.length == 4) {
                     throw new IllegalArgumentException("four bytes");
                 }
                 return MemorySegment.ofArray(request);
             });
-            assertThat(pair.toServer.call("hello", LONG)).isEqualTo("hello");
+            assertThat(pair.toServer().call("hello", LONG)).isEqualTo("hello");
             byte[] large = pattern(200_000);
-            assertThat(pair.toServer.call(large, LONG)).isEqualTo(large);
+            assertThat(pair.toServer().call(large, LONG)).isEqualTo(large);
             byte[] into = new byte[200_010];
-            assertThat(pair.toServer
+            assertThat(pair.toServer()
                             .callAsync(MemorySegment.ofArray(large), MemorySegment.ofArray(into), Duration.ZERO)
                             .await())
                     .isEqualTo(200_000);
             assertThat(Arrays.copyOf(into, large.length)).isEqualTo(large);
             assertThatExceptionOfType(CallException.class)
-                    .isThrownBy(() -> pair.toServer.call("four", LONG))
+                    .isThrownBy(() -> pair.toServer().call("four", LONG))
                     .matches(e -> e.reason() == CallException.Reason.FAILED)
                     .withMessageContaining("four bytes");
             assertThatExceptionOfType(CallException.class)
-                    .isThrownBy(() -> pair.toServer.call(new byte[(1 << 20) + 1], LONG))
+                    .isThrownBy(() -> pair.toServer().call(new byte[(1 << 20) + 1], LONG))
                     .withMessageContaining("1048577 bytes");
             assertThatExceptionOfType(CallException.class)
-                    .isThrownBy(() -> pair.toClient.call("back", LONG))
+                    .isThrownBy(() -> pair.toClient().call("back", LONG))
                     .withMessageContaining("no handler");
         }
     }
@@ -269,10 +225,10 @@ class WorkerTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void manyThreadsCallAtOnce(String device) throws Exception {
-        try (var pair = Pair.of(device)) {
+        try (var pair = TwoWorkers.of(device)) {
             var atOnce = new AtomicInteger();
             var most = new AtomicInteger();
-            pair.server.answerCalls(call -> {
+            pair.server().answerCalls(call -> {
                 most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
                 try {
                     return call.request();
@@ -288,7 +244,7 @@ class WorkerTest {
                             for (int k = 0; k < 5; k++) {
                                 String text = number + "." + k;
                                 try {
-                                    assertThat(pair.toServer.call(text, LONG)).isEqualTo(text);
+                                    assertThat(pair.toServer().call(text, LONG)).isEqualTo(text);
                                 } catch (InterruptedException e) {
                                     throw new IllegalStateException(e);
                                 }
@@ -306,9 +262,9 @@ class WorkerTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void aCallThatTakesTooLongIsGivenUpAndItsHandlerIsTold(String device) throws Exception {
-        try (var pair = Pair.of(device)) {
+        try (var pair = TwoWorkers.of(device)) {
             var interrupted = new CountDownLatch(2);
-            pair.server.answerCalls(call -> {
+            pair.server().answerCalls(call -> {
                 try {
                     new CountDownLatch(1).await();
                 } catch (InterruptedException e) {
@@ -317,14 +273,14 @@ class WorkerTest {
                 return call.request();
             });
             assertThatExceptionOfType(CallException.class)
-                    .isThrownBy(() -> pair.toServer.call("slow", Duration.ofMillis(50)))
+                    .isThrownBy(() -> pair.toServer().call("slow", Duration.ofMillis(50)))
                     .matches(e -> e.reason() == CallException.Reason.TIMEOUT);
-            Pending<byte[]> call = pair.toServer.callAsync(memory(1), Duration.ZERO);
+            Pending<byte[]> call = pair.toServer().callAsync(memory(1), Duration.ZERO);
             assertThat(call.cancel()).isTrue();
             assertThatExceptionOfType(CancellationException.class).isThrownBy(call::await);
             assertThat(interrupted.await(60, TimeUnit.SECONDS)).isTrue();
-            pair.server.answerCalls(Call::request);
-            assertThat(pair.toServer.call("again", LONG)).isEqualTo("again");
+            pair.server().answerCalls(Call::request);
+            assertThat(pair.toServer().call("again", LONG)).isEqualTo("again");
         }
     }
 
@@ -336,10 +292,10 @@ class WorkerTest {
     void aWorkerKeepsNoMoreThanItsBudget(String device) throws Exception {
         try (Context a = Device.named(device).open();
                 Context b = Device.named(device).open();
-                Worker server = Worker.open(a, SMALL.withBudget(1 << 20));
-                Worker client = Worker.open(b, SMALL);
-                var listener = server.listen(at(a))) {
-            var accepted = accept(listener);
+                Worker server = Worker.open(a, TwoWorkers.SMALL.withBudget(1 << 20));
+                Worker client = Worker.open(b, TwoWorkers.SMALL);
+                var listener = server.listen(TwoWorkers.at(a))) {
+            var accepted = TwoWorkers.accept(listener);
             RemoteWorker toServer = client.connect(listener.localAddress());
             RemoteWorker toClient = accepted.get(60, TimeUnit.SECONDS);
             var mayAnswer = new CountDownLatch(1);
@@ -384,13 +340,13 @@ class WorkerTest {
     void aWorkerHasAsManyPeersAsItWasMadeFor(String device) throws Exception {
         try (Context a = Device.named(device).open();
                 Context b = Device.named(device).open();
-                Worker server = Worker.open(a, SMALL);
-                Worker client = Worker.open(b, SMALL.withPeers(2, 4, 1024));
-                var listener = server.listen(at(a))) {
+                Worker server = Worker.open(a, TwoWorkers.SMALL);
+                Worker client = Worker.open(b, TwoWorkers.SMALL.withPeers(2, 4, 1024));
+                var listener = server.listen(TwoWorkers.at(a))) {
             for (int round = 0; round < 3; round++) { // what was closed makes room
                 var remotes = new ArrayList<RemoteWorker>();
                 for (int i = 0; i < 2; i++) {
-                    var accepted = accept(listener);
+                    var accepted = TwoWorkers.accept(listener);
                     remotes.add(client.connect(listener.localAddress()));
                     RemoteWorker theirs = accepted.get(60, TimeUnit.SECONDS);
                     remotes.get(i).send(i, "from " + i).await();
@@ -417,13 +373,13 @@ class WorkerTest {
     void aPeerTooManyIsSentAway(String device) throws Exception {
         try (Context a = Device.named(device).open();
                 Context b = Device.named(device).open();
-                Worker server = Worker.open(a, SMALL.withPeers(1, 4, 1024));
-                Worker client = Worker.open(b, SMALL);
-                var listener = server.listen(at(a))) {
-            var first = accept(listener);
+                Worker server = Worker.open(a, TwoWorkers.SMALL.withPeers(1, 4, 1024));
+                Worker client = Worker.open(b, TwoWorkers.SMALL);
+                var listener = server.listen(TwoWorkers.at(a))) {
+            var first = TwoWorkers.accept(listener);
             RemoteWorker kept = client.connect(listener.localAddress());
             RemoteWorker theirs = first.get(60, TimeUnit.SECONDS);
-            var second = accept(listener);
+            var second = TwoWorkers.accept(listener);
             assertThatExceptionOfType(ConnectionException.class) // while it connects, or when it waits
                     .isThrownBy(() -> client.connect(listener.localAddress())
                             .receive(0, Worker.ANY_TAG, memory(1))
@@ -454,13 +410,13 @@ class WorkerTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void closingAWorkerEndsEveryWait(String device) throws Exception {
-        try (var pair = Pair.of(device)) {
-            Pending<Received> waiting = pair.client.receive(0, Worker.ANY_TAG, memory(1));
-            pair.client.close();
-            pair.client.close();
+        try (var pair = TwoWorkers.of(device)) {
+            Pending<Received> waiting = pair.client().receive(0, Worker.ANY_TAG, memory(1));
+            pair.client().close();
+            pair.client().close();
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(waiting::await);
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() -> pair.client.receive(0, 0, memory(1)).await());
+                    .isThrownBy(() -> pair.client().receive(0, 0, memory(1)).await());
         }
     }
 
@@ -469,10 +425,10 @@ class WorkerTest {
     void whatIsNoWorkerIsSentAway(String device) throws Exception {
         try (Context a = Device.named(device).open();
                 Context b = Device.named(device).open();
-                Worker server = Worker.open(a, SMALL);
-                Worker client = Worker.open(b, SMALL)) {
-            try (var listener = server.listen(at(a))) {
-                var accepted = accept(listener);
+                Worker server = Worker.open(a, TwoWorkers.SMALL);
+                Worker client = Worker.open(b, TwoWorkers.SMALL)) {
+            try (var listener = server.listen(TwoWorkers.at(a))) {
+                var accepted = TwoWorkers.accept(listener);
                 try (var stranger = Connection.connect(
                         listener.localAddress(), ConnectionOptions.defaults().withDevice(b))) {
                     assertThatExceptionOfType(ConnectionException.class).isThrownBy(() -> stranger.receive(1));
@@ -481,7 +437,7 @@ class WorkerTest {
                 assertThat(accepted.get(60, TimeUnit.SECONDS)).isNotNull();
             }
             try (var listener =
-                    ConnectionListener.bind(at(a), ConnectionOptions.defaults().withDevice(a))) {
+                    ConnectionListener.bind(TwoWorkers.at(a), ConnectionOptions.defaults().withDevice(a))) {
                 Thread.startVirtualThread(() -> {
                     try {
                         listener.accept().close();

@@ -5,6 +5,7 @@ import java.time.Duration;
 /// Durations of callers as nanoseconds.
 public final class Timeouts {
     private static final long NANOS_MAX = Long.MAX_VALUE / 4;
+    private static final Duration LONGEST = Duration.ofNanos(NANOS_MAX);
 
     private Timeouts() {}
 
@@ -13,6 +14,6 @@ public final class Timeouts {
         if (timeout.isNegative()) {
             return 0;
         }
-        return timeout.compareTo(Duration.ofNanos(NANOS_MAX)) >= 0 ? NANOS_MAX : timeout.toNanos();
+        return timeout.compareTo(LONGEST) >= 0 ? NANOS_MAX : timeout.toNanos();
     }
 }

@@ -15,11 +15,13 @@ import java.nio.ByteOrder;
 /// | 2 | 1 | flags |
 /// | 3 | 1 | credits: frames more that the receiver of this one may send |
 /// | 4 | 4 | number of an offer, of [#OFFER] and [#TAKEN] |
-/// | 8 | 8 | tag; of a call and what belongs to it, the call's number and its time limit in ms |
+/// | 8 | 8 | tag; of a call and what belongs to it, the call's number and its time limit in ms; of an active message, the
+/// handler's number and the bytes of its header |
 /// | 16 | | [#WHOLE]: the message |
 /// | 16 | 8 | [#OFFER]: bytes of the message |
 /// | 24 | 8 | [#OFFER]: address |
 /// | 32 | 4 | [#OFFER]: key |
+/// | 36 | | [#OFFER] of an active message: its header; of a whole one it is before the data |
 final class Frame {
     /// Nothing but credits and flags.
     static final int CREDIT = 1;

@@ -13,11 +13,13 @@ public enum Kind {
     /// A call has failed: the text of why.
     FAULT,
     /// The caller does not wait for its answer any more.
-    CANCEL;
+    CANCEL,
+    /// For a handler: a header and data.
+    ACTIVE;
 
     /// Whether it comes without a receive or a call of this end, so that its memory has to be this end's.
     boolean isUnasked() {
-        return this == CALL;
+        return this == CALL || this == ACTIVE;
     }
 
     private static final Kind[] ALL = values();

@@ -7,10 +7,22 @@ public abstract class Outgoing {
     final Kind kind;
     final long tag;
     final MemorySegment data;
+    /// Of an active message: goes in a frame, whatever the data does.
+    final byte[] header;
 
     /// @param data may be empty
     protected Outgoing(Kind kind, long tag, MemorySegment data) {
+        this(kind, tag, new byte[0], data);
+    }
+
+    /// An active message.
+    protected Outgoing(int handler, byte[] header, MemorySegment data) {
+        this(Kind.ACTIVE, Peer.activeTag(handler, header.length), header, data);
+    }
+
+    private Outgoing(Kind kind, long tag, byte[] header, MemorySegment data) {
         this.kind = kind;
+        this.header = header;
         this.tag = tag;
         this.data = data;
     }

@@ -3,8 +3,8 @@ package verbena.messages.protocol;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
-import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -21,26 +21,6 @@ import verbena.verbs.RemoteMemory;
 /// An end without credits has sent a frame since it got the last ones, and that frame gave the reserve back. So the
 /// other end can always send credits again: two ends never wait for each other.
 public final class Peer {
-    /// What the owner of a peer does for it.
-    public interface Owner {
-        /// Where a message goes that is for no receive; empty to refuse it, which ends the peer.
-        ///
-        /// @param length bytes
-        Optional<Incoming> incoming(Peer peer, Kind kind, long tag, long length);
-
-        /// Whether there is room for a message that no program has asked for. After false it is asked again by the
-        /// next [#pollRead].
-        ///
-        /// @param length bytes
-        boolean admits(Peer peer, long length);
-
-        /// Makes memory readable for the peer until [#withdraw].
-        RemoteMemory expose(Peer peer, int offer, MemorySegment data);
-
-        /// What was offered is read, or will never be.
-        void withdraw(Peer peer, int offer);
-    }
-
     /// A message that the peer has offered.
     record Offer(Kind kind, int number, long length, long address, int key) {}
 
@@ -64,10 +44,11 @@ public final class Peer {
         int waiting;
     }
 
-    private final Owner owner;
+    private final PeerOwner owner;
     private final Matching matching;
     private final Limits limits;
-    private final Map<Kind, Lane> lanes = new EnumMap<>(Kind.class);
+    private final Lane tagged = new Lane();
+    private final Lane active = new Lane();
 
     // Sending.
     private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
@@ -83,6 +64,9 @@ public final class Peer {
     private int readsUnderWay;
     private final ArrayDeque<Unread> unread = new ArrayDeque<>();
     private int owed;
+    /// Frames that the other end may send, by what it was told.
+    private int given;
+
     private boolean owesReserve;
     private long keptBytes;
     private long timesCrowded;
@@ -92,12 +76,11 @@ public final class Peer {
     private int framesSinceTold;
     private @Nullable String lost;
 
-    public Peer(Owner owner, Matching matching, Limits limits) {
+    public Peer(PeerOwner owner, Matching matching, Limits limits) {
         this.owner = owner;
         this.matching = matching;
         this.limits = limits;
         this.owed = limits.window() - 1;
-        lanes.put(Kind.TAGGED, new Lane());
     }
 
     // ---- the program
@@ -112,7 +95,7 @@ public final class Peer {
     }
 
     /// What the peer was made with.
-    public Owner owner() {
+    public PeerOwner owner() {
         return owner;
     }
 
@@ -128,6 +111,15 @@ public final class Peer {
             throw new IllegalStateException("the peer is not lost");
         }
         return lost;
+    }
+
+    /// Bytes of the longest header of an active message.
+    public int headerBytesMax() {
+        return limits.frameBytes() - Frame.OFFER_BYTES;
+    }
+
+    static long activeTag(int handler, int headerBytes) {
+        return (long) handler << 32 | headerBytes;
     }
 
     /// Whether nothing waits to be sent, and no offer to be taken.
@@ -147,7 +139,7 @@ public final class Peer {
 
     /// Messages to the other end that wait because it has as many offers as it takes.
     public int heldBack() {
-        return lanes.values().stream().mapToInt(lane -> lane.heldBack.size()).sum();
+        return tagged.heldBack.size() + active.heldBack.size();
     }
 
     /// Messages of the other end that wait for room here.
@@ -189,13 +181,14 @@ public final class Peer {
 
     /// The message whose turn it is; null when none may leave.
     private @Nullable Outgoing next() {
-        for (Lane lane : lanes.values()) {
-            if (!lane.heldBack.isEmpty() && mayLeave(lane.heldBack.element(), lane)) {
-                return lane.heldBack.remove();
-            }
+        if (mayLeave(tagged.heldBack.peek(), tagged)) {
+            return tagged.heldBack.remove();
+        }
+        if (mayLeave(active.heldBack.peek(), active)) {
+            return active.heldBack.remove();
         }
         for (Outgoing next = waiting.poll(); next != null; next = waiting.poll()) {
-            Lane lane = lanes.get(next.kind);
+            Lane lane = lane(next.kind);
             if (lane == null || (lane.heldBack.isEmpty() && mayLeave(next, lane))) {
                 return next;
             }
@@ -204,12 +197,20 @@ public final class Peer {
         return null;
     }
 
-    private boolean mayLeave(Outgoing message, Lane lane) {
-        return !isToOffer(message) || lane.offered < limits.offersMaxThere();
+    private @Nullable Lane lane(Kind kind) {
+        return switch (kind) {
+            case TAGGED -> tagged;
+            case ACTIVE -> active;
+            case CALL, ANSWER, FAULT, CANCEL -> null;
+        };
+    }
+
+    private boolean mayLeave(@Nullable Outgoing message, Lane lane) {
+        return message != null && (!isToOffer(message) || lane.offered < limits.offersMaxThere());
     }
 
     private boolean isToOffer(Outgoing message) {
-        return message.data.byteSize() > limits.frameBytes() - Frame.HEADER_BYTES
+        return message.header.length + message.data.byteSize() > limits.frameBytes() - Frame.HEADER_BYTES
                 || (isCrowdedThere && message.kind == Kind.TAGGED);
     }
 
@@ -217,21 +218,43 @@ public final class Peer {
         long length = message.data.byteSize();
         if (!isToOffer(message)) {
             begin(out, Frame.WHOLE, message.kind.ordinal(), 0, message.tag);
-            MemorySegment.copy(
-                    message.data, ValueLayout.JAVA_BYTE, 0, out, ValueLayout.JAVA_BYTE, Frame.HEADER_BYTES, length);
+            long at = copy(MemorySegment.ofArray(message.header), out, Frame.HEADER_BYTES);
+            int bytes = (int) copy(message.data, out, at);
             message.done();
-            return Frame.HEADER_BYTES + (int) length;
+            return bytes;
         }
         int number = ++lastOffer;
         offered.put(number, message); // before anything can fail, so that it is told
-        Lane lane = lanes.get(message.kind);
+        Lane lane = lane(message.kind);
         if (lane != null) {
             lane.offered++;
         }
         RemoteMemory at = length == 0 ? new RemoteMemory(0, 0, 0) : owner.expose(this, number, message.data);
         begin(out, Frame.OFFER, message.kind.ordinal(), number, message.tag);
         Frame.writeOffer(out, length, at.address(), at.rkey());
-        return Frame.OFFER_BYTES;
+        return (int) copy(MemorySegment.ofArray(message.header), out, Frame.OFFER_BYTES);
+    }
+
+    /// Copies all of it; the offset behind it.
+    private static long copy(MemorySegment from, MemorySegment out, long at) {
+        MemorySegment.copy(from, ValueLayout.JAVA_BYTE, 0, out, ValueLayout.JAVA_BYTE, at, from.byteSize());
+        return at + from.byteSize();
+    }
+
+    /// Writes an active message as the next frame, when it can leave at once. It makes no object.
+    ///
+    /// @return its bytes; 0 when it has to wait, or is too long for a frame
+    public int pollActive(MemorySegment out, int handler, MemorySegment header, MemorySegment data) {
+        long headerBytes = header.byteSize();
+        long bytes = Frame.HEADER_BYTES + headerBytes + data.byteSize();
+        boolean isNext = lost == null && credits > 0 && taken.isEmpty() && waiting.isEmpty();
+        if (!isNext || bytes > limits.frameBytes() || !active.heldBack.isEmpty()) {
+            return 0;
+        }
+        credits--;
+        begin(out, Frame.WHOLE, Kind.ACTIVE.ordinal(), 0, activeTag(handler, (int) headerBytes));
+        copy(data, out, copy(header, out, Frame.HEADER_BYTES));
+        return (int) bytes;
     }
 
     private void begin(MemorySegment out, int type, int kind, int offer, long tag) {
@@ -244,6 +267,7 @@ public final class Peer {
         int flags = (owesReserve ? Frame.RESERVE : 0) | (isCrowded ? Frame.CROWDED : 0);
         Frame.write(out, type, kind, flags, owed, offer, tag);
         owesReserve = false;
+        given += owed;
         owed = 0;
     }
 
@@ -266,12 +290,14 @@ public final class Peer {
 
     /// A frame has arrived; its memory can be used again when this returns. What is wrong with it is the answer, and
     /// ends the peer; null when all is well.
-    public @Nullable String onFrame(MemorySegment frame) {
+    ///
+    /// @param bytes of the frame; the memory may be longer
+    public @Nullable String onFrame(MemorySegment frame, long bytes) {
         if (lost != null) {
             return null;
         }
-        if (frame.byteSize() < Frame.HEADER_BYTES) {
-            return "a frame of " + frame.byteSize() + " bytes";
+        if (bytes < Frame.HEADER_BYTES) {
+            return "a frame of " + bytes + " bytes";
         }
         credits += Frame.credits(frame);
         if (credits > Frame.CREDITS_MAX) {
@@ -283,14 +309,39 @@ public final class Peer {
             owesReserve = true;
             return null;
         }
-        owed++;
+        if (given == 0) {
+            return "a frame without a credit";
+        }
+        given--;
         framesSinceTold++;
+        if (Frame.type(frame) == Frame.WHOLE && Frame.kind(frame) == Kind.ACTIVE.ordinal()) {
+            return onActive(frame, bytes);
+        }
+        owed++;
         return switch (Frame.type(frame)) {
-            case Frame.WHOLE -> onWhole(frame);
-            case Frame.OFFER -> onOffer(frame);
+            case Frame.WHOLE -> onWhole(frame.asSlice(0, bytes));
+            case Frame.OFFER -> onOffer(frame.asSlice(0, bytes));
             case Frame.TAKEN -> onTaken(Frame.offer(frame));
             default -> "a frame of type " + Frame.type(frame);
         };
+    }
+
+    private @Nullable String onActive(MemorySegment frame, long bytes) {
+        long tag = Frame.tag(frame);
+        int headerBytes = (int) tag;
+        long dataBytes = bytes - Frame.HEADER_BYTES - headerBytes;
+        if (headerBytes < 0 || dataBytes < 0) {
+            return "an active message of " + bytes + " bytes with a header of " + headerBytes;
+        }
+        if (!owner.active(this, (int) (tag >>> 32), frame, Frame.HEADER_BYTES, headerBytes, dataBytes)) {
+            owed++;
+        }
+        return null;
+    }
+
+    /// The owner needs the frame of an active message no more.
+    public void handled() {
+        owed++;
     }
 
     private @Nullable String onWhole(MemorySegment frame) {
@@ -321,21 +372,29 @@ public final class Peer {
     }
 
     private @Nullable String onOffer(MemorySegment frame) {
-        if (frame.byteSize() != Frame.OFFER_BYTES || Frame.length(frame) < 0) {
+        Optional<Kind> kind = Kind.of(Frame.kind(frame));
+        long headerBytes = frame.byteSize() - Frame.OFFER_BYTES;
+        boolean isActive = kind.isPresent() && kind.get() == Kind.ACTIVE;
+        if (headerBytes != (isActive ? Frame.tag(frame) & 0xFFFF_FFFFL : 0) || Frame.length(frame) < 0) {
             return "an offer of " + frame.byteSize() + " bytes";
         }
-        Optional<Kind> kind = Kind.of(Frame.kind(frame));
         if (kind.isEmpty()) {
             return "an offer of kind " + Frame.kind(frame);
         }
-        Lane lane = lanes.get(kind.get());
+        Lane lane = lane(kind.get());
         if (lane != null && ++lane.waiting > limits.offersMax()) {
             return "an offer more than may wait";
         }
         var offer = new Offer(
                 kind.get(), Frame.offer(frame), Frame.length(frame), Frame.address(frame), Frame.key(frame));
         long tag = Frame.tag(frame);
-        Optional<Incoming> incoming = find(kind.get(), tag, offer.length);
+        Optional<Incoming> incoming = isActive
+                ? owner.active(
+                        this,
+                        (int) (tag >>> 32),
+                        frame.asSlice(Frame.OFFER_BYTES).toArray(ValueLayout.JAVA_BYTE),
+                        offer.length)
+                : find(kind.get(), tag, offer.length);
         if (incoming.isPresent()) {
             if (kind.get().isUnasked()) {
                 unread.add(new Unread(offer, tag, incoming.get()));
@@ -353,7 +412,7 @@ public final class Peer {
 
     /// A receive takes what was offered.
     void read(Offer offer, long tag, Incoming incoming) {
-        Lane lane = lanes.get(offer.kind);
+        Lane lane = lane(offer.kind);
         if (lane != null) {
             lane.waiting--;
         }
@@ -388,7 +447,7 @@ public final class Peer {
         if (message == null) {
             return "an offer was taken that was not made: " + number;
         }
-        Lane lane = lanes.get(message.kind);
+        Lane lane = lane(message.kind);
         if (lane != null) {
             lane.offered--;
         }
@@ -416,10 +475,10 @@ public final class Peer {
             message.failed(why);
         });
         offered.clear();
-        lanes.values().forEach(lane -> {
+        for (Lane lane : List.of(tagged, active)) {
             lane.heldBack.forEach(message -> message.failed(why));
             lane.heldBack.clear();
-        });
+        }
         waiting.forEach(message -> message.failed(why));
         waiting.clear();
         reads.forEach(read -> read.incoming.failed(why));

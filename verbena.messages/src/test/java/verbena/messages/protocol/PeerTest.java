@@ -23,12 +23,27 @@ class PeerTest {
     private final Matching matching = new Matching(1 << 20);
     private boolean hasRoom = true;
     private final List<byte[]> requests = new ArrayList<>();
+    private final List<String> handled = new ArrayList<>();
 
     private final Peer peer = new Peer(
-            new Peer.Owner() {
+            new PeerOwner() {
                 @Override
                 public Optional<Incoming> incoming(Peer itself, Kind kind, long tag, long length) {
                     return kind == Kind.CALL ? Optional.of(request((int) length)) : Optional.empty();
+                }
+
+                @Override
+                public boolean active(Peer itself, int handler, MemorySegment frame, int at, int header, long bytes) {
+                    handled.add(handler + ":"
+                            + HexFormat.of().formatHex(frame.asSlice(at, header).toArray(JAVA_BYTE)) + ":"
+                            + HexFormat.of().formatHex(frame.asSlice(at + header, bytes).toArray(JAVA_BYTE)));
+                    return handler != 0;
+                }
+
+                @Override
+                public Optional<Incoming> active(Peer itself, int handler, byte[] header, long length) {
+                    handled.add(handler + ":" + HexFormat.of().formatHex(header));
+                    return Optional.of(request((int) length));
                 }
 
                 @Override
@@ -70,7 +85,8 @@ class PeerTest {
     }
 
     private String arrives(String frame) {
-        return peer.onFrame(MemorySegment.ofArray(HexFormat.of().parseHex(frame.replace(" ", ""))));
+        byte[] bytes = HexFormat.of().parseHex(frame.replace(" ", ""));
+        return peer.onFrame(MemorySegment.ofArray(bytes), bytes.length);
     }
 
     private World.Sent message(int bytes) {
@@ -137,9 +153,12 @@ class PeerTest {
         "'03 00 00 00 00000000 0000000000000000', an offer of 16 bytes",
         "'03 00 00 00 00000000 0000000000000000 8000000000000000 0000000000000000 00000000', an offer",
         "'03 07 00 00 00000000 0000000000000000 0000000000000001 0000000000000000 00000000', an offer of kind 7",
+        "'02 05 00 00 00000000 0000000300000002 aa', an active message of 17 bytes with a header of 2",
+        "'03 05 00 00 00000000 0000000300000002 0000000000000001 0000000000000000 00000000 aa', an offer of 37 bytes",
         "'04 00 00 00 00000009 0000000000000000', an offer was taken that was not made",
     })
     void aFrameThatIsWrongIsTold(String frame, String why) {
+        poll(); // credits
         assertThat(arrives(frame)).contains(why);
     }
 
@@ -154,6 +173,7 @@ class PeerTest {
         String wrong = null;
         int offers = 0;
         while (wrong == null) {
+            poll();
             wrong = arrives("03 00 01 00 00000001 0000000000000007 0000000000000001 0000000000000000 00000000");
             offers++;
         }
@@ -205,8 +225,68 @@ class PeerTest {
     }
 
     @Test
+    void aFrameWithoutACreditIsWrong() {
+        poll(); // three
+        String whole = "02 00 00 00 00000000 0000000000000007";
+        for (int i = 0; i < 3; i++) {
+            assertThat(arrives(whole)).isNull();
+        }
+        assertThat(arrives(whole)).contains("without a credit");
+    }
+
+    /// The header and the data follow each other in one frame; a long message has its header behind the offer.
+    @Test
+    void anActiveMessageHasAHeaderAndData() {
+        poll();
+        assertThat(arrives("01 00 00 09 00000000 0000000000000000")).isNull();
+        var data = MemorySegment.ofArray(new byte[] {1, 2, 3});
+        MemorySegment out = MemorySegment.ofArray(new byte[FRAME_BYTES]);
+        int bytes = peer.pollActive(out, 3, MemorySegment.ofArray(new byte[] {(byte) 0xAA}), data);
+        assertThat(HexFormat.of().formatHex(out.asSlice(0, bytes).toArray(JAVA_BYTE)))
+                .isEqualTo("02050100" + "00000000" + "0000000300000001" + "aa" + "010203");
+        peer.send(active(new byte[] {(byte) 0xBB}, 2));
+        peer.send(active(new byte[] {(byte) 0xCC, (byte) 0xDD}, 50));
+        assertThat(peer.pollActive(out, 3, MemorySegment.NULL, data)).isZero(); // others wait
+        assertThat(poll()).isEqualTo("02050000" + "00000000" + "0000000500000001" + "bb" + "0000");
+        assertThat(poll())
+                .isEqualTo("03050000" + "00000001" + "0000000500000002" + "0000000000000032" + "0000000000001000"
+                        + "0000abcd" + "ccdd");
+        assertThat(peer.pollActive(out, 3, MemorySegment.NULL, MemorySegment.ofArray(new byte[60])))
+                .isZero(); // too long
+    }
+
+    private static Outgoing active(byte[] header, int bytes) {
+        return new Outgoing(5, header, MemorySegment.ofArray(new byte[bytes])) {
+            @Override
+            public void done() {}
+
+            @Override
+            public void failed(String why) {}
+        };
+    }
+
+    /// Three credits, and the reserve: an end that handles three messages gives none until one is handled.
+    @Test
+    void aFrameIsTheHandlersUntilItIsHandled() {
+        poll();
+        assertThat(arrives("02 05 01 00 00000000 0000000300000001 aa 0102")).isNull();
+        assertThat(arrives("02 05 00 00 00000000 0000000300000000 03")).isNull();
+        assertThat(arrives("03 05 00 00 00000007 0000000900000001 0000000000000064 0000000000000000 00000000 bb"))
+                .isNull();
+        assertThat(handled).containsExactly("3:aa:0102", "3::03", "9:bb");
+        assertThat(peer.pollRead()).isNotNull();
+        assertThat(poll()).isEmpty(); // one owed, of the offer
+        peer.handled();
+        assertThat(poll()).startsWith("01000002");
+        peer.handled();
+        assertThat(arrives("02 05 01 00 00000000 0000000000000000")).isNull(); // handler 0 does not want it
+        assertThat(poll()).startsWith("01000002");
+    }
+
+    @Test
     void aLongRequestIsReadWhenThereIsRoomForIt() {
         hasRoom = false;
+        poll();
         assertThat(arrives("03 01 01 03 00000001 0000000000000007 0000000000000100 0000000000000000 00000000"))
                 .isNull();
         assertThat(peer.pollRead()).isNull();
@@ -225,9 +305,9 @@ class PeerTest {
         var lost = new ArrayList<Peer>();
         for (int i = 0; i < 3; i++) {
             var each = new Peer(peer.owner(), few, new Limits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS));
-            assertThat(each.onFrame(MemorySegment.ofArray(HexFormat.of()
-                            .parseHex("0200010000000000" + "000000000000000" + i + "00".repeat(48)))))
-                    .isNull();
+            each.poll(MemorySegment.ofArray(new byte[FRAME_BYTES])); // credits
+            byte[] frame = HexFormat.of().parseHex("0200010000000000" + "000000000000000" + i + "00".repeat(48));
+            assertThat(each.onFrame(MemorySegment.ofArray(frame), frame.length)).isNull();
             each.lose("gone", List.of());
             lost.add(each);
         }

@@ -1,5 +1,7 @@
 package verbena.messages.protocol;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,6 +29,33 @@ final class World {
 
         Sent(int from, int to, int order, long tag, byte[] data) {
             super(Kind.TAGGED, tag, MemorySegment.ofArray(data));
+            this.from = from;
+            this.to = to;
+            this.order = order;
+        }
+
+        @Override
+        public void done() {
+            done++;
+        }
+
+        @Override
+        public void failed(String why) {
+            failed++;
+        }
+    }
+
+    /// An active message: its number is in its header, and says who handles it.
+    static final class Active extends Outgoing {
+        final int from;
+        final int to;
+        final int order;
+        int handled;
+        int done;
+        int failed;
+
+        Active(int from, int to, int order, byte[] header, byte[] data) {
+            super(order % 7, header, MemorySegment.ofArray(data));
             this.from = from;
             this.to = to;
             this.order = order;
@@ -90,13 +119,20 @@ final class World {
     }
 
     /// One direction between two workers.
-    private final class Link implements Peer.Owner {
+    private final class Link implements PeerOwner {
         final int from;
         final int to;
         final Peer peer;
         final ArrayDeque<byte[]> frames = new ArrayDeque<>();
         final ArrayDeque<Peer.Read> reads = new ArrayDeque<>();
         final Map<Long, MemorySegment> exposed = new HashMap<>();
+
+        /// Frames of active messages that are being handled.
+        int handling;
+
+        int lastShort = -1;
+        /// Bytes for what came unasked; the longest message fits.
+        private long room = 200;
 
         Link(int from, int to) {
             this.from = from;
@@ -110,8 +146,51 @@ final class World {
         }
 
         @Override
-        public boolean admits(Peer itself, long length) {
+        public boolean active(Peer itself, int handler, MemorySegment frame, int at, int headerBytes, long bytes) {
+            byte[] data = frame.asSlice(at + headerBytes, bytes).toArray(JAVA_BYTE);
+            handled(handler, frame.asSlice(at, headerBytes).toArray(JAVA_BYTE), data);
+            handling++;
             return true;
+        }
+
+        @Override
+        public Optional<Incoming> active(Peer itself, int handler, byte[] header, long length) {
+            byte[] data = new byte[(int) length];
+            return Optional.of(new Incoming() {
+                @Override
+                public MemorySegment memory() {
+                    room -= length;
+                    return MemorySegment.ofArray(data);
+                }
+
+                @Override
+                public void done(Peer peer, long tag, long bytes) {
+                    handled(handler, header, data);
+                    room += length;
+                }
+
+                @Override
+                public void failed(String why) {}
+            });
+        }
+
+        /// The header has the number of the message, and the data all of it.
+        private void handled(int handler, byte[] header, byte[] data) {
+            Active message = active.get(MemorySegment.ofArray(header).get(JAVA_INT_UNALIGNED, 0));
+            assertThat(message.from).isEqualTo(to);
+            assertThat(message.to).isEqualTo(from);
+            assertThat(handler).isEqualTo(message.order % 7);
+            assertThat(MemorySegment.ofArray(data).mismatch(message.data)).isEqualTo(-1);
+            message.handled++;
+            if (message.header.length + data.length <= FRAME_BYTES - Frame.HEADER_BYTES) {
+                assertThat(message.order).as("order of short ones").isGreaterThan(lastShort);
+                lastShort = message.order;
+            }
+        }
+
+        @Override
+        public boolean admits(Peer itself, long length) {
+            return room >= length;
         }
 
         @Override
@@ -136,6 +215,7 @@ final class World {
     private final Link[][] links;
     private final boolean[] isDead;
     final List<Sent> sent = new ArrayList<>();
+    final List<Active> active = new ArrayList<>();
     final List<Posted> posted = new ArrayList<>();
 
     World(RandomGenerator random, int workers, int window) {
@@ -166,6 +246,16 @@ final class World {
         MemorySegment.ofArray(data).set(JAVA_LONG_UNALIGNED, 0, sent.size());
         var message = new Sent(from, to, sent.size(), tag, data);
         sent.add(message);
+        links[from][to].peer.send(message);
+    }
+
+    void sendActive(int from, int to, int headerBytes, int bytes) {
+        byte[] header = new byte[Math.max(Integer.BYTES, headerBytes)];
+        MemorySegment.ofArray(header).set(JAVA_INT_UNALIGNED, 0, active.size());
+        byte[] data = new byte[bytes];
+        java.util.Arrays.fill(data, (byte) active.size());
+        var message = new Active(from, to, active.size(), header, data);
+        active.add(message);
         links[from][to].peer.send(message);
     }
 
@@ -209,8 +299,14 @@ final class World {
                     link.reads.add(next);
                 }
                 if (!link.frames.isEmpty()) {
-                    ready.add(() -> assertThat(back.peer.onFrame(MemorySegment.ofArray(link.frames.remove())))
+                    ready.add(() -> assertThat(back.peer.onFrame(MemorySegment.ofArray(link.frames.element()), link.frames.remove().length))
                             .isNull());
+                }
+                if (link.handling > 0) {
+                    ready.add(() -> {
+                        link.handling--;
+                        link.peer.handled();
+                    });
                 }
                 if (!link.reads.isEmpty()) {
                     ready.add(() -> {
@@ -270,6 +366,12 @@ final class World {
     void checkQuiet() {
         check();
         var left = new ArrayList<Sent>();
+        for (Active message : active) {
+            boolean isLost = isDead[message.from] || isDead[message.to];
+            assertThat(message.handled).as("handled").isLessThanOrEqualTo(1);
+            assertThat(message.done + message.failed).as("told").isEqualTo(1);
+            assertThat(isLost || message.handled == 1).isTrue();
+        }
         for (Sent message : sent) {
             boolean isReceived = posted.stream().anyMatch(each -> each.message == message);
             boolean isLost = isDead[message.from] || isDead[message.to];

@@ -22,7 +22,7 @@ class WorldTest {
 
     /// One worker sends or receives, or something that is under way goes on.
     private static void act(World world, SplittableRandom random) {
-        switch (random.nextInt(4)) {
+        switch (random.nextInt(5)) {
             case 0 -> world.send(random.nextInt(3), random.nextInt(3), random.nextInt(4), random.nextInt(16, 200));
             case 1 ->
                 world.receive(
@@ -31,6 +31,7 @@ class WorldTest {
                         mask(random),
                         random.nextBoolean() ? null : Integer.valueOf(random.nextInt(3)),
                         random.nextInt(16, 200));
+            case 2 -> world.sendActive(random.nextInt(3), random.nextInt(3), random.nextInt(29), random.nextInt(200));
             default -> world.step();
         }
     }

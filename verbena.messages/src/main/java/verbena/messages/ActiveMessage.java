@@ -1,0 +1,150 @@
+package verbena.messages;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// A message for an [ActiveHandler]. It is the handler's until that returns. What is to stay longer is kept
+/// ([#keep()]); any thread may read and release it then.
+public final class ActiveMessage {
+    private final Traffic traffic;
+    private @Nullable RemoteWorker from;
+    private int number;
+    private MemorySegment memory = MemorySegment.NULL;
+    private long headerOffset;
+    private int headerBytes;
+    private MemorySegment dataMemory = MemorySegment.NULL;
+    private long dataOffset;
+    private long dataBytes;
+    /// Bytes of the budget that it has.
+    private long claimed;
+
+    /// The slot that its frame is in; negative when it is in none.
+    private int slot = -1;
+
+    private boolean isKept;
+
+    ActiveMessage(Traffic traffic) {
+        this.traffic = traffic;
+    }
+
+    /// A message that lies in a frame.
+    void set(RemoteWorker peer, int itsNumber, int itsSlot, MemorySegment frame, int at, int header, long data) {
+        from = peer;
+        number = itsNumber;
+        slot = itsSlot;
+        memory = frame;
+        headerOffset = at;
+        headerBytes = header;
+        dataMemory = frame;
+        dataOffset = at + header;
+        dataBytes = data;
+    }
+
+    /// A message that has memory of its own.
+    void set(RemoteWorker peer, int itsNumber, MemorySegment header, MemorySegment data, long budget) {
+        set(peer, itsNumber, -1, header, 0, (int) header.byteSize(), data.byteSize());
+        dataMemory = data;
+        dataOffset = 0;
+        claimed = budget;
+    }
+
+    RemoteWorker sender() {
+        RemoteWorker peer = from;
+        if (peer == null) {
+            throw new IllegalStateException("an active message that was not kept, or is released");
+        }
+        return peer;
+    }
+
+    int slot() {
+        return slot;
+    }
+
+    // ---- by the program
+
+    /// The peer that has sent it.
+    public RemoteWorker from() {
+        return sender();
+    }
+
+    /// The number of its handler.
+    public int number() {
+        return number;
+    }
+
+    public int headerBytes() {
+        return headerBytes;
+    }
+
+    public long dataBytes() {
+        return dataBytes;
+    }
+
+    /// Copies the header to the beginning of some memory, and makes no object.
+    public void copyHeader(MemorySegment into) {
+        sender();
+        MemorySegment.copy(memory, JAVA_BYTE, headerOffset, into, JAVA_BYTE, 0, headerBytes);
+    }
+
+    /// Copies the data to the beginning of some memory, and makes no object.
+    public void copyData(MemorySegment into) {
+        sender();
+        MemorySegment.copy(dataMemory, JAVA_BYTE, dataOffset, into, JAVA_BYTE, 0, dataBytes);
+    }
+
+    /// Its header.
+    public MemorySegment header() {
+        sender();
+        return memory.asSlice(headerOffset, headerBytes);
+    }
+
+    /// Its data.
+    public MemorySegment data() {
+        sender();
+        return dataMemory.asSlice(dataOffset, dataBytes);
+    }
+
+    /// Keeps it beyond its handler: the same message, or a copy when it lies in a frame. Until it is released it is
+    /// part of the worker's budget ([WorkerOptions#budgetBytes]), and long messages may wait for that.
+    public ActiveMessage keep() {
+        RemoteWorker peer = sender();
+        if (slot < 0) {
+            isKept = true;
+            return this;
+        }
+        var copy = new ActiveMessage(traffic);
+        long bytes = headerBytes + dataBytes;
+        copy.set(
+                peer,
+                number,
+                MemorySegment.ofArray(RemoteWorker.bytes(header())),
+                MemorySegment.ofArray(RemoteWorker.bytes(data())),
+                bytes);
+        copy.isKept = true;
+        traffic.claim(bytes);
+        return copy;
+    }
+
+    /// Gives a kept message back. Idempotent.
+    public void release() {
+        if (isKept) {
+            isKept = false;
+            end();
+        }
+    }
+
+    /// Its handler has returned.
+    void end() {
+        if (isKept) {
+            return;
+        }
+        from = null;
+        long bytes = claimed;
+        claimed = 0;
+        if (bytes > 0) {
+            traffic.release(bytes);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package verbena.messages;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+import verbena.messages.protocol.Incoming;
+import verbena.messages.protocol.Peer;
+
+/// The handlers of active messages, and the messages that wait for them. Messages come while the reader holds the lock
+/// of [Traffic]; the reader runs their handlers when it has given the lock back, before it reads on. A message that
+/// lies in a frame stays there until its handler has returned; only then its sender gets a credit for it.
+final class Handlers {
+    /// Numbers of handlers are below.
+    static final int NUMBERS = 1024;
+
+    private final Traffic traffic;
+    private final WorkerOptions options;
+    private final AtomicReferenceArray<@Nullable ActiveHandler> handlers = new AtomicReferenceArray<>(NUMBERS);
+    private final ArrayList<ActiveMessage> waiting = new ArrayList<>();
+    /// Messages in frames, used again and again.
+    private final ArrayList<ActiveMessage> spare = new ArrayList<>();
+    /// The slot of the frame that is being taken apart; negative for none, or when a message has it.
+    private int arriving = -1;
+
+    private long dropped;
+
+    Handlers(Traffic traffic, WorkerOptions options) {
+        this.traffic = traffic;
+        this.options = options;
+    }
+
+    void set(int number, ActiveHandler handler) {
+        if (number < 0 || number >= NUMBERS) {
+            throw new IllegalArgumentException("number: 0 to " + (NUMBERS - 1) + ", got " + number);
+        }
+        handlers.set(number, handler);
+    }
+
+    private boolean isKnown(int number) {
+        boolean isKnown = number >= 0 && number < NUMBERS && handlers.get(number) != null;
+        if (!isKnown) {
+            dropped++;
+        }
+        return isKnown;
+    }
+
+    long dropped() {
+        return dropped;
+    }
+
+    // ---- arrivals, under the lock
+
+    /// A frame is about to be taken apart.
+    void frame(int slot) {
+        arriving = slot;
+    }
+
+    /// Whether a message stays in the frame.
+    boolean hasFrame() {
+        return arriving < 0;
+    }
+
+    /// A whole message; false when it is dropped.
+    boolean arrived(RemoteWorker from, int number, MemorySegment frame, int at, int headerBytes, long dataBytes) {
+        if (!isKnown(number)) {
+            return false;
+        }
+        ActiveMessage message = spare.isEmpty() ? new ActiveMessage(traffic) : spare.removeLast();
+        message.set(from, number, arriving, frame, at, headerBytes, dataBytes);
+        arriving = -1;
+        waiting.add(message);
+        return true;
+    }
+
+    /// Where a long message goes; empty to refuse it.
+    Optional<Incoming> offered(RemoteWorker from, int number, byte[] header, long length) {
+        if (length > options.maxCallBytes() || length == 0) {
+            return Optional.empty();
+        }
+        return Optional.of(isKnown(number) ? new Reading(from, number, header, length) : Calls.NOWHERE);
+    }
+
+    /// A message that is read.
+    private final class Reading implements Incoming {
+        private final RemoteWorker from;
+        private final int number;
+        private final byte[] header;
+        private final long length;
+        private MemorySegment memory = MemorySegment.NULL;
+
+        Reading(RemoteWorker from, int number, byte[] header, long length) {
+            this.from = from;
+            this.number = number;
+            this.header = header;
+            this.length = length;
+        }
+
+        @Override
+        public MemorySegment memory() {
+            traffic.budget.take(length);
+            memory = Arena.ofAuto().allocate(length, Long.BYTES);
+            return memory;
+        }
+
+        @Override
+        public void done(Peer peer, long tag, long bytes) {
+            var message = new ActiveMessage(traffic);
+            message.set(from, number, MemorySegment.ofArray(header), memory, length);
+            waiting.add(message);
+        }
+
+        @Override
+        public void failed(String why) {
+            if (memory.byteSize() > 0) {
+                traffic.release(length);
+            }
+        }
+    }
+
+    // ---- the reader, without the lock
+
+    /// Runs the handlers of all that has come.
+    void run() {
+        int n = waiting.size();
+        for (int i = 0; i < n; i++) {
+            ActiveMessage message = waiting.get(i);
+            ActiveHandler handler = handlers.get(message.number());
+            try {
+                if (handler != null) {
+                    handler.handle(message);
+                }
+            } catch (Throwable e) { // the code of the program may throw anything
+                traffic.lose(message.sender(), "a handler of active messages has failed: " + e);
+            }
+        }
+        if (n > 0) {
+            traffic.handled(waiting);
+            for (int i = 0; i < n; i++) {
+                ActiveMessage message = waiting.get(i);
+                message.end();
+                if (message.slot() >= 0) {
+                    spare.add(message);
+                }
+            }
+            waiting.clear();
+        }
+    }
+}

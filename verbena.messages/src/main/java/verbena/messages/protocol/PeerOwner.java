@@ -1,0 +1,33 @@
+package verbena.messages.protocol;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import verbena.verbs.RemoteMemory;
+
+/// What the owner of a peer does for it.
+public interface PeerOwner {
+    /// Where a message goes that is for no receive; empty to refuse it, which ends the peer.
+    ///
+    /// @param length bytes
+    Optional<Incoming> incoming(Peer peer, Kind kind, long tag, long length);
+
+    /// A whole active message. The frame is the owner's until [#handled]; false when it does not want it.
+    ///
+    /// @param at where the header begins, behind which the data is
+    boolean active(Peer peer, int handler, MemorySegment frame, int at, int headerBytes, long dataBytes);
+
+    /// Where a long active message goes; empty to refuse it, which ends the peer.
+    Optional<Incoming> active(Peer peer, int handler, byte[] header, long length);
+
+    /// Whether there is room for a message that no program has asked for. After false it is asked again by the
+    /// next [#pollRead].
+    ///
+    /// @param length bytes
+    boolean admits(Peer peer, long length);
+
+    /// Makes memory readable for the peer until [#withdraw].
+    RemoteMemory expose(Peer peer, int offer, MemorySegment data);
+
+    /// What was offered is read, or will never be.
+    void withdraw(Peer peer, int offer);
+}

@@ -1,0 +1,51 @@
+package verbena.messages;
+
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+
+/// A worker that is asked, and one that asks.
+record TwoWorkers(
+        Context a, Context b, Worker server, Worker client, RemoteWorker toClient, RemoteWorker toServer)
+        implements AutoCloseable {
+    static final WorkerOptions SMALL =
+            WorkerOptions.defaults().withPeers(4, 4, 1024).withCalls(8, 1 << 20);
+
+    static TwoWorkers of(String device) throws Exception {
+        Context a = Device.named(device).open();
+        Context b = Device.named(device).open();
+        Worker server = Worker.open(a, SMALL);
+        Worker client = Worker.open(b, SMALL);
+        try (var listener = server.listen(at(a))) {
+            var accepted = accept(listener);
+            RemoteWorker toServer = client.connect(listener.localAddress());
+            return new TwoWorkers(a, b, server, client, accepted.get(60, TimeUnit.SECONDS), toServer);
+        }
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        server.close();
+        b.close(); // nothing was left behind
+        a.close();
+    }
+
+    static InetSocketAddress at(Context device) {
+        return new InetSocketAddress(device.gid(1, 0).gid().address(), 0);
+    }
+
+    static CompletableFuture<RemoteWorker> accept(WorkerListener listener) {
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return listener.accept();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                },
+                Thread::startVirtualThread);
+    }
+}
