@@ -21,8 +21,8 @@ final class Bell implements AutoCloseable {
     Bell(ProtectionDomain domain, CompletionQueue queue, MemoryRegion memory, long number) {
         this.memory = memory;
         this.number = number;
-        this.pair =
-                domain.createQueuePair(QueuePairOptions.rc(queue).withSizes(new QueuePairOptions.Sizes(RINGS, 1, 1, 1, 0)));
+        this.pair = domain.createQueuePair(
+                QueuePairOptions.rc(queue).withSizes(new QueuePairOptions.Sizes(RINGS, 1, 1, 1, 0)));
         pair.modify(new Transition.ToError());
     }
 

@@ -196,8 +196,10 @@ public final class RemoteWorker implements AutoCloseable {
         return send(tag, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// Sends an active message: the peer's [ActiveHandler] of a number gets it. Done as [#send(long, MemorySegment)] is.
-    /// Messages that fit into a frame are handled in the order in which they were sent; longer ones when they are read.
+    /// Sends an active message: the peer's [ActiveHandler] of a number gets it. Done as [#send(long, MemorySegment)]
+    /// is.
+    /// Messages that fit into a frame are handled in the order in which they were sent; longer ones when they are
+    read.
     ///
     /// @param number of the handler; a peer that has none drops the message, and counts it
     /// @param header copied at once; of at most [#maxHeaderBytes()] bytes
@@ -221,7 +223,8 @@ public final class RemoteWorker implements AutoCloseable {
     }
 
     /// Sends an active message when it can leave at once; its memory is the program's again when this returns. It makes
-    /// no object. False when the message is too long for a frame, or has to wait for others or for the peer, or when the
+    /// no object. False when the message is too long for a frame, or has to wait for others or for the peer, or
+    when the
     /// peer is lost: then it is not sent, and [#sendActive] can take it.
     public boolean trySendActive(int number, MemorySegment header, MemorySegment data) {
         requireActive(number, header, data);

@@ -299,7 +299,9 @@ final class Traffic {
     }
 
     private void sum(Map<String, Long> all, String name, ToLongFunction<Peer> of) {
-        all.put(name, numbers.all().stream().map(RemoteWorker::peer).mapToLong(of).sum());
+        all.put(
+                name,
+                numbers.all().stream().map(RemoteWorker::peer).mapToLong(of).sum());
     }
 
     // ---- arrivals

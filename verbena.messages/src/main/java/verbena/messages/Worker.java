@@ -18,7 +18,8 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.Connection;
 
 /// A program's end of all its messages and calls on one device. It has any number of peers ([RemoteWorker]), as many
-/// as its options say at once. Its memory does not grow with them, and what they send has a budget. Peers share its protection domain: a long message
+/// as its options say at once. Its memory does not grow with them, and what they send has a budget. Peers share its
+/// protection domain: a long message
 /// can be read by a peer that guesses its key while it is under way.
 ///
 /// A message goes into the oldest receive that it matches, and a receive takes the oldest message. Messages of one
@@ -187,7 +188,8 @@ public final class Worker implements AutoCloseable {
     }
 
     /// Reads what arrives, on this thread, until a condition is true; false when the time has passed before, or the
-    /// worker is closed. With no time it takes what is there. So the thread that waits for a message runs its handler by itself.
+    /// worker is closed. With no time it takes what is there. So the thread that waits for a message runs its
+    handler by itself.
     ///
     /// @param until something that handlers of this worker make true; it is looked at after each arrival, and must
     ///     neither wait nor use the worker
@@ -198,8 +200,10 @@ public final class Worker implements AutoCloseable {
     // ---- what it holds
 
     /// What it holds that came unasked, and what waits for its peers. Names: `unexpected.messages` and
-    /// `unexpected.bytes` that no receive waits for; `unexpected.crowded`, how often peers were asked to keep theirs;
-    /// `unexpected.dropped`, messages of lost peers for which there was no room; `requests.bytes` of requests here, and
+    /// `unexpected.bytes` that no receive waits for; `unexpected.crowded`, how often peers were asked to keep
+    theirs;
+    /// `unexpected.dropped`, messages of lost peers for which there was no room; `requests.bytes` of requests here,
+    and
     /// `requests.waiting` at their senders; `offers.held`, messages here that wait until a peer takes more offers;
     /// `active.dropped`, active messages without a handler.
     /// Those of peers count peers that are there now.

@@ -12,13 +12,21 @@ import verbena.verbs.cm.Secret;
 /// @param frameBytes of the longest frame, 64 to 65,536. A longer message is read by its receiver; both ends take
 ///     the shorter of their two frames
 /// @param maxCalls calls of one peer that are under way at once: the next waits, at least 1
-/// @param maxCallBytes of a request or an active message that this worker takes, and of an answer to a call without memory for it
+/// @param maxCallBytes of a request or an active message that this worker takes, and of an answer to a call without
+/// memory for it
 /// @param budgetBytes of messages that came without a receive or a call of this worker, at least 4 KiB for each peer.
 ///     What is beyond waits at its sender
 /// @param timeout how long making a connection may take
 /// @param secret that both ends have to know; [Secret#NONE] for none
 public record WorkerOptions(
-        int maxPeers, int window, int frameBytes, int maxCalls, int maxCallBytes, long budgetBytes, Duration timeout, Secret secret) {
+        int maxPeers,
+        int window,
+        int frameBytes,
+        int maxCalls,
+        int maxCallBytes,
+        long budgetBytes,
+        Duration timeout,
+        Secret secret) {
     public WorkerOptions {
         range("maxPeers", maxPeers, 1, 4096);
         range("window", window, 2, 255);

@@ -155,8 +155,7 @@ class ActiveMessagesTest {
                     .await();
             assertThat(pair.server().counters()).containsEntry("active.dropped", 2L);
             RemoteWorker peer = pair.toServer();
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> peer.sendActive(1024, number(1), MemorySegment.NULL));
+            assertThatIllegalArgumentException().isThrownBy(() -> peer.sendActive(1024, number(1), MemorySegment.NULL));
             MemorySegment header = MemorySegment.ofArray(new byte[peer.maxHeaderBytes() + 1]);
             assertThatIllegalArgumentException().isThrownBy(() -> peer.sendActive(3, header, MemorySegment.NULL));
             MemorySegment data = MemorySegment.ofArray(new byte[(int) peer.maxActiveBytes() + 1]);

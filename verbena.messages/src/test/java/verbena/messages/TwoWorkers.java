@@ -7,8 +7,7 @@ import verbena.verbs.Context;
 import verbena.verbs.Device;
 
 /// A worker that is asked, and one that asks.
-record TwoWorkers(
-        Context a, Context b, Worker server, Worker client, RemoteWorker toClient, RemoteWorker toServer)
+record TwoWorkers(Context a, Context b, Worker server, Worker client, RemoteWorker toClient, RemoteWorker toServer)
         implements AutoCloseable {
     static final WorkerOptions SMALL =
             WorkerOptions.defaults().withPeers(4, 4, 1024).withCalls(8, 1 << 20);

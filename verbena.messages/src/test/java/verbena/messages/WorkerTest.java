@@ -101,7 +101,8 @@ class WorkerTest {
                                 .length())
                         .isEqualTo(5000);
                 third.await();
-                assertThatIllegalArgumentException().isThrownBy(() -> pair.server().receive(1, 1, confined));
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> pair.server().receive(1, 1, confined));
             }
         }
     }
@@ -173,12 +174,16 @@ class WorkerTest {
             assertThatExceptionOfType(RuntimeException.class).isThrownBy(call::await);
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> pair.toClient().send(1, "late").await());
-            assertThatExceptionOfType(ConnectionException.class).isThrownBy(() -> pair.toClient().call("late", LONG));
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> pair.toClient().call("late", LONG));
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() ->
                             pair.toClient().receive(1, Worker.EXACT, memory(1)).await());
             assertThat(pair.toClient().isLost()).isTrue();
-            assertThat(pair.server().receive(7, Worker.EXACT, memory(100)).await().length())
+            assertThat(pair.server()
+                            .receive(7, Worker.EXACT, memory(100))
+                            .await()
+                            .length())
                     .isEqualTo(10); // it has arrived before the end
             assertThat(ofAny.isDone()).isFalse();
             fromOther.send(1, "others go on").await();
@@ -325,7 +330,9 @@ class WorkerTest {
                 assertThat(each.await()).containsExactly(pattern(100_000)[99_999]);
             }
             for (int i = 0; i < 3000; i++) {
-                assertThat(toClient.receive(0, Worker.ANY_TAG, memory(500)).await().tag())
+                assertThat(toClient.receive(0, Worker.ANY_TAG, memory(500))
+                                .await()
+                                .tag())
                         .isEqualTo(i);
             }
             for (Pending<Void> each : sent) {
@@ -436,8 +443,8 @@ class WorkerTest {
                 client.connect(listener.localAddress()).close();
                 assertThat(accepted.get(60, TimeUnit.SECONDS)).isNotNull();
             }
-            try (var listener =
-                    ConnectionListener.bind(TwoWorkers.at(a), ConnectionOptions.defaults().withDevice(a))) {
+            try (var listener = ConnectionListener.bind(
+                    TwoWorkers.at(a), ConnectionOptions.defaults().withDevice(a))) {
                 Thread.startVirtualThread(() -> {
                     try {
                         listener.accept().close();

@@ -124,7 +124,13 @@ public final class Peer {
 
     /// Whether nothing waits to be sent, and no offer to be taken.
     public boolean isIdle() {
-        return waiting.isEmpty() && heldBack() == 0 && offered.isEmpty() && taken.isEmpty() && readsUnderWay == 0 && reads.isEmpty() && unread.isEmpty();
+        return waiting.isEmpty()
+                && heldBack() == 0
+                && offered.isEmpty()
+                && taken.isEmpty()
+                && readsUnderWay == 0
+                && reads.isEmpty()
+                && unread.isEmpty();
     }
 
     /// Bytes of messages that no receive waits for, with what they cost beside their bytes.
@@ -273,9 +279,7 @@ public final class Peer {
 
     /// The next READ to do; null when there is none. [#onRead] or [#lose] follows.
     public @Nullable Read pollRead() {
-        while (reads.isEmpty()
-                && !unread.isEmpty()
-                && owner.admits(this, unread.element().offer.length)) {
+        while (reads.isEmpty() && !unread.isEmpty() && owner.admits(this, unread.element().offer.length)) {
             Unread admitted = unread.remove();
             read(admitted.offer, admitted.tag, admitted.incoming);
         }
@@ -385,8 +389,8 @@ public final class Peer {
         if (lane != null && ++lane.waiting > limits.offersMax()) {
             return "an offer more than may wait";
         }
-        var offer = new Offer(
-                kind.get(), Frame.offer(frame), Frame.length(frame), Frame.address(frame), Frame.key(frame));
+        var offer =
+                new Offer(kind.get(), Frame.offer(frame), Frame.length(frame), Frame.address(frame), Frame.key(frame));
         long tag = Frame.tag(frame);
         Optional<Incoming> incoming = isActive
                 ? owner.active(

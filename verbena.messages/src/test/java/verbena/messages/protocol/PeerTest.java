@@ -36,7 +36,8 @@ class PeerTest {
                 public boolean active(Peer itself, int handler, MemorySegment frame, int at, int header, long bytes) {
                     handled.add(handler + ":"
                             + HexFormat.of().formatHex(frame.asSlice(at, header).toArray(JAVA_BYTE)) + ":"
-                            + HexFormat.of().formatHex(frame.asSlice(at + header, bytes).toArray(JAVA_BYTE)));
+                            + HexFormat.of()
+                                    .formatHex(frame.asSlice(at + header, bytes).toArray(JAVA_BYTE)));
                     return handler != 0;
                 }
 

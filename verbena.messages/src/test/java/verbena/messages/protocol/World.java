@@ -299,7 +299,8 @@ final class World {
                     link.reads.add(next);
                 }
                 if (!link.frames.isEmpty()) {
-                    ready.add(() -> assertThat(back.peer.onFrame(MemorySegment.ofArray(link.frames.element()), link.frames.remove().length))
+                    ready.add(() -> assertThat(back.peer.onFrame(
+                                    MemorySegment.ofArray(link.frames.element()), link.frames.remove().length))
                             .isNull());
                 }
                 if (link.handling > 0) {
