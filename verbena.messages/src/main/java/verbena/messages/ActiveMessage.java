@@ -106,8 +106,8 @@ public final class ActiveMessage {
         return dataMemory.asSlice(dataOffset, dataBytes);
     }
 
-    /// Keeps it beyond its handler: the same message, or a copy when it lies in a frame. Until it is released it is
-    /// part of the worker's budget ([WorkerOptions#budgetBytes]), and long messages may wait for that.
+    /// Keeps it beyond its handler: the same message, or a copy when it lies in a frame. Until it is released
+    /// it is part of the worker's budget ([WorkerOptions#budgetBytes]), and long messages may wait for that.
     public ActiveMessage keep() {
         RemoteWorker peer = sender();
         if (slot < 0) {

@@ -4,9 +4,9 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/// Memory of a worker for messages that no program has asked for. Each peer has a share for messages that no receive
-/// waits for; what peers leave behind when they are lost has a quarter of the whole, and so have requests. A long
-/// request waits at its sender until there is room. Under the lock of [Traffic].
+/// Memory of a worker for messages that no program has asked for. Each peer has a share for messages that no
+/// receive waits for; what peers leave behind when they are lost has a quarter of the whole, and so have
+/// requests. A long request waits at its sender until there is room. Under the lock of [Traffic].
 final class Budget {
     private final long requestsMax;
     private final Set<RemoteWorker> refused = new LinkedHashSet<>();

@@ -9,9 +9,10 @@ import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Peer;
 
-/// The handlers of active messages, and the messages that wait for them. Messages come while the reader holds the lock
-/// of [Traffic]; the reader runs their handlers when it has given the lock back, before it reads on. A message that
-/// lies in a frame stays there until its handler has returned; only then its sender gets a credit for it.
+/// The handlers of active messages, and the messages that wait for them. Messages come while the reader holds
+/// the lock of [Traffic]; the reader runs their handlers when it has given the lock back, before it reads on. A
+/// message that lies in a frame stays there until its handler has returned; only then its sender gets a credit
+/// for it.
 final class Handlers {
     /// Numbers of handlers are below.
     static final int NUMBERS = 1024;

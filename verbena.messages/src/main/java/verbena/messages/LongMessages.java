@@ -39,6 +39,7 @@ final class LongMessages {
     }
 
     private final ProtectionDomain domain;
+    private final long longest;
     private final long readBytes;
     private final Thread worker;
     private final Map<Integer, Reading> readings = new HashMap<>();
@@ -48,6 +49,7 @@ final class LongMessages {
     /// @param worker the thread that touches the memory of programs
     LongMessages(ProtectionDomain domain, long maxMessageBytes, Thread worker) {
         this.domain = domain;
+        this.longest = Math.min(maxMessageBytes, Integer.MAX_VALUE);
         this.readBytes = Math.min(READ_BYTES, maxMessageBytes);
         this.worker = worker;
     }
@@ -65,8 +67,32 @@ final class LongMessages {
     }
 
     /// Whether the device can use it where it is: it is no array's, and every thread may touch it.
-    private boolean isRegistrable(MemorySegment memory) {
+    boolean isRegistrable(MemorySegment memory) {
         return memory.isNative() && isForAllThreads(memory);
+    }
+
+    MemoryRegion share(MemorySegment memory, Set<Access> access) {
+        return domain.register(memory, access);
+    }
+
+    /// Bytes of the longest operation.
+    long longest() {
+        return longest;
+    }
+
+    /// Memory for an operation of this end: the program's own, or other.
+    ///
+    /// @param isSource whether its bytes are to be sent
+    MemoryRegion local(MemorySegment memory, boolean isSource) {
+        if (isRegistrable(memory)) {
+            return domain.register(memory, isSource ? Set.of() : Access.local());
+        }
+        MemoryRegion other = domain.allocate(memory.byteSize(), Access.local());
+        if (isSource) {
+            MemorySegment.copy(
+                    memory, ValueLayout.JAVA_BYTE, 0, other.segment(), ValueLayout.JAVA_BYTE, 0, memory.byteSize());
+        }
+        return other;
     }
 
     /// Memory that peers can read: the program's own, or a copy.

@@ -19,12 +19,14 @@ import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.RemoteMemory;
+import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Connection;
 
 /// A peer of a [Worker]. Messages to it leave in the order in which they were sent, and arrive once.
 ///
-/// When the peer is lost, all that is under way with it fails with a [ConnectionException], and so does all that is
-/// asked for later. Messages of it that have arrived whole can still be received. Safe for use by any thread.
+/// When the peer is lost, all that is under way with it fails with a [ConnectionException], and so does all
+/// that is asked for later. Messages of it that have arrived whole can still be received. Safe for use by any
+/// thread.
 public final class RemoteWorker implements AutoCloseable {
     private static final long FAREWELL_NANOS = 1_000_000_000;
 
@@ -34,6 +36,7 @@ public final class RemoteWorker implements AutoCloseable {
     private final Peer peer;
     private final long maxActiveBytes;
     private final Calls calls;
+    private final Operations operations;
     private final Thread watcher;
     private final ReentrantLock closing = new ReentrantLock();
     private boolean isClosed;
@@ -52,6 +55,7 @@ public final class RemoteWorker implements AutoCloseable {
         this.traffic = traffic;
         this.connection = connection;
         this.calls = new Calls(this, worker, traffic, ours);
+        this.operations = new Operations(this, traffic, ours);
         this.maxActiveBytes = theirs.requestBytes();
         this.peer = new Peer(new Owner(), traffic.matching, theirs.limits(ours));
         this.watcher = Thread.ofVirtual().name("verbena-peer").unstarted(this::watch);
@@ -139,6 +143,15 @@ public final class RemoteWorker implements AutoCloseable {
         return calls;
     }
 
+    Operations operations() {
+        return operations;
+    }
+
+    /// Whether nothing is under way to it. Under the lock.
+    boolean isIdle() {
+        return peer.isIdle() && operations.isIdle() && sending == 0;
+    }
+
     int number() {
         return connection.queuePair().qpn();
     }
@@ -163,8 +176,8 @@ public final class RemoteWorker implements AutoCloseable {
         }
     }
 
-    /// Sends a message. It is done when the memory is the program's again: a message that fits into a frame soon, a
-    /// longer one when the peer has read it.
+    /// Sends a message. It is done when the memory is the program's again: a message that fits into a frame
+    /// soon, a longer one when the peer has read it.
     ///
     /// @param tag by which the peer receives it
     /// @param data of any kind; memory that is no array's and belongs to no single thread is not copied when it is
@@ -196,10 +209,9 @@ public final class RemoteWorker implements AutoCloseable {
         return send(tag, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// Sends an active message: the peer's [ActiveHandler] of a number gets it. Done as [#send(long, MemorySegment)]
-    /// is.
-    /// Messages that fit into a frame are handled in the order in which they were sent; longer ones when they are
-    read.
+    /// Sends an active message: the peer's [ActiveHandler] of a number gets it. Done as [#send(long,
+    /// MemorySegment)] is. Messages that fit into a frame are handled in the order in which they were sent;
+    /// longer ones when they are read.
     ///
     /// @param number of the handler; a peer that has none drops the message, and counts it
     /// @param header copied at once; of at most [#maxHeaderBytes()] bytes
@@ -222,13 +234,28 @@ public final class RemoteWorker implements AutoCloseable {
         return pending;
     }
 
-    /// Sends an active message when it can leave at once; its memory is the program's again when this returns. It makes
-    /// no object. False when the message is too long for a frame, or has to wait for others or for the peer, or
-    when the
-    /// peer is lost: then it is not sent, and [#sendActive] can take it.
+    /// Sends an active message when it can leave at once; its memory is the program's again when this returns.
+    /// It makes no object. False when the message is too long for a frame, or has to wait for others or for the
+    /// peer, or when the peer is lost: then it is not sent, and [#sendActive] can take it.
     public boolean trySendActive(int number, MemorySegment header, MemorySegment data) {
         requireActive(number, header, data);
-        return traffic.trySend(this, number, header, data);
+        traffic.lock.lock();
+        try {
+            int slot = traffic.slots.peek();
+            if (slot < 0 || sending >= Traffic.SENDS) {
+                return false;
+            }
+            int bytes = peer.pollActive(traffic.slots.toSend(slot), number, header, data);
+            if (bytes > 0) {
+                traffic.slots.send(this, Traffic.SEND | slot, slot, bytes);
+            }
+            return bytes > 0;
+        } catch (VerbsException e) {
+            traffic.lose(this, String.valueOf(e.getMessage()));
+            return false;
+        } finally {
+            traffic.lock.unlock();
+        }
     }
 
     private void requireActive(int number, MemorySegment header, MemorySegment data) {
@@ -249,7 +276,8 @@ public final class RemoteWorker implements AutoCloseable {
         return peer.headerBytesMax();
     }
 
-    /// The longest data of an active message to this peer: as long as its requests ([WorkerOptions#maxCallBytes]).
+    /// The longest data of an active message to this peer: as long as its requests
+    /// ([WorkerOptions#maxCallBytes]).
     public long maxActiveBytes() {
         return maxActiveBytes;
     }
@@ -287,6 +315,13 @@ public final class RemoteWorker implements AutoCloseable {
     /// Calls with text, and gets text.
     public String call(String request, Duration timeLimit) throws InterruptedException {
         return new String(call(request.getBytes(StandardCharsets.UTF_8), timeLimit), StandardCharsets.UTF_8);
+    }
+
+    /// Memory that the peer shares ([Worker#share]).
+    ///
+    /// @param token from the peer, by a message or in any other way
+    public PeerMemory memory(byte[] token) {
+        return new PeerMemory(operations, SharedMemory.of(token));
     }
 
     // ---- within

@@ -14,8 +14,8 @@ import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 
-/// What a worker has of its device: memory for frames in slots, the queue of receives that all peers share, and the
-/// completion queue. All is claimed when it is made.
+/// What a worker has of its device: memory for frames in slots, the queue of receives that all peers share, and
+/// the completion queue. All is claimed when it is made.
 final class Slots {
     /// Receives for peers that are sent away, and may have sent a frame.
     private static final int SPARE = 16;
@@ -133,10 +133,24 @@ final class Slots {
 
     /// Sends from the slot that [#peek()] gave.
     void send(RemoteWorker to, long number, int slot, int bytes) {
-        freeCount--;
-        senders[slot] = to;
-        to.sending++;
+        take(slot, to);
         to.connection().queuePair().postSend(number, outbox, (long) slot * frameBytes, bytes);
+    }
+
+    /// Takes the slot that [#peek()] gave, until [#sent].
+    void take(int slot, RemoteWorker by) {
+        freeCount--;
+        senders[slot] = by;
+        by.sending++;
+    }
+
+    MemoryRegion outbox() {
+        return outbox;
+    }
+
+    /// Of a slot in the outbox.
+    long offset(int slot) {
+        return (long) slot * frameBytes;
     }
 
     /// A frame is sent, unless the slot is another peer's by now.

@@ -36,9 +36,11 @@ final class Traffic {
     private static final int BATCH = 64;
 
     // The upper half of a request's number says what it is, the lower half which.
-    private static final long SEND = 1L << 32;
+    static final long SEND = 1L << 32;
     static final long READ = 2L << 32;
     private static final long RING = 3L << 32;
+    static final long OPERATION = 4L << 32;
+    private static final int REQUESTS = SENDS + READS + Operations.UNDER_WAY;
 
     final ReentrantLock lock = new ReentrantLock();
     /// Something was sent or has come.
@@ -65,7 +67,7 @@ final class Traffic {
         this.matching = new Matching(Budget.leftMax(options));
         this.budget = new Budget(options);
         this.handlers = new Handlers(this, options);
-        this.slots = new Slots(device, options, SENDS + READS, RING);
+        this.slots = new Slots(device, options, REQUESTS, RING);
         this.thread = Thread.ofVirtual().name("verbena-messages").unstarted(this::keep);
         this.readers = new Readers(new Completions());
         this.longMessages = new LongMessages(slots.domain, device.port(1).maxMessageBytes(), thread);
@@ -74,7 +76,7 @@ final class Traffic {
 
     /// Options of a connection to a peer.
     ConnectionOptions connection() {
-        return slots.connection(SENDS + READS);
+        return slots.connection(REQUESTS);
     }
 
     // ---- peers
@@ -150,6 +152,7 @@ final class Traffic {
             }
             remote.connection().id().disconnect();
             remote.peer().lose(why, longMessages.end(remote));
+            remote.operations().lose(why);
             remote.calls().lose(why);
         } finally {
             lock.unlock();
@@ -161,7 +164,7 @@ final class Traffic {
         long left = nanos;
         lock.lock();
         try {
-            while (left > 0 && !remote.peer().isLost() && !(remote.peer().isIdle() && remote.sending == 0)) {
+            while (left > 0 && !remote.peer().isLost() && !(remote.isIdle())) {
                 left = moved.awaitNanos(left);
             }
         } finally {
@@ -211,6 +214,9 @@ final class Traffic {
                 }
                 longMessages.start(to, next);
             }
+            if (!peer.isLost() && !to.operations().pump(slots)) {
+                starved.add(to);
+            }
         } catch (VerbsException | IllegalStateException e) { // the program has closed memory that was under way
             lose(to, String.valueOf(e.getMessage()));
         }
@@ -221,27 +227,6 @@ final class Traffic {
             RemoteWorker next = starved.iterator().next();
             starved.remove(next);
             pump(next);
-        }
-    }
-
-    /// Sends an active message if it can leave at once.
-    boolean trySend(RemoteWorker to, int number, MemorySegment header, MemorySegment data) {
-        lock.lock();
-        try {
-            int slot = slots.peek();
-            if (slot < 0 || to.sending >= SENDS) {
-                return false;
-            }
-            int bytes = to.peer().pollActive(slots.toSend(slot), number, header, data);
-            if (bytes > 0) {
-                slots.send(to, SEND | slot, slot, bytes);
-            }
-            return bytes > 0;
-        } catch (VerbsException e) {
-            lose(to, String.valueOf(e.getMessage()));
-            return false;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -396,7 +381,11 @@ final class Traffic {
         }
         RemoteWorker remote = numbers.get(wc.qpn());
         int which = (int) number;
-        if (number >= READ) {
+        if (number >= OPERATION) {
+            if (remote != null && wc.ok()) {
+                remote.operations().completed(which, slots);
+            }
+        } else if (number >= READ) {
             if (remote != null && wc.ok()) {
                 onRead(remote, which);
             }

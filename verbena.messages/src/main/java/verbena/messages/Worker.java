@@ -3,7 +3,9 @@ package verbena.messages;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Set;
 import java.util.SortedMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.locks.ReentrantLock;
@@ -11,20 +13,21 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Peer;
+import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.Connection;
 
-/// A program's end of all its messages and calls on one device. It has any number of peers ([RemoteWorker]), as many
-/// as its options say at once. Its memory does not grow with them, and what they send has a budget. Peers share its
-/// protection domain: a long message
-/// can be read by a peer that guesses its key while it is under way.
+/// A program's end of all its messages and calls on one device. It has any number of peers ([RemoteWorker]), as
+/// many as its options say at once. Its memory does not grow with them, and what they send has a budget. Peers
+/// share its protection domain: a long message can be read by a peer that guesses its key while it is under
+/// way.
 ///
-/// A message goes into the oldest receive that it matches, and a receive takes the oldest message. Messages of one
-/// peer match in the order in which they were sent. Safe for use by any thread. A thread that waits moves the
-/// frames of all meanwhile; while none waits, a virtual thread does.
+/// A message goes into the oldest receive that it matches, and a receive takes the oldest message. Messages of
+/// one peer match in the order in which they were sent. Safe for use by any thread. A thread that waits moves
+/// the frames of all meanwhile; while none waits, a virtual thread does.
 public final class Worker implements AutoCloseable {
     /// A mask for which each tag matches.
     public static final long ANY_TAG = 0;
@@ -37,6 +40,7 @@ public final class Worker implements AutoCloseable {
     private final ScheduledThreadPoolExecutor timer;
     private final ReentrantLock closing = new ReentrantLock();
     private boolean isClosed;
+    private final Set<SharedMemory> shared = ConcurrentHashMap.newKeySet();
     private volatile CallHandler handler = _ -> {
         throw new UnsupportedOperationException("no handler for calls");
     };
@@ -187,9 +191,9 @@ public final class Worker implements AutoCloseable {
         traffic.handlers.set(number, handler);
     }
 
-    /// Reads what arrives, on this thread, until a condition is true; false when the time has passed before, or the
-    /// worker is closed. With no time it takes what is there. So the thread that waits for a message runs its
-    handler by itself.
+    /// Reads what arrives, on this thread, until a condition is true; false when the time has passed before, or
+    /// the worker is closed. With no time it takes what is there. So the thread that waits for a message runs
+    /// its handler by itself.
     ///
     /// @param until something that handlers of this worker make true; it is looked at after each arrival, and must
     ///     neither wait nor use the worker
@@ -197,16 +201,24 @@ public final class Worker implements AutoCloseable {
         return traffic.readers.attend(until, timeout.toNanos());
     }
 
+    // ---- memory for peers
+
+    /// Lets peers use memory by themselves ([RemoteWorker#memory]).
+    ///
+    /// @param memory native; it stays the program's, which sees at any time what peers write
+    /// @param access what peers may do, as `REMOTE_READ`; or [Access#remoteAll()]
+    public SharedMemory share(MemorySegment memory, Set<Access> access) {
+        return new SharedMemory(traffic.longMessages.share(memory, access), shared);
+    }
+
     // ---- what it holds
 
     /// What it holds that came unasked, and what waits for its peers. Names: `unexpected.messages` and
     /// `unexpected.bytes` that no receive waits for; `unexpected.crowded`, how often peers were asked to keep
-    theirs;
-    /// `unexpected.dropped`, messages of lost peers for which there was no room; `requests.bytes` of requests here,
-    and
-    /// `requests.waiting` at their senders; `offers.held`, messages here that wait until a peer takes more offers;
-    /// `active.dropped`, active messages without a handler.
-    /// Those of peers count peers that are there now.
+    /// theirs; `unexpected.dropped`, messages of lost peers for which there was no room; `requests.bytes` of
+    /// requests here, and `requests.waiting` at their senders; `offers.held`, messages here that wait until a
+    /// peer takes more offers; `active.dropped`, active messages without a handler. Those of peers count peers
+    /// that are there now.
     public SortedMap<String, Long> counters() {
         return traffic.counters();
     }
@@ -235,6 +247,7 @@ public final class Worker implements AutoCloseable {
                 traffic.remotes().forEach(each -> threads.execute(each::close));
             }
             timer.shutdownNow();
+            shared.forEach(SharedMemory::close);
             traffic.close();
         } finally {
             closing.unlock();

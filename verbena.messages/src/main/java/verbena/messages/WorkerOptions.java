@@ -13,7 +13,7 @@ import verbena.verbs.cm.Secret;
 ///     the shorter of their two frames
 /// @param maxCalls calls of one peer that are under way at once: the next waits, at least 1
 /// @param maxCallBytes of a request or an active message that this worker takes, and of an answer to a call without
-/// memory for it
+///     memory for it
 /// @param budgetBytes of messages that came without a receive or a call of this worker, at least 4 KiB for each peer.
 ///     What is beyond waits at its sender
 /// @param timeout how long making a connection may take

@@ -15,9 +15,8 @@ import java.nio.ByteOrder;
 /// | 2 | 1 | flags |
 /// | 3 | 1 | credits: frames more that the receiver of this one may send |
 /// | 4 | 4 | number of an offer, of [#OFFER] and [#TAKEN] |
-/// | 8 | 8 | tag; of a call and what belongs to it, the call's number and its time limit in ms; of an active message,
-/// the
-/// handler's number and the bytes of its header |
+/// | 8 | 8 | tag; of a call and what belongs to it, the call's number and its time limit in ms |
+/// | 8 | 8 | of an active message: the number of its handler, and the bytes of its header |
 /// | 16 | | [#WHOLE]: the message |
 /// | 16 | 8 | [#OFFER]: bytes of the message |
 /// | 24 | 8 | [#OFFER]: address |

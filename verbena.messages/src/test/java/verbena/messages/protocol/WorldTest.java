@@ -67,7 +67,8 @@ class WorldTest {
         }
     }
 
-    /// Workers that take two offers, and ask for them at once. What they keep has a limit, and all arrives in the end.
+    /// Workers that take two offers, and ask for them at once. What they keep has a limit, and all arrives in
+    /// the end.
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 8})
     void messagesThatNoReceiveWaitsForHaveALimit(int window) {

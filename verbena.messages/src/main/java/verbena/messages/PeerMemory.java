@@ -1,0 +1,76 @@
+package verbena.messages;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import verbena.messages.Operations.Type;
+import verbena.verbs.RemoteMemory;
+
+/// Memory of a peer that this end reads and changes by itself: no thread of the peer has a part in it. Each
+/// operation gives a [Pending]; to block, wait for it.
+///
+/// Operations begin in the order in which they were asked for, up to 16 to a peer at once. Puts arrive in that
+/// order. A put that follows a get or an atomic does not wait for it, unless there is a [#fence()] between
+/// them. When an operation is refused by the peer, as after [SharedMemory#close()], the peer is lost. Safe for
+/// use by any thread.
+public final class PeerMemory {
+    private final Operations operations;
+    private final RemoteMemory remote;
+
+    PeerMemory(Operations operations, RemoteMemory remote) {
+        this.operations = operations;
+        this.remote = remote;
+    }
+
+    /// Bytes.
+    public long length() {
+        return remote.length();
+    }
+
+    /// Writes to the peer. Done when the memory of this end is the program's again; [#flush()] tells when the
+    /// bytes are at the peer.
+    ///
+    /// @param at offset in the peer's memory
+    /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
+    public Pending<Void> put(MemorySegment from, long at) {
+        return operations.transfer(Type.PUT, remote.slice(at, from.byteSize()), from);
+    }
+
+    /// Reads from the peer. Done when the bytes are there. A value of 8 aligned bytes is whole; what is longer
+    /// may be read while the peer changes it.
+    ///
+    /// @param at offset in the peer's memory
+    /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
+    public Pending<Void> get(long at, MemorySegment into) {
+        return operations.transfer(Type.GET, remote.slice(at, into.byteSize()), into);
+    }
+
+    /// Adds to 8 bytes of the peer, in the byte order of its machine; gives the value before. Devices of kind
+    /// iWARP have none.
+    public Pending<Long> fetchAdd(long at, long add) {
+        return operations.atomic(Type.FETCH_ADD, word(at), add, 0);
+    }
+
+    /// Replaces 8 bytes of the peer if they have a value; gives the value before. Devices of kind iWARP have
+    /// none.
+    public Pending<Long> compareSwap(long at, long expected, long value) {
+        return operations.atomic(Type.COMPARE_SWAP, word(at), expected, value);
+    }
+
+    private RemoteMemory word(long at) {
+        Objects.checkFromIndexSize(at, Long.BYTES, remote.length());
+        if ((remote.address() + at) % Long.BYTES != 0) {
+            throw new IllegalArgumentException("at: a multiple of 8 by the peer's address, got " + at);
+        }
+        return remote.slice(at, Long.BYTES);
+    }
+
+    /// Operations to this peer that are asked for from now on begin when all before them are done.
+    public void fence() {
+        operations.fence();
+    }
+
+    /// Done when all that was put before is in the peer's memory.
+    public Pending<Void> flush() {
+        return operations.transfer(Type.FLUSH, remote.slice(0, 0), MemorySegment.NULL);
+    }
+}
