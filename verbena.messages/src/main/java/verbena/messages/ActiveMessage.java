@@ -38,7 +38,7 @@ public final class ActiveMessage {
         headerOffset = at;
         headerBytes = header;
         dataMemory = frame;
-        dataOffset = at + header;
+        dataOffset = at + (long) header;
         dataBytes = data;
     }
 

@@ -50,7 +50,7 @@ class ActiveMessagesTest {
 
     /// Short ones in order; long ones when they are read.
     @ParameterizedTest
-    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    @ValueSource(strings = {"rocev2", "rocev2,faults=loss:5%,seed:7", "iwarp", "shm"})
     void handlersGetHeaderAndDataOnce(String device) throws Exception {
         try (var pair = TwoWorkers.of(device)) {
             var handled = new AtomicInteger();

@@ -322,7 +322,7 @@ class WorkerTest {
             assertThat(server.counters().get("requests.bytes")).isEqualTo(200_000);
             assertThat(client.counters().get("offers.held")).isBetween(1L, 2900L);
             assertThat(server.counters().get("unexpected.crowded")).isEqualTo(1);
-            long share = (1 << 20) / 2 / 4;
+            long share = (1L << 20) / 2 / 4;
             assertThat(server.counters().get("unexpected.bytes")).isBetween(share / 2, share);
             assertThat(server.counters().get("unexpected.messages")).isLessThan(2000);
             mayAnswer.countDown();
