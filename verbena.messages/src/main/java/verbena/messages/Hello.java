@@ -2,7 +2,7 @@ package verbena.messages;
 
 import java.nio.ByteBuffer;
 import java.util.Optional;
-import verbena.messages.protocol.Limits;
+import verbena.messages.protocol.PeerLimits;
 import verbena.verbs.cm.PrivateData;
 
 /// What two workers tell each other while they connect: 18 bytes of private data, big-endian. "VMSG", the version
@@ -18,7 +18,7 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes) {
     private static final int BYTES = 18;
 
     static Hello of(WorkerOptions ours) {
-        long offers = Budget.keptMax(ours) / Limits.KEPT_COST;
+        long offers = Budget.keptMax(ours) / PeerLimits.KEPT_COST;
         return new Hello(ours.window(), ours.frameBytes(), (int) Math.min(offers, 1 << 20), ours.maxCallBytes());
     }
 
@@ -52,8 +52,8 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes) {
     }
 
     /// What a worker with these options keeps to, towards a peer that has said this.
-    Limits limits(WorkerOptions ours) {
-        return new Limits(
+    PeerLimits limits(WorkerOptions ours) {
+        return new PeerLimits(
                 Math.min(frameBytes, ours.frameBytes()),
                 ours.window(),
                 Budget.keptMax(ours),

@@ -81,8 +81,8 @@ final class Operations {
             traffic.longMessages.requireWritable("into", memory);
         }
         if (memory.byteSize() > traffic.longMessages.longest()) {
-            throw new IllegalArgumentException("at most " + traffic.longMessages.longest()
-                    + " bytes for one operation, got " + memory.byteSize());
+            throw new IllegalArgumentException(
+                    "at most " + traffic.longMessages.longest() + " bytes for one operation, got " + memory.byteSize());
         }
         var pending = new Pending<Void>(traffic.readers);
         add(new Operation(type, at, type == Type.PUT ? remote.forAllThreads(memory) : memory) {
@@ -150,7 +150,8 @@ final class Operations {
     }
 
     private RuntimeException lost(Operation operation, String why) {
-        return remote.lost(operation.type.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '), why);
+        return remote.lost(
+                operation.type.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '), why);
     }
 
     // ---- under the lock
@@ -233,8 +234,7 @@ final class Operations {
         RuntimeException failure = null;
         if (operation.type == Type.GET && (region == null || operation.isCopied)) {
             try {
-                MemorySegment.copy(
-                        result, JAVA_BYTE, 0, operation.memory, JAVA_BYTE, 0, operation.memory.byteSize());
+                MemorySegment.copy(result, JAVA_BYTE, 0, operation.memory, JAVA_BYTE, 0, operation.memory.byteSize());
             } catch (IllegalStateException e) { // the program has closed its memory
                 failure = e;
             }

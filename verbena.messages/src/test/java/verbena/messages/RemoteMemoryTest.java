@@ -43,7 +43,8 @@ class RemoteMemoryTest {
                     shared.segment().fill((byte) 0);
                     there.put(from, 8).await();
                     there.flush().await();
-                    assertThat(shared.segment().asSlice(8, bytes).mismatch(from)).isEqualTo(-1);
+                    assertThat(shared.segment().asSlice(8, bytes).mismatch(from))
+                            .isEqualTo(-1);
                     assertThat(shared.segment().get(ValueLayout.JAVA_BYTE, 7)).isZero();
                     assertThat(shared.segment().get(ValueLayout.JAVA_BYTE, 8 + bytes))
                             .isZero();

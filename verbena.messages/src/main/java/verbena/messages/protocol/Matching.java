@@ -147,7 +147,7 @@ public final class Matching {
 
     /// What a message costs that a lost peer has left; 0 when the peer is not lost.
     private static long leftBy(Unexpected message) {
-        return message.from.isLost() ? message.whole.length + Limits.KEPT_COST : 0;
+        return message.from.isLost() ? message.whole.length + PeerLimits.KEPT_COST : 0;
     }
 
     /// Whole messages of lost peers that no receive took, and that were more than may stay.

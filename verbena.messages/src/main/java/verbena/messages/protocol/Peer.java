@@ -46,7 +46,7 @@ public final class Peer {
 
     private final PeerOwner owner;
     private final Matching matching;
-    private final Limits limits;
+    private final PeerLimits limits;
     private final Lane tagged = new Lane();
     private final Lane active = new Lane();
 
@@ -76,7 +76,7 @@ public final class Peer {
     private int framesSinceTold;
     private @Nullable String lost;
 
-    public Peer(PeerOwner owner, Matching matching, Limits limits) {
+    public Peer(PeerOwner owner, Matching matching, PeerLimits limits) {
         this.owner = owner;
         this.matching = matching;
         this.limits = limits;
@@ -366,7 +366,7 @@ public final class Peer {
         if (isToldCrowded && framesSinceTold >= limits.window()) { // it had fewer credits when it was told
             return "a whole message, after offers were asked for";
         }
-        keptBytes += message.byteSize() + Limits.KEPT_COST;
+        keptBytes += message.byteSize() + PeerLimits.KEPT_COST;
         matching.keep(this, tag, message.toArray(ValueLayout.JAVA_BYTE), null);
         return null;
     }
@@ -433,7 +433,7 @@ public final class Peer {
 
     /// A kept message was taken.
     void released(long bytes) {
-        keptBytes -= bytes + Limits.KEPT_COST;
+        keptBytes -= bytes + PeerLimits.KEPT_COST;
     }
 
     /// A READ is done.

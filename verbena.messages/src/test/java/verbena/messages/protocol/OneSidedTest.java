@@ -76,7 +76,8 @@ class OneSidedTest {
                             assertThat(next).isEqualTo(begun++);
                             underWay.add(next);
                             assertThat(underWay).hasSizeLessThanOrEqualTo(max);
-                            assertThat(underWay).allMatch(each -> epochs.get(each).equals(epochs.get(next)));
+                            assertThat(underWay)
+                                    .allMatch(each -> epochs.get(each).equals(epochs.get(next)));
                         }
                     }
                     default -> {

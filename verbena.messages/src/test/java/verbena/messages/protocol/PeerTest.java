@@ -61,7 +61,7 @@ class PeerTest {
                 public void withdraw(Peer itself, int offer) {}
             },
             matching,
-            new Limits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS));
+            new PeerLimits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS));
 
     private Incoming request(int length) {
         return new Incoming() {
@@ -128,7 +128,7 @@ class PeerTest {
         while (kept <= CROWDED_BYTES) {
             assertThat(arrives("02 00 01 00 00000000 0000000000000007" + "00".repeat(48)))
                     .isNull();
-            kept += 48 + Limits.KEPT_COST;
+            kept += 48 + PeerLimits.KEPT_COST;
             poll();
         }
         peer.send(message(2));
@@ -192,7 +192,7 @@ class PeerTest {
             frames++;
             poll();
         }
-        int until = CROWDED_BYTES / (48 + Limits.KEPT_COST) + 1;
+        int until = CROWDED_BYTES / (48 + PeerLimits.KEPT_COST) + 1;
         assertThat(frames).isGreaterThan(until).isLessThanOrEqualTo(until + 2 * 4); // windows of four
         assertThat(wrong).contains("after offers were asked for");
     }
@@ -302,10 +302,10 @@ class PeerTest {
 
     @Test
     void messagesOfALostPeerStayUntilThereAreTooMany() {
-        var few = new Matching(2 * (48 + Limits.KEPT_COST));
+        var few = new Matching(2 * (48 + PeerLimits.KEPT_COST));
         var lost = new ArrayList<Peer>();
         for (int i = 0; i < 3; i++) {
-            var each = new Peer(peer.owner(), few, new Limits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS));
+            var each = new Peer(peer.owner(), few, new PeerLimits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS));
             each.poll(MemorySegment.ofArray(new byte[FRAME_BYTES])); // credits
             byte[] frame = HexFormat.of().parseHex("0200010000000000" + "000000000000000" + i + "00".repeat(48));
             assertThat(each.onFrame(MemorySegment.ofArray(frame), frame.length)).isNull();

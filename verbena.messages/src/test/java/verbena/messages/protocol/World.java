@@ -210,7 +210,7 @@ final class World {
 
     private final RandomGenerator random;
     private final int workers;
-    private final Limits limits;
+    private final PeerLimits limits;
     private final List<Matching> matchings = new ArrayList<>();
     private final Link[][] links;
     private final boolean[] isDead;
@@ -219,10 +219,10 @@ final class World {
     final List<Posted> posted = new ArrayList<>();
 
     World(RandomGenerator random, int workers, int window) {
-        this(random, workers, new Limits(FRAME_BYTES, window, 1 << 20, 1 << 16, 1 << 16));
+        this(random, workers, new PeerLimits(FRAME_BYTES, window, 1 << 20, 1 << 16, 1 << 16));
     }
 
-    World(RandomGenerator random, int workers, Limits limits) {
+    World(RandomGenerator random, int workers, PeerLimits limits) {
         this.random = random;
         this.workers = workers;
         this.limits = limits;

@@ -74,11 +74,11 @@ class WorldTest {
     void messagesThatNoReceiveWaitsForHaveALimit(int window) {
         for (int seed = 0; seed < WORLDS; seed++) {
             var random = new SplittableRandom(seed);
-            var world = new World(random, 3, new Limits(World.FRAME_BYTES, window, 500, 2, 2));
+            var world = new World(random, 3, new PeerLimits(World.FRAME_BYTES, window, 500, 2, 2));
             for (int i = 0; i < 150; i++) {
                 act(world, random);
                 assertThat(world.keptMost())
-                        .isLessThan(500 + (2L * window + 1) * (World.FRAME_BYTES + Limits.KEPT_COST));
+                        .isLessThan(500 + (2L * window + 1) * (World.FRAME_BYTES + PeerLimits.KEPT_COST));
             }
             settle(world);
             int before = -1;

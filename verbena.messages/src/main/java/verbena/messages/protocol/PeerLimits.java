@@ -7,11 +7,11 @@ package verbena.messages.protocol;
 /// @param crowdedBytes of whole messages that no receive waits for, behind which the other end is asked to offer
 /// @param offersMax offers of one kind that the other end may have here at once
 /// @param offersMaxThere the same at the other end
-public record Limits(int frameBytes, int window, long crowdedBytes, int offersMax, int offersMaxThere) {
+public record PeerLimits(int frameBytes, int window, long crowdedBytes, int offersMax, int offersMaxThere) {
     /// What a message that waits costs beside its bytes.
     public static final int KEPT_COST = 128;
 
-    public Limits {
+    public PeerLimits {
         if (window < 2 || window > Frame.CREDITS_MAX) {
             throw new IllegalArgumentException("window: 2 to " + Frame.CREDITS_MAX + ", got " + window);
         }
