@@ -164,7 +164,7 @@ final class Traffic {
         long left = nanos;
         lock.lock();
         try {
-            while (left > 0 && !remote.peer().isLost() && !(remote.isIdle())) {
+            while (left > 0 && !remote.peer().isLost() && !remote.isIdle()) {
                 left = moved.awaitNanos(left);
             }
         } finally {
