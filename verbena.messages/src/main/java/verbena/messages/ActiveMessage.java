@@ -129,9 +129,14 @@ public final class ActiveMessage {
 
     /// Gives a kept message back. Idempotent.
     public void release() {
-        if (isKept) {
-            isKept = false;
-            end();
+        traffic.lock.lock();
+        try {
+            if (isKept) {
+                isKept = false;
+                end();
+            }
+        } finally {
+            traffic.lock.unlock();
         }
     }
 

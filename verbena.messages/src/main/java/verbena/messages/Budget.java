@@ -3,6 +3,7 @@ package verbena.messages;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import verbena.messages.protocol.PeerLimits;
 
 /// Memory of a worker for messages that no program has asked for. Each peer has a share for messages that no
 /// receive waits for; what peers leave behind when they are lost has a quarter of the whole, and so have
@@ -19,6 +20,12 @@ final class Budget {
     /// Whole messages that no receive waits for, of one peer; half of its share.
     static long keptMax(WorkerOptions options) {
         return options.budgetBytes() / 4 / options.maxPeers();
+    }
+
+    /// Offers of one kind, of one peer. Those of tagged messages cost their upkeep, those of active messages a header,
+    /// too: together less than the other half of the share.
+    static long offersMax(WorkerOptions options) {
+        return keptMax(options) / (4L * PeerLimits.KEPT_COST);
     }
 
     /// Messages of lost peers.

@@ -18,7 +18,7 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes) {
     private static final int BYTES = 18;
 
     static Hello of(WorkerOptions ours) {
-        long offers = Budget.keptMax(ours) / PeerLimits.KEPT_COST;
+        long offers = Budget.offersMax(ours);
         return new Hello(ours.window(), ours.frameBytes(), (int) Math.min(offers, 1 << 20), ours.maxCallBytes());
     }
 

@@ -2,7 +2,6 @@ package verbena.messages;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
-import verbena.messages.Operations.Type;
 import verbena.verbs.RemoteMemory;
 
 /// Memory of a peer that this end reads and changes by itself: no thread of the peer has a part in it. Each
@@ -32,7 +31,7 @@ public final class PeerMemory {
     /// @param at offset in the peer's memory
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
     public Pending<Void> put(MemorySegment from, long at) {
-        return operations.transfer(Type.PUT, remote.slice(at, from.byteSize()), from);
+        return operations.transfer(Operations.Type.PUT, remote.slice(at, from.byteSize()), from);
     }
 
     /// Reads from the peer. Done when the bytes are there. A value of 8 aligned bytes is whole; what is longer
@@ -41,19 +40,19 @@ public final class PeerMemory {
     /// @param at offset in the peer's memory
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
     public Pending<Void> get(long at, MemorySegment into) {
-        return operations.transfer(Type.GET, remote.slice(at, into.byteSize()), into);
+        return operations.transfer(Operations.Type.GET, remote.slice(at, into.byteSize()), into);
     }
 
     /// Adds to 8 bytes of the peer, in the byte order of its machine; gives the value before. Devices of kind
     /// iWARP have none.
     public Pending<Long> fetchAdd(long at, long add) {
-        return operations.atomic(Type.FETCH_ADD, word(at), add, 0);
+        return operations.atomic(Operations.Type.FETCH_ADD, word(at), add, 0);
     }
 
     /// Replaces 8 bytes of the peer if they have a value; gives the value before. Devices of kind iWARP have
     /// none.
     public Pending<Long> compareSwap(long at, long expected, long value) {
-        return operations.atomic(Type.COMPARE_SWAP, word(at), expected, value);
+        return operations.atomic(Operations.Type.COMPARE_SWAP, word(at), expected, value);
     }
 
     private RemoteMemory word(long at) {
@@ -71,6 +70,6 @@ public final class PeerMemory {
 
     /// Done when all that was put before is in the peer's memory.
     public Pending<Void> flush() {
-        return operations.transfer(Type.FLUSH, remote.slice(0, 0), MemorySegment.NULL);
+        return operations.transfer(Operations.Type.FLUSH, remote.slice(0, 0), MemorySegment.NULL);
     }
 }

@@ -214,9 +214,9 @@ public final class Worker implements AutoCloseable {
     // ---- what it holds
 
     /// What it holds that came unasked, and what waits for its peers. Names: `unexpected.messages` and
-    /// `unexpected.bytes` that no receive waits for; `unexpected.crowded`, how often peers were asked to keep
-    /// theirs; `unexpected.dropped`, messages of lost peers for which there was no room; `requests.bytes` of
-    /// requests here, and `requests.waiting` at their senders; `offers.held`, messages here that wait until a
+    /// `unexpected.bytes`, with 128 for the upkeep of each, that no receive waits for; `unexpected.crowded`, how
+    /// often peers were asked to keep theirs. `unexpected.dropped`, messages of lost peers for which there was no
+    /// room; `requests.bytes` of requests here, and `requests.waiting` at their senders; `offers.held`, messages here that wait until a
     /// peer takes more offers; `active.dropped`, active messages without a handler. Those of peers count peers
     /// that are there now.
     public SortedMap<String, Long> counters() {

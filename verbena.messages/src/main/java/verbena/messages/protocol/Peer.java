@@ -115,7 +115,7 @@ public final class Peer {
 
     /// Bytes of the longest header of an active message.
     public int headerBytesMax() {
-        return limits.frameBytes() - Frame.OFFER_BYTES;
+        return Math.min(PeerLimits.HEADER_MAX, limits.frameBytes() - Frame.OFFER_BYTES);
     }
 
     static long activeTag(int handler, int headerBytes) {
@@ -334,7 +334,7 @@ public final class Peer {
         long tag = Frame.tag(frame);
         int headerBytes = (int) tag;
         long dataBytes = bytes - Frame.HEADER_BYTES - headerBytes;
-        if (headerBytes < 0 || dataBytes < 0) {
+        if (headerBytes < 0 || headerBytes > PeerLimits.HEADER_MAX || dataBytes < 0) {
             return "an active message of " + bytes + " bytes with a header of " + headerBytes;
         }
         if (!owner.active(this, (int) (tag >>> 32), frame, Frame.HEADER_BYTES, headerBytes, dataBytes)) {
@@ -379,7 +379,10 @@ public final class Peer {
         Optional<Kind> kind = Kind.of(Frame.kind(frame));
         long headerBytes = frame.byteSize() - Frame.OFFER_BYTES;
         boolean isActive = kind.isPresent() && kind.get() == Kind.ACTIVE;
-        if (headerBytes != (isActive ? Frame.tag(frame) & 0xFFFF_FFFFL : 0) || Frame.length(frame) < 0) {
+        boolean isRight = headerBytes == (isActive ? Frame.tag(frame) & 0xFFFF_FFFFL : 0)
+                && headerBytes <= PeerLimits.HEADER_MAX
+                && Frame.length(frame) >= 0;
+        if (!isRight) {
             return "an offer of " + frame.byteSize() + " bytes";
         }
         if (kind.isEmpty()) {

@@ -10,6 +10,8 @@ package verbena.messages.protocol;
 public record PeerLimits(int frameBytes, int window, long crowdedBytes, int offersMax, int offersMaxThere) {
     /// What a message that waits costs beside its bytes.
     public static final int KEPT_COST = 128;
+    /// Bytes of the longest header of an active message, which an offer brings along.
+    static final int HEADER_MAX = 128;
 
     public PeerLimits {
         if (window < 2 || window > Frame.CREDITS_MAX) {

@@ -156,6 +156,7 @@ class PeerTest {
         "'03 07 00 00 00000000 0000000000000000 0000000000000001 0000000000000000 00000000', an offer of kind 7",
         "'02 05 00 00 00000000 0000000300000002 aa', an active message of 17 bytes with a header of 2",
         "'03 05 00 00 00000000 0000000300000002 0000000000000001 0000000000000000 00000000 aa', an offer of 37 bytes",
+        "'02 05 00 00 00000000 00000003ffffffff aa', with a header of -1",
         "'04 00 00 00 00000009 0000000000000000', an offer was taken that was not made",
     })
     void aFrameThatIsWrongIsTold(String frame, String why) {
