@@ -213,12 +213,14 @@ public final class Worker implements AutoCloseable {
 
     // ---- what it holds
 
-    /// What it holds that came unasked, and what waits for its peers. Names: `unexpected.messages` and
-    /// `unexpected.bytes`, with 128 for the upkeep of each, that no receive waits for; `unexpected.crowded`, how
-    /// often peers were asked to keep theirs. `unexpected.dropped`, messages of lost peers for which there was no
-    /// room; `requests.bytes` of requests here, and `requests.waiting` at their senders; `offers.held`, messages here that wait until a
-    /// peer takes more offers; `active.dropped`, active messages without a handler. Those of peers count peers
-    /// that are there now.
+    /// What it holds that came unasked, and what waits for its peers. Counts of peers are of those that are there now.
+    ///
+    /// - `unexpected.messages` that no receive waits for, and `unexpected.bytes` of whole ones, with 128 for each
+    /// - `unexpected.crowded`: how often peers were asked to offer
+    /// - `unexpected.dropped`: messages of lost peers for which there was no room
+    /// - `requests.bytes` of requests and active messages here, and `requests.waiting` at their senders
+    /// - `offers.held`: messages of this end that wait until a peer takes more offers
+    /// - `active.dropped`: active messages without a handler
     public SortedMap<String, Long> counters() {
         return traffic.counters();
     }
