@@ -39,6 +39,8 @@ final class Numbers {
         return List.copyOf(byNumber.values());
     }
 
+    /// Adds a peer.
+    ///
     /// @return the frame that has come already; null for none
     byte @Nullable [] add(RemoteWorker remote) {
         byNumber.put(remote.number(), remote);
