@@ -82,7 +82,7 @@ class OneSidedTest {
                     }
                     default -> {
                         if (!underWay.isEmpty()) {
-                            underWay.remove(random.nextInt(underWay.size()));
+                            underWay.remove(/* index= */ random.nextInt(underWay.size()));
                             order.done();
                         }
                     }
