@@ -82,7 +82,8 @@ class OneSidedTest {
                     }
                     default -> {
                         if (!underWay.isEmpty()) {
-                            underWay.remove(/* index= */ random.nextInt(underWay.size()));
+                            underWay.set(random.nextInt(underWay.size()), underWay.getLast());
+                            underWay.removeLast();
                             order.done();
                         }
                     }
