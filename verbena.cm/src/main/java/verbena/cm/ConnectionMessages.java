@@ -19,8 +19,6 @@ final class ConnectionMessages {
     static final int ABOUT_REP = 1;
     static final int ABOUT_OTHER = 2;
 
-    /// No LID, as on RoCE.
-
     private final CommunicationManager manager;
     private final CmRoute route;
     private final int localCommId;

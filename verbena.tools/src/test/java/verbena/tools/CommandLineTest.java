@@ -41,6 +41,7 @@ class CommandLineTest {
                 "network",
                 "network list",
                 "network run",
+                "network try",
                 "conform"
             })
     void everyCommandHasHelp(String command) {
@@ -87,6 +88,7 @@ class CommandLineTest {
                 "network",
                 "network list",
                 "network run",
+                "network try",
                 "conform"
             })
     void everyCommandTellsTheVersion(String command) {

@@ -18,6 +18,7 @@ public final class Host extends Node {
     private final List<ArrayDeque<Transfer>> ready;
     private int filled;
     private long receivedBytes;
+    private @Nullable Intake intake;
 
     Host(String name, int number, PacketPool pool) {
         super(name);
@@ -89,8 +90,62 @@ public final class Host extends Node {
 
     // ---- receiving
 
+    /// From now on it takes in no more than so many bits per second, as a card behind a slow bus. What waits for that
+    /// has room for `bytes`; before it is full, the host asks its switch for a pause.
+    public void slowDown(double bitsPerSecond, long bytes, EthernetNetwork network) {
+        intake = new Intake(Math.round(8e12 / bitsPerSecond), bytes, network.calendar());
+    }
+
     @Override
     void arrived(LightPacket packet, Port port, long now) {
+        if (intake == null || packet.kind != LightPacket.Kind.DATA) {
+            take(packet, now);
+        } else {
+            intake.add(packet, now);
+        }
+    }
+
+    /// Packets that wait until the host has taken in those before them.
+    private final class Intake extends Alarm {
+        private final long picosPerByte;
+        private final long bytesMax;
+        private final Calendar calendar;
+        private final PacketQueue waiting = new PacketQueue();
+        private boolean hasAsked;
+
+        Intake(long picosPerByte, long bytesMax, Calendar calendar) {
+            this.picosPerByte = picosPerByte;
+            this.bytesMax = bytesMax;
+            this.calendar = calendar;
+        }
+
+        void add(LightPacket packet, long now) {
+            waiting.add(packet);
+            if (!isSet()) {
+                calendar.set(this, now + packet.bytes * picosPerByte);
+            }
+            if (!hasAsked && waiting.bytes() > bytesMax / 2) {
+                hasAsked = true;
+                port().tell(packet.priority, true, now);
+            }
+        }
+
+        @Override
+        void ring(long now) {
+            LightPacket packet = Objects.requireNonNull(waiting.poll());
+            LightPacket following = waiting.first();
+            if (following != null) {
+                calendar.set(this, now + following.bytes * picosPerByte);
+            }
+            if (hasAsked && waiting.bytes() < bytesMax / 4) {
+                hasAsked = false;
+                port().tell(packet.priority, false, now);
+            }
+            take(packet, now);
+        }
+    }
+
+    private void take(LightPacket packet, long now) {
         Transfer transfer = Objects.requireNonNull(packet.transfer);
         if (packet.kind == LightPacket.Kind.DATA) {
             receivedBytes += packet.bytes;

@@ -31,6 +31,11 @@ final class LightPacket {
     boolean marked;
     /// Whether the sender of data wants an answer.
     boolean asks;
+    /// What switches write into it; null when they need not, or it never was one that they wrote into.
+    @Nullable
+    Telemetry telemetry;
+
+    boolean isMeasuring;
     /// When the packet left its sender; an answer has the time of the packet that it answers.
     long sentAt;
 

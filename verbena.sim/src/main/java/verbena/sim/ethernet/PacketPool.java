@@ -22,6 +22,7 @@ final class PacketPool {
         packet.causedBy = psn;
         packet.marked = false;
         packet.asks = false;
+        packet.isMeasuring = false;
         packet.isInHeadroom = false;
         return packet;
     }

@@ -147,6 +147,9 @@ public final class Switch extends Node {
 
     @Override
     void leaves(LightPacket packet, Port out, long now) {
+        if (packet.isMeasuring) {
+            Objects.requireNonNull(packet.telemetry).add(out, packet.priority, now);
+        }
         if (!options.pauses()) {
             sharedUsed -= packet.bytes;
             return;

@@ -49,6 +49,22 @@ public record SwitchOptions(
         return new SwitchOptions(bytes, headroomBytes, alpha, pauses, markFrom, markAll, markChance, watchdogNanos);
     }
 
+    /// These options with another headroom.
+    public SwitchOptions headroom(long bytes) {
+        return new SwitchOptions(bufferBytes, bytes, alpha, pauses, markFrom, markAll, markChance, watchdogNanos);
+    }
+
+    /// These options with another share of what is free.
+    public SwitchOptions alpha(double share) {
+        return new SwitchOptions(
+                bufferBytes, headroomBytes, share, pauses, markFrom, markAll, markChance, watchdogNanos);
+    }
+
+    /// These options without pauses and headroom: a way out takes up at most as much as is free.
+    public SwitchOptions dropping() {
+        return new SwitchOptions(bufferBytes, 0, 1, false, markFrom, markAll, markChance, watchdogNanos);
+    }
+
     /// These options with a watchdog.
     public SwitchOptions watchdog(long nanos) {
         return new SwitchOptions(bufferBytes, headroomBytes, alpha, pauses, markFrom, markAll, markChance, nanos);

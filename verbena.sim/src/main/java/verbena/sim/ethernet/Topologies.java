@@ -64,6 +64,41 @@ public record Topologies(double bitsPerSecond, long delayNanos, SwitchOptions op
         network.begin();
     }
 
+    /// Groups of switches that are all linked to each other, and a link between each two groups (dragonfly, Kim et al.,
+    /// ISCA 2008). Packets take the shortest ways.
+    ///
+    /// @param groups           at most one more than a group has links to others
+    /// @param switchesPerGroup all linked to each other
+    /// @param hostsPerSwitch   at each
+    /// @param linksPerSwitch   of each switch to other groups, at most
+    public void dragonfly(
+            EthernetNetwork network, int groups, int switchesPerGroup, int hostsPerSwitch, int linksPerSwitch) {
+        if (groups < 2 || groups > switchesPerGroup * linksPerSwitch + 1) {
+            throw new IllegalArgumentException("groups: " + groups + " is not between 2 and "
+                    + (switchesPerGroup * linksPerSwitch + 1) + ", one more than the links of a group");
+        }
+        List<List<Switch>> all = new ArrayList<>();
+        for (int group = 0; group < groups; group++) {
+            List<Switch> members = switches(network, "group" + group + "-", switchesPerGroup);
+            for (int i = 0; i < switchesPerGroup; i++) {
+                for (int j = i + 1; j < switchesPerGroup; j++) {
+                    link(network, members.get(i), members.get(j));
+                }
+                addHosts(network, members.get(i), hostsPerSwitch);
+            }
+            all.add(members);
+        }
+        for (int from = 0; from < groups; from++) {
+            for (int to = from + 1; to < groups; to++) {
+                // The k-th link of a group is that to the k-th other group.
+                Switch here = all.get(from).get((to - 1) / linksPerSwitch);
+                Switch there = all.get(to).get(from / linksPerSwitch);
+                link(network, here, there);
+            }
+        }
+        network.begin();
+    }
+
     /// Switches in a ring with hosts at each. All packets go clockwise when `clockwise`, which closes a circle of
     /// buffers that wait for each other; otherwise they never cross the link that would close it, as in a tree.
     public void ring(EthernetNetwork network, int switches, int hostsEach, boolean clockwise) {

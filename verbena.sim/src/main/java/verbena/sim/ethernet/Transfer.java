@@ -44,6 +44,7 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
     // The receiver.
     private long notifiedAt = Long.MIN_VALUE;
     private long arrivedBytes;
+    private Runnable onArrival = () -> {};
 
     private final Alarm pace = new Alarm() {
         @Override
@@ -107,6 +108,9 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
         LightPacket packet = pool.take(LightPacket.Kind.DATA, this, length, priority, psn);
         packet.sentAt = now;
         packet.asks = asks(psn);
+        if (control instanceof Hpcc) {
+            measure(packet).clear();
+        }
         long nanos = now / Calendar.NANO;
         control.sent(length, nanos);
         double rate = Math.min(lineRate, control.bitsPerSecond(nanos));
@@ -117,6 +121,16 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
             calendar.set(pace, nextAt);
         }
         return packet;
+    }
+
+    private static Telemetry measure(LightPacket packet) {
+        packet.isMeasuring = true;
+        Telemetry telemetry = packet.telemetry;
+        if (telemetry == null) {
+            telemetry = new Telemetry();
+            packet.telemetry = telemetry;
+        }
+        return telemetry;
     }
 
     /// Enough packets ask that the window never closes without an answer on its way, as in a live device.
@@ -150,6 +164,9 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
         }
         control.roundTrip((now - answer.sentAt) / Calendar.NANO, nanos);
         heard(answer, now);
+        if (control instanceof Hpcc hpcc && answer.isMeasuring && answer.telemetry != null) {
+            hpcc.heard(answer.telemetry, unanswered, unanswered + underWay());
+        }
         if (unanswered == packets) {
             endedAt = now;
             calendar.cancel(timeout);
@@ -206,12 +223,25 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
         LightPacket answer = pool.take(kind, this, ANSWER_BYTES, Host.ANSWERS, psn);
         answer.causedBy = cause.psn;
         answer.sentAt = cause.sentAt;
+        if (cause.isMeasuring && cause.telemetry != null && kind != LightPacket.Kind.CNP) {
+            Telemetry own = measure(answer);
+            answer.telemetry = cause.telemetry; // the answer goes on with it
+            cause.telemetry = own;
+        }
         destination.answer(answer, now);
     }
 
     /// Counts a packet that came for the first time.
     final void placed(LightPacket packet) {
         arrivedBytes += packet.bytes - HEADER_BYTES;
+        if (arrivedBytes == bytes) {
+            onArrival.run();
+        }
+    }
+
+    /// Does something when all of it has arrived, and before the sender knows.
+    public void onArrival(Runnable action) {
+        onArrival = action;
     }
 
     // ---- what came of it

@@ -56,6 +56,15 @@ public record TransferOptions(
                 recovery, payloadBytes, priority, ackEvery, timeoutNanos, fewTimeoutNanos, cnpNanos, control);
     }
 
+    /// These options with a window by telemetry ([Hpcc]): each packet is answered.
+    ///
+    /// @param baseNanos the longest round trip of the network while its queues are empty
+    public TransferOptions hpcc(long baseNanos) {
+        return new TransferOptions(
+                recovery, payloadBytes, priority, 1, timeoutNanos, fewTimeoutNanos, 0, line -> new Hpcc(
+                        line, baseNanos, payloadBytes + Transfer.HEADER_BYTES));
+    }
+
     /// These options with another timeout.
     public TransferOptions timeout(long nanos) {
         return new TransferOptions(recovery, payloadBytes, priority, ackEvery, nanos, nanos, cnpNanos, control);

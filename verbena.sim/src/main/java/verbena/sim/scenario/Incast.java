@@ -10,13 +10,15 @@ import verbena.sim.ethernet.Topologies;
 import verbena.sim.ethernet.Transfer;
 import verbena.sim.ethernet.TransferOptions;
 
-/// Sixteen hosts send to one at once. Without a rule the switch's buffer fills and pauses; DCQCN and Swift keep the
-/// queue short, and the link busy.
+/// Sixteen hosts send to one at once. Without a rule the switch's buffer fills and pauses; DCQCN, Swift and HPCC keep
+/// the queue short, and the link busy.
 final class Incast implements Scenario {
     private static final int SENDERS = 16;
     private static final double RATE = 40e9;
     private static final long NANOS = 100_000_000;
     private static final long SAMPLE_NANOS = 500_000;
+    /// Four links of 1 us, a full packet each way out, and an answer.
+    private static final long BASE_NANOS = 4_600;
     /// The first readings, while senders slow down from the full rate, do not count.
     private static final int SKIPPED = 100;
 
@@ -27,12 +29,12 @@ final class Incast implements Scenario {
 
     @Override
     public String title() {
-        return "Sixteen hosts send to one: queue, pauses and shares with pauses alone, DCQCN and Swift";
+        return "Sixteen hosts send to one: queue, pauses and shares with pauses alone, DCQCN, Swift and HPCC";
     }
 
     @Override
     public String source() {
-        return "Zhu et al., SIGCOMM 2015, section 6; Kumar et al., Swift, SIGCOMM 2020, section 5";
+        return "Zhu et al., SIGCOMM 2015, section 6; Kumar et al., Swift, SIGCOMM 2020; Li et al., HPCC, SIGCOMM 2019";
     }
 
     @Override
@@ -42,7 +44,12 @@ final class Incast implements Scenario {
         Figures dcqcn =
                 figures(outcome, seed, "DCQCN", Rules.marking(SwitchOptions.LOSSLESS, RATE), Rules.dcqcn(), progress);
         Figures swift = figures(outcome, seed, "Swift", SwitchOptions.LOSSLESS, Rules.swift(256), progress);
+        Figures hpcc = figures(outcome, seed, "HPCC", SwitchOptions.LOSSLESS, Rules.none().hpcc(BASE_NANOS), progress);
         return outcome.atLeast("pauses alone: pauses asked for", none.pauses, 100)
+                .atMost("HPCC: the same after the beginning", hpcc.pauses, 0)
+                .atMost("HPCC: the mean queue over that with DCQCN", hpcc.queue / dcqcn.queue, 0.2)
+                .atLeast("HPCC: goodput, Gbit/s of 36.9", hpcc.goodput, 32)
+                .atLeast("HPCC: Jain's index of the shares", hpcc.fairness, 0.9)
                 .atMost("DCQCN: pauses asked for after the beginning", dcqcn.pauses, 0)
                 .atMost("Swift: the same", swift.pauses, 0)
                 .atMost("DCQCN: the mean queue over that with pauses alone", dcqcn.queue / none.queue, 0.2)

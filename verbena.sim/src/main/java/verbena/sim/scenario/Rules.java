@@ -21,8 +21,13 @@ final class Rules {
 
     /// DCQCN with the paper's values, in proportion to the line.
     static TransferOptions dcqcn() {
+        return dcqcn(ALL);
+    }
+
+    /// The same with at most so many packets under way.
+    static TransferOptions dcqcn(int packets) {
         return none().control(
-                        DcqcnOptions.PAPER.cnpNanos(), line -> new Dcqcn(DcqcnOptions.PAPER.forLink(line), line, ALL));
+                        DcqcnOptions.PAPER.cnpNanos(), line -> new Dcqcn(DcqcnOptions.PAPER.forLink(line), line, packets));
     }
 
     /// Swift with a window of at most `packets`.

@@ -2,6 +2,7 @@ package verbena.sim.scenario;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,9 +24,10 @@ final class Samples {
         });
     }
 
+    /// Adds a gauge. One that comes later has no value before.
     void gauge(String name, DoubleSupplier gauge) {
         gauges.put(name, gauge);
-        values.put(name, new ArrayList<>());
+        values.put(name, new ArrayList<>(Collections.nCopies(times.size(), Double.NaN)));
     }
 
     private List<Double> valuesOf(String name) {

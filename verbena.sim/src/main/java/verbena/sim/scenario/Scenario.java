@@ -24,6 +24,8 @@ public interface Scenario {
         return List.of(
                 new Unfairness(10),
                 new Victim(10),
+                new SlowReceiver(),
+                new Convergence(),
                 new Incast(),
                 new Deadlock(),
                 new LossRecovery(3_000_000),

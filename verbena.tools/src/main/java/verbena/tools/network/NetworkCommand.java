@@ -8,9 +8,9 @@ import picocli.CommandLine.Spec;
 /// `verbena network`: the parent of its commands.
 @Command(
         name = "network",
-        header = "Run experiments on lossless Ethernet in virtual time: pauses, marks, congestion control.",
+        header = "Run experiments on Ethernet in virtual time: pauses, marks, congestion control.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {NetworkListCommand.class, NetworkRunCommand.class})
+        subcommands = {NetworkListCommand.class, NetworkRunCommand.class, NetworkTryCommand.class})
 public final class NetworkCommand implements Runnable {
     @Spec
     private CommandSpec spec;

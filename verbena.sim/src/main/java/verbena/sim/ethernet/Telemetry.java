@@ -1,0 +1,57 @@
+package verbena.sim.ethernet;
+
+/// What switches write into a packet of data on its way: the state of each way out as the packet leaves
+/// (in-band telemetry). Pooled with its packet.
+final class Telemetry {
+    private static final int HOPS_MAX = 8;
+
+    private final long[] queuedBytes = new long[HOPS_MAX];
+    private final long[] sentBytes = new long[HOPS_MAX];
+    private final long[] atPicos = new long[HOPS_MAX];
+    private final long[] picosPerByte = new long[HOPS_MAX];
+    private int hops;
+
+    void clear() {
+        hops = 0;
+    }
+
+    /// Adds a way out. What does not fit is left out.
+    void add(Port port, int priority, long now) {
+        if (hops < HOPS_MAX) {
+            queuedBytes[hops] = port.queuedBytes(priority);
+            sentBytes[hops] = port.sentBytes();
+            atPicos[hops] = now;
+            picosPerByte[hops++] = port.picosPerByte;
+        }
+    }
+
+    int hops() {
+        return hops;
+    }
+
+    /// Bytes that waited behind the packet.
+    long queuedBytes(int hop) {
+        return queuedBytes[hop];
+    }
+
+    /// Bytes that had left by then, ever.
+    long sentBytes(int hop) {
+        return sentBytes[hop];
+    }
+
+    long atPicos(int hop) {
+        return atPicos[hop];
+    }
+
+    long picosPerByte(int hop) {
+        return picosPerByte[hop];
+    }
+
+    void copyFrom(Telemetry other) {
+        hops = other.hops;
+        System.arraycopy(other.queuedBytes, 0, queuedBytes, 0, hops);
+        System.arraycopy(other.sentBytes, 0, sentBytes, 0, hops);
+        System.arraycopy(other.atPicos, 0, atPicos, 0, hops);
+        System.arraycopy(other.picosPerByte, 0, picosPerByte, 0, hops);
+    }
+}
