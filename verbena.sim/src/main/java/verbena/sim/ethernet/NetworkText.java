@@ -60,8 +60,8 @@ public final class NetworkText {
             }
         }
         if (network.hosts().size() < 2) {
-            throw new IllegalArgumentException("two hosts at least; there are "
-                    + network.hosts().size());
+            throw new IllegalArgumentException(
+                    "two hosts at least; there are " + network.hosts().size());
         }
         if (!text.hasBegun) {
             network.begin();
@@ -102,13 +102,10 @@ public final class NetworkText {
             }
             case "link" -> {
                 require(words.length == 5, "link NAME NAME RATE DELAY");
-                network.link(
-                        node(words[1]),
-                        node(words[2]),
-                        bitsPerSecond(words[3]),
-                        nanos(words[4]));
+                network.link(node(words[1]), node(words[2]), bitsPerSecond(words[3]), nanos(words[4]));
             }
-            default -> throw new IllegalArgumentException("'" + words[0] + "' is none of switch, host, link and the shapes");
+            default ->
+                throw new IllegalArgumentException("'" + words[0] + "' is none of switch, host, link and the shapes");
         }
     }
 

@@ -61,8 +61,14 @@ public record TransferOptions(
     /// @param baseNanos the longest round trip of the network while its queues are empty
     public TransferOptions hpcc(long baseNanos) {
         return new TransferOptions(
-                recovery, payloadBytes, priority, 1, timeoutNanos, fewTimeoutNanos, 0, line -> new Hpcc(
-                        line, baseNanos, payloadBytes + Transfer.HEADER_BYTES));
+                recovery,
+                payloadBytes,
+                priority,
+                1,
+                timeoutNanos,
+                fewTimeoutNanos,
+                0,
+                line -> new Hpcc(line, baseNanos, payloadBytes + Transfer.HEADER_BYTES));
     }
 
     /// These options with another timeout.

@@ -53,7 +53,8 @@ final class Convergence implements Scenario {
             double squares = 0;
             for (int i = 0; i < before.length; i++) {
                 double gigabits = (flows.get(i).arrivedBytes() - before[i]) * 8.0 / (STAGE_NANOS / 2.0);
-                outcome.figure(joined + (joined == 1 ? " flow, " : " flows, ") + "number " + (i + 1), gigabits, "Gbit/s");
+                outcome.figure(
+                        joined + (joined == 1 ? " flow, " : " flows, ") + "number " + (i + 1), gigabits, "Gbit/s");
                 sum += gigabits;
                 squares += gigabits * gigabits;
             }

@@ -44,7 +44,8 @@ final class Incast implements Scenario {
         Figures dcqcn =
                 figures(outcome, seed, "DCQCN", Rules.marking(SwitchOptions.LOSSLESS, RATE), Rules.dcqcn(), progress);
         Figures swift = figures(outcome, seed, "Swift", SwitchOptions.LOSSLESS, Rules.swift(256), progress);
-        Figures hpcc = figures(outcome, seed, "HPCC", SwitchOptions.LOSSLESS, Rules.none().hpcc(BASE_NANOS), progress);
+        Figures hpcc = figures(
+                outcome, seed, "HPCC", SwitchOptions.LOSSLESS, Rules.none().hpcc(BASE_NANOS), progress);
         return outcome.atLeast("pauses alone: pauses asked for", none.pauses, 100)
                 .atMost("HPCC: the same after the beginning", hpcc.pauses, 0)
                 .atMost("HPCC: the mean queue over that with DCQCN", hpcc.queue / dcqcn.queue, 0.2)

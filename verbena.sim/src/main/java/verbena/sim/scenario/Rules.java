@@ -27,7 +27,8 @@ final class Rules {
     /// The same with at most so many packets under way.
     static TransferOptions dcqcn(int packets) {
         return none().control(
-                        DcqcnOptions.PAPER.cnpNanos(), line -> new Dcqcn(DcqcnOptions.PAPER.forLink(line), line, packets));
+                        DcqcnOptions.PAPER.cnpNanos(),
+                        line -> new Dcqcn(DcqcnOptions.PAPER.forLink(line), line, packets));
     }
 
     /// Swift with a window of at most `packets`.

@@ -9,7 +9,8 @@ import verbena.sim.ethernet.Topologies;
 import verbena.sim.ethernet.Transfer;
 import verbena.sim.ethernet.TransferOptions;
 
-/// One host takes in less than its link brings. It pauses its switch, the switch pauses the senders, and their messages to
+/// One host takes in less than its link brings. It pauses its switch, the switch pauses the senders, and their messages
+/// to
 /// other hosts wait too. A rule that slows the senders to that host down leaves the others alone.
 final class SlowReceiver implements Scenario {
     private static final double RATE = 40e9;
@@ -51,7 +52,12 @@ final class SlowReceiver implements Scenario {
 
     /// The goodput of all messages to the host that is never slow, in Gbit/s.
     private static double others(
-            Outcome.Builder outcome, String name, long seed, boolean isSlow, SwitchOptions options, TransferOptions rule) {
+            Outcome.Builder outcome,
+            String name,
+            long seed,
+            boolean isSlow,
+            SwitchOptions options,
+            TransferOptions rule) {
         var network = new EthernetNetwork(seed);
         new Topologies(RATE, 1_000, options).star(network, SENDERS + 2);
         Host slow = network.hosts().get(SENDERS);

@@ -100,13 +100,12 @@ public record Trial(
     }
 
     private TransferOptions rule() {
-        TransferOptions rule =
-                switch (control) {
-                    case NONE -> selective ? TransferOptions.window(WINDOW) : Rules.none();
-                    case DCQCN -> Rules.dcqcn(selective ? WINDOW : Rules.ALL);
-                    case SWIFT -> Rules.swift(WINDOW);
-                    case HPCC -> Rules.none().hpcc(HPCC_NANOS);
-                };
+        TransferOptions rule = switch (control) {
+            case NONE -> selective ? TransferOptions.window(WINDOW) : Rules.none();
+            case DCQCN -> Rules.dcqcn(selective ? WINDOW : Rules.ALL);
+            case SWIFT -> Rules.swift(WINDOW);
+            case HPCC -> Rules.none().hpcc(HPCC_NANOS);
+        };
         return selective ? rule.selective(TIMEOUT_NANOS, FEW_TIMEOUT_NANOS) : rule.timeout(TIMEOUT_NANOS);
     }
 
@@ -132,14 +131,14 @@ public record Trial(
         return null;
     }
 
-    private static Outcome outcome(
-            EthernetNetwork network, @Nullable AllReduce reduction) {
+    private static Outcome outcome(EthernetNetwork network, @Nullable AllReduce reduction) {
         var outcome = new Outcome.Builder();
         List<Transfer> over =
                 network.transfers().stream().filter(Transfer::isOver).toList();
         double[] micros =
                 over.stream().mapToDouble(each -> each.nanos() / 1e3).sorted().toArray();
-        double[] slowdowns = over.stream().mapToDouble(Transfer::slowdown).sorted().toArray();
+        double[] slowdowns =
+                over.stream().mapToDouble(Transfer::slowdown).sorted().toArray();
         outcome.figure("messages", network.transfers().size(), "")
                 .figure("messages that are not over", network.transfers().size() - over.size(), "");
         if (reduction != null) {
@@ -162,8 +161,14 @@ public record Trial(
                                 .mapToLong(Transfer::resentPackets)
                                 .sum(),
                         "")
-                .figure("packets dropped", switches.stream().mapToLong(Switch::dropped).sum(), "")
-                .figure("packets marked", switches.stream().mapToLong(Switch::marked).sum(), "")
+                .figure(
+                        "packets dropped",
+                        switches.stream().mapToLong(Switch::dropped).sum(),
+                        "")
+                .figure(
+                        "packets marked",
+                        switches.stream().mapToLong(Switch::marked).sum(),
+                        "")
                 .figure(
                         "pauses asked for",
                         switches.stream().mapToLong(Switch::pausesSent).sum(),

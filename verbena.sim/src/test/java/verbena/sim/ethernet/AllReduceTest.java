@@ -35,8 +35,7 @@ class AllReduceTest {
     @Test
     void aTreeSendsTheWholeVectorTwiceAlongItsDepth() {
         EthernetNetwork network = star(8);
-        AllReduce reduction =
-                AllReduce.start(network, AllReduce.Algorithm.TREE, BYTES, TransferOptions.window(ALL));
+        AllReduce reduction = AllReduce.start(network, AllReduce.Algorithm.TREE, BYTES, TransferOptions.window(ALL));
         assertThat(network.runToEnd(1_000_000_000)).isTrue();
         assertThat(network.transfers()).hasSize(2 * 7);
         double vector = BYTES * 1_082.0 / 1_000 * 8 / RATE * 1e9;
@@ -48,15 +47,15 @@ class AllReduceTest {
         EthernetNetwork network = star(4);
         AllReduce.start(network, AllReduce.Algorithm.RING, BYTES, TransferOptions.window(ALL));
         network.runToEnd(1_000_000_000);
-        assertThat(network.transfers()).hasSize(4 * 6).allSatisfy(each -> assertThat(each.bytes())
-                .isEqualTo(BYTES / 4));
+        assertThat(network.transfers())
+                .hasSize(4 * 6)
+                .allSatisfy(each -> assertThat(each.bytes()).isEqualTo(BYTES / 4));
     }
 
     @Test
     void hostsThatDoNotFitAreRefused() {
         EthernetNetwork network = star(3);
-        assertThatThrownBy(() -> AllReduce.start(
-                        network, AllReduce.Algorithm.TREE, BYTES, TransferOptions.window(ALL)))
+        assertThatThrownBy(() -> AllReduce.start(network, AllReduce.Algorithm.TREE, BYTES, TransferOptions.window(ALL)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("power of two hosts, not 3");
     }

@@ -16,7 +16,9 @@ class ScenarioTest {
                 : Stream.of(
                         new Unfairness(3),
                         new Victim(4),
-                        new SlowReceiver(), new Convergence(), new Incast(),
+                        new SlowReceiver(),
+                        new Convergence(),
+                        new Incast(),
                         new Deadlock(),
                         new LossRecovery(800_000),
                         new WebSearch());

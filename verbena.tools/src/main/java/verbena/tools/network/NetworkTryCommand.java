@@ -115,7 +115,8 @@ public final class NetworkTryCommand extends ToolCommand {
         facts.put("workload", workload);
         facts.put("control", control + (selective ? ", selective repeat" : ", go-back-N"));
         facts.put("seed", Long.toString(seed));
-        new OutcomeReport(this, json, html).tell("Network, " + workload, facts, outcome, (System.nanoTime() - began) / 1e9);
+        new OutcomeReport(this, json, html)
+                .tell("Network, " + workload, facts, outcome, (System.nanoTime() - began) / 1e9);
         return 0;
     }
 
@@ -153,7 +154,8 @@ public final class NetworkTryCommand extends ToolCommand {
                 .filter(each -> name(each).equals(word))
                 .findFirst()
                 .orElseThrow(() -> wrong(option + ": "
-                        + Arrays.stream(values).map(NetworkTryCommand::name).collect(Collectors.joining(", ")) + "; got "
+                        + Arrays.stream(values).map(NetworkTryCommand::name).collect(Collectors.joining(", "))
+                        + "; got "
                         + word));
     }
 

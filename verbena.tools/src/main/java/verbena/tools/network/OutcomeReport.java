@@ -21,7 +21,8 @@ import verbena.tools.report.Report;
 ///
 /// @param json whether as JSON and not as lines
 /// @param html the page; null for none
-record OutcomeReport(ToolCommand command, boolean json, @Nullable Path html) {
+record OutcomeReport(
+        ToolCommand command, boolean json, @Nullable Path html) {
     /// Says before a long run that the page could not be written.
     static void checkPage(ToolCommand command, @Nullable Path html) {
         if (html == null) {
@@ -56,7 +57,11 @@ record OutcomeReport(ToolCommand command, boolean json, @Nullable Path html) {
         for (Outcome.Figure figure : outcome.figures()) {
             String form = figure.value() == Math.rint(figure.value()) ? "%,12.0f   " : "%,15.2f";
             command.print(String.format(
-                            Locale.ROOT, "  %-" + width + "s " + form + " %s", figure.name(), figure.value(), figure.unit())
+                            Locale.ROOT,
+                            "  %-" + width + "s " + form + " %s",
+                            figure.name(),
+                            figure.value(),
+                            figure.unit())
                     .stripTrailing());
         }
         for (Outcome.Claim claim : outcome.claims()) {

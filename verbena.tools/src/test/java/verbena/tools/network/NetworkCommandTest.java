@@ -17,7 +17,16 @@ class NetworkCommandTest {
         Cli cli = Cli.run("network", "list");
 
         assertThat(cli.status()).isZero();
-        assertThat(cli.out()).contains("pfc-unfairness", "pfc-victim", "slow-receiver", "convergence", "incast", "pfc-deadlock", "irn", "web-search");
+        assertThat(cli.out())
+                .contains(
+                        "pfc-unfairness",
+                        "pfc-victim",
+                        "slow-receiver",
+                        "convergence",
+                        "incast",
+                        "pfc-deadlock",
+                        "irn",
+                        "web-search");
         assertThat(cli.out()).contains("SIGCOMM 2015");
     }
 
