@@ -152,6 +152,9 @@ final class DeviceCalls {
         if (from.has(Capability.XRC)) {
             flags |= VerbsConstants.IBV_DEVICE_XRC;
         }
+        if (from.has(Capability.PATH_MIGRATION)) {
+            flags |= VerbsConstants.IBV_DEVICE_AUTO_PATH_MIG;
+        }
         if (from.has(Capability.LOCAL_INVALIDATE) && from.has(Capability.SEND_WITH_INVALIDATE)) {
             flags |= VerbsConstants.IBV_DEVICE_MEM_MGT_EXTENSIONS;
         }

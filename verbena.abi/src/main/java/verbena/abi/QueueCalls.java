@@ -19,9 +19,11 @@ import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
+import verbena.verbs.AlternatePath;
 import verbena.verbs.Capability;
 import verbena.verbs.Endpoint;
 import verbena.verbs.Mtu;
+import verbena.verbs.PathMigration;
 import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
@@ -346,7 +348,10 @@ final class QueueCalls {
             to.path(AddressCalls.vector(from + QP_ATTR.at("ah_attr")));
         }
         if ((mask & VerbsConstants.IBV_QP_ALT_PATH) != 0) {
-            to.alternatePath(AddressCalls.vector(from + QP_ATTR.at("alt_ah_attr")));
+            to.alternatePath(new AlternatePath(
+                    AddressCalls.vector(from + QP_ATTR.at("alt_ah_attr")).withPort(port(from, "alt_port_num")),
+                    Memory.getUnsignedShort(from + QP_ATTR.at("alt_pkey_index")),
+                    new AckTimeout(number(from, "alt_timeout"))));
         }
         if ((mask & VerbsConstants.IBV_QP_PATH_MTU) != 0) {
             to.pathMtu(Mtu.ofCode(Memory.getInt(from + QP_ATTR.at("path_mtu"))));
@@ -378,9 +383,8 @@ final class QueueCalls {
         if ((mask & VerbsConstants.IBV_QP_DEST_QPN) != 0) {
             to.destinationQpn(Memory.getInt(from + QP_ATTR.at("dest_qp_num")) & Endpoint.QPN_MASK);
         }
-        if ((mask & VerbsConstants.IBV_QP_PATH_MIG_STATE) != 0
-                && Memory.getInt(from + QP_ATTR.at("path_mig_state")) != VerbsConstants.IBV_MIG_MIGRATED) {
-            throw new IllegalArgumentException("path_mig_state: there is one path");
+        if ((mask & VerbsConstants.IBV_QP_PATH_MIG_STATE) != 0) {
+            to.pathMigration(PathMigration.ofCode(Memory.getInt(from + QP_ATTR.at("path_mig_state"))));
         }
         return to;
     }
@@ -391,6 +395,14 @@ final class QueueCalls {
             throw new IllegalArgumentException(field + ": " + code);
         }
         return QpState.values()[code];
+    }
+
+    private static int port(long from, String field) {
+        int port = number(from, field);
+        if (port == 0) {
+            throw new IllegalArgumentException(field + ": 0; ports begin with 1");
+        }
+        return port;
     }
 
     private static int number(long from, String field) {
@@ -426,6 +438,13 @@ final class QueueCalls {
         Memory.putInt(into + QP_ATTR.at("qp_access_flags"), Access.bits(from.access()));
         putSizes(from.options().sizes(), into + QP_ATTR.at("cap"));
         from.path().ifPresent(path -> AddressCalls.put(path, into + QP_ATTR.at("ah_attr")));
+        from.alternatePath().ifPresent(alternate -> {
+            AddressCalls.put(alternate.path(), into + QP_ATTR.at("alt_ah_attr"));
+            Memory.putShort(into + QP_ATTR.at("alt_pkey_index"), alternate.pkeyIndex());
+            putNumber(into, "alt_port_num", alternate.path().port());
+            putNumber(into, "alt_timeout", alternate.timeout().code());
+        });
+        Memory.putInt(into + QP_ATTR.at("path_mig_state"), from.pathMigration().code());
         Memory.putShort(into + QP_ATTR.at("pkey_index"), from.pkeyIndex());
         putNumber(into, "port_num", from.port());
         putNumber(into, "sq_draining", from.sqDraining() ? 1 : 0);

@@ -133,6 +133,7 @@ final class DeviceQuery {
                     Capability.ENDPOINTS));
         }
         add(found, Capability.SRQ, number("max_srq") != 0);
+        add(found, Capability.PATH_MIGRATION, (flags & VerbsConstants.IBV_DEVICE_AUTO_PATH_MIG) != 0);
         add(found, Capability.XRC, (flags & VerbsConstants.IBV_DEVICE_XRC) != 0 && !context.isIwarp());
         add(found, Capability.ATOMICS, number("atomic_cap") != 0);
         add(found, Capability.MULTICAST, number("max_mcast_grp") != 0 && !context.isIwarp());

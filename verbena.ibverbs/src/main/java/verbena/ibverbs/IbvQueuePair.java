@@ -17,6 +17,8 @@ import verbena.foreign.linux.Errno;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.provider.Arguments;
 import verbena.provider.PeerConnector;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.AlternatePath;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
@@ -25,6 +27,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.PathMigration;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
@@ -344,17 +347,28 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
                     Memory.getInt(at + QP_ATTR.at("dest_qp_num")) & Endpoint.QPN_MASK,
                     Modification.access(Memory.getInt(at + QP_ATTR.at("qp_access_flags"))),
                     AddressVectors.read(at + QP_ATTR.at("ah_attr")),
+                    AddressVectors.read(at + QP_ATTR.at("alt_ah_attr"))
+                            .map(path -> new AlternatePath(
+                                    path,
+                                    Memory.getUnsignedShort(at + QP_ATTR.at("alt_pkey_index")),
+                                    new AckTimeout(Memory.getUnsignedByte(at + QP_ATTR.at("alt_timeout")) & 31))),
+                    migration(Memory.getInt(at + QP_ATTR.at("path_mig_state"))),
                     Memory.getUnsignedShort(at + QP_ATTR.at("pkey_index")),
                     Math.max(1, Memory.getUnsignedByte(at + QP_ATTR.at("port_num"))),
                     Memory.getUnsignedByte(at + QP_ATTR.at("sq_draining")) != 0,
                     Memory.getUnsignedByte(at + QP_ATTR.at("max_rd_atomic")),
                     Memory.getUnsignedByte(at + QP_ATTR.at("max_dest_rd_atomic")),
                     new verbena.verbs.RnrTimer(Memory.getUnsignedByte(at + QP_ATTR.at("min_rnr_timer")) & 31),
-                    new verbena.verbs.AckTimeout(Memory.getUnsignedByte(at + QP_ATTR.at("timeout")) & 31),
+                    new AckTimeout(Memory.getUnsignedByte(at + QP_ATTR.at("timeout")) & 31),
                     Memory.getUnsignedByte(at + QP_ATTR.at("retry_cnt")),
                     Memory.getUnsignedByte(at + QP_ATTR.at("rnr_retry")),
                     options);
         }
+    }
+
+    /// Drivers without migration leave the field as it is.
+    private static PathMigration migration(int code) {
+        return code > 0 && code < PathMigration.values().length ? PathMigration.ofCode(code) : PathMigration.MIGRATED;
     }
 
     // ---- connecting

@@ -8,9 +8,11 @@ import verbena.foreign.Memory;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
+import verbena.verbs.AlternatePath;
 import verbena.verbs.Endpoint;
 import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.Mtu;
+import verbena.verbs.PathMigration;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
@@ -76,8 +78,24 @@ final class Modification {
         Memory.putByte(
                 at + QP_ATTR.at("en_sqd_async_notify"),
                 wanted.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, Boolean.class, false) ? 1 : 0);
-        putPath(at + QP_ATTR.at("ah_attr"), QpAttribute.AV, context);
-        putPath(at + QP_ATTR.at("alt_ah_attr"), QpAttribute.ALT_PATH, context);
+        if (wanted.has(QpAttribute.AV)) {
+            putPath(
+                    at + QP_ATTR.at("ah_attr"),
+                    QpAttribute.AV,
+                    wanted.get(QpAttribute.AV, AddressVector.class, NO_PATH),
+                    context);
+        }
+        if (wanted.has(QpAttribute.ALT_PATH)) {
+            var to = wanted.get(QpAttribute.ALT_PATH, AlternatePath.class, NO_ALTERNATE);
+            putPath(at + QP_ATTR.at("alt_ah_attr"), QpAttribute.ALT_PATH, to.path(), context);
+            Memory.putShort(at + QP_ATTR.at("alt_pkey_index"), to.pkeyIndex());
+            Memory.putByte(at + QP_ATTR.at("alt_port_num"), to.path().port());
+            Memory.putByte(at + QP_ATTR.at("alt_timeout"), to.timeout().code());
+        }
+        Memory.putInt(
+                at + QP_ATTR.at("path_mig_state"),
+                wanted.get(QpAttribute.PATH_MIG_STATE, PathMigration.class, PathMigration.MIGRATED)
+                        .code());
     }
 
     private void putState(long at, String field, QpAttribute attribute) {
@@ -86,15 +104,13 @@ final class Modification {
                 wanted.get(attribute, QpState.class, QpState.RESET).code());
     }
 
-    private void putPath(long at, QpAttribute attribute, IbvContext context) {
-        if (wanted.has(attribute)) {
-            AddressVector to = wanted.get(attribute, AddressVector.class, NO_PATH);
-            IbvAddressHandle.check("modify: " + attribute, context, to);
-            AddressVectors.write(to, at);
-        }
+    private static void putPath(long at, QpAttribute attribute, AddressVector to, IbvContext context) {
+        IbvAddressHandle.check("modify: " + attribute, context, to);
+        AddressVectors.write(to, at);
     }
 
     private static final AddressVector NO_PATH = AddressVector.to(new verbena.verbs.Gid(0, 0), 0);
+    private static final AlternatePath NO_ALTERNATE = new AlternatePath(NO_PATH, 0, AckTimeout.NEVER);
 
     private int number(QpAttribute attribute, int min, int max, int otherwise) {
         int value = wanted.getInt(attribute, otherwise);

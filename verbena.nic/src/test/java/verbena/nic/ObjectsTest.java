@@ -24,6 +24,7 @@ import verbena.nic.kind.roce.LinkDevice;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
+import verbena.verbs.AlternatePath;
 import verbena.verbs.Capability;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
@@ -376,7 +377,10 @@ class ObjectsTest {
         refusedModification(
                 toRtr().path(new AddressVector(Gid.parse("10.0.0.2"), 0, 2, 0, 64, 0, 0, 0)),
                 "port: 1 is the only one");
-        refusedModification(toRtr().alternatePath(AddressVector.to(Gid.parse("10.0.0.2"), 0)), "path migration");
+        var alternate = new AlternatePath(AddressVector.to(Gid.parse("10.0.0.2"), 0), 0, new AckTimeout(14));
+        assertThatThrownBy(() -> a.qp.modify(toRtr().alternatePath(alternate)))
+                .isInstanceOf(UnsupportedException.class)
+                .hasMessageContaining("PATH_MIGRATION");
         assertThat(a.qp.state()).isEqualTo(QpState.INIT);
         assertThat(a.qp.query().destinationQpn()).isZero();
         a.qp.modify(toRtr());

@@ -27,6 +27,7 @@ public final class QueuePairCore {
     public final MemoryTable memory;
     public final Counters counters;
     public final QueuePairEvents events;
+    public final Migration migration;
 
     /// Why the queue pair entered ERR or SQE, in words; null while it has not.
     public @Nullable String rootCause;
@@ -36,6 +37,7 @@ public final class QueuePairCore {
         this.memory = parts.memory();
         this.counters = parts.counters();
         this.events = parts.events();
+        this.migration = new Migration(parameters, events);
     }
 
     // ---- completions
@@ -93,10 +95,13 @@ public final class QueuePairCore {
 
     // ---- arrivals
 
-    /// IBTA 10.9.3: the 15 low bits of the P_Keys are equal, and at least one side is a full member.
     public boolean pkeyMatches(Frame frame) {
+        return pkeyMatches(frame, parameters.pkey());
+    }
+
+    /// IBTA 10.9.3: the 15 low bits of the P_Keys are equal, and at least one side is a full member.
+    static boolean pkeyMatches(Frame frame, int own) {
         int pkey = Bth.pkey(frame.slot, frame.start);
-        int own = parameters.pkey();
         return ((pkey ^ own) & 0x7FFF) == 0 && ((pkey | own) & 0x8000) != 0 && (own & 0x7FFF) != 0;
     }
 
@@ -111,6 +116,20 @@ public final class QueuePairCore {
                 && frame.sourceLow == path.destinationLow()
                 && frame.destinationHigh == path.sourceHigh()
                 && frame.destinationLow == path.sourceLow();
+    }
+
+    /// Judges where a packet of a connection comes from: [PacketFate#ACCEPTED] when it is the peer's. A packet by which
+    /// the peer says that it has migrated is judged by the alternate path ([Migration#isAskedBy]).
+    public PacketFate judgeSource(Frame frame) {
+        boolean isByPath = pkeyMatches(frame) && isFromPeer(frame);
+        if (migration.isAskedBy(frame)) {
+            return migration.follow(frame, isByPath) ? PacketFate.ACCEPTED : PacketFate.DROPPED_SOURCE;
+        }
+        if (!isByPath) {
+            return pkeyMatches(frame) ? PacketFate.DROPPED_SOURCE : PacketFate.DROPPED_PKEY;
+        }
+        migration.onAccepted(frame);
+        return PacketFate.ACCEPTED;
     }
 
     // ---- departures
@@ -133,6 +152,9 @@ public final class QueuePairCore {
             Path path) {
         int pad = Packet.padCount(payloadBytes);
         Bth.write(frame.slot, frame.start, opcode, solicited, pad, parameters.pkey(), destinationQpn, ackRequest, psn);
+        if (migration.isTold()) {
+            Bth.setMigrated(frame.slot, frame.start, true);
+        }
         long end = Packet.payloadOffset(frame, opcode) + (long) payloadBytes;
         for (int i = 0; i < pad; i++) {
             frame.slot.set(ValueLayout.JAVA_BYTE, end + i, (byte) 0);

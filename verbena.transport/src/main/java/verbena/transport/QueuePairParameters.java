@@ -3,6 +3,7 @@ package verbena.transport;
 import verbena.transport.congestion.PeerWindows;
 import verbena.transport.queue.Path;
 import verbena.verbs.Gid;
+import verbena.verbs.PathMigration;
 import verbena.verbs.QpState;
 
 /// What a queue pair is set to, in the units that the protocol works with. Engine-confined: written by the commands
@@ -53,6 +54,18 @@ public final class QueuePairParameters {
     /// nothing.
     public int peerSourcePort;
 
+    /// Whether packets tell the peer of migrations, which is InfiniBand's own.
+    public boolean canMigrate;
+
+    public PathMigration migration = PathMigration.MIGRATED;
+    /// The program asks to migrate now.
+    public boolean isMigrationAsked;
+    /// What takes the place of [#path], [#pkeyIndex] and [#ackTimeoutNanos] with a migration.
+    public Path alternate = Path.NONE;
+
+    public int alternatePkeyIndex;
+    public long alternateTimeoutNanos;
+
     /// The windows that the one to the peer is taken from; by default, no other queue pair shares them.
     public PeerWindows windows = new PeerWindows();
     /// Whether SQ_DRAINED is raised.
@@ -65,6 +78,25 @@ public final class QueuePairParameters {
     /// The P_Key of this queue pair; 0, with which nothing is sent or taken, when the table has none there.
     public int pkey() {
         return pkeys[pkeyIndex];
+    }
+
+    /// Loads an alternate path, which waits to be armed.
+    public void alternate(Path way, int pkey, long timeoutNanos) {
+        alternate = way;
+        alternatePkeyIndex = pkey;
+        alternateTimeoutNanos = timeoutNanos;
+        if (migration == PathMigration.ARMED) {
+            migration = PathMigration.REARM;
+        }
+    }
+
+    /// What the program asks for: to arm the alternate path that is loaded, or to migrate if it is armed.
+    public void migration(PathMigration to) {
+        if (to == PathMigration.MIGRATED) {
+            isMigrationAsked = migration == PathMigration.ARMED;
+        } else {
+            migration = PathMigration.REARM;
+        }
     }
 
     /// RESET: what modifications have set is as it was made. Number, protection domains and windows stay.
@@ -83,6 +115,11 @@ public final class QueuePairParameters {
         rnrRetry = fresh.rnrRetry;
         keepAliveNanos = fresh.keepAliveNanos;
         path = fresh.path;
+        migration = fresh.migration;
+        isMigrationAsked = fresh.isMigrationAsked;
+        alternate = fresh.alternate;
+        alternatePkeyIndex = fresh.alternatePkeyIndex;
+        alternateTimeoutNanos = fresh.alternateTimeoutNanos;
         peerSourcePort = fresh.peerSourcePort;
         qkey = fresh.qkey;
         pkeyIndex = fresh.pkeyIndex;

@@ -30,6 +30,8 @@ public enum Capability {
     /// Memory of another device is registered: [ProtectionDomain#registerDmaBuf].
     DMA_BUF,
     SQ_DRAIN,
+    /// Connected queue pairs migrate to an alternate path: [QpModification#alternatePath].
+    PATH_MIGRATION,
     /// Completions say when, by the device's clock: [Context#createTimestampedCompletionQueue].
     COMPLETION_TIMESTAMPS,
     /// Queue pairs are connected by what their [Endpoint]s say, and by modifying them to RTR and RTS; where this

@@ -14,6 +14,8 @@ public record QpAttributes(
         int destinationQpn,
         Set<Access> access,
         Optional<AddressVector> path,
+        Optional<AlternatePath> alternatePath,
+        PathMigration pathMigration,
         int pkeyIndex,
         int port,
         boolean sqDraining,

@@ -97,9 +97,15 @@ public final class QpModification {
         return set(QpAttribute.DEST_QPN, qpn);
     }
 
-    /// Path migration is InfiniBand's own; no device here has it, and asking for it is refused.
-    public QpModification alternatePath(AddressVector path) {
+    /// Loads an alternate path; [#pathMigration] arms it. Needs [Capability#PATH_MIGRATION].
+    public QpModification alternatePath(AlternatePath path) {
         return set(QpAttribute.ALT_PATH, path);
+    }
+
+    /// [PathMigration#REARM] arms the alternate path, as soon as the peer has done so too. [PathMigration#MIGRATED]
+    /// migrates to it at once, where it is armed.
+    public QpModification pathMigration(PathMigration state) {
+        return set(QpAttribute.PATH_MIG_STATE, state);
     }
 
     /// The attributes that have been set.

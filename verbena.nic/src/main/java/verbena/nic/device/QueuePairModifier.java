@@ -4,6 +4,8 @@ import verbena.nic.kind.DeviceKind;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.queue.Path;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Capability;
+import verbena.verbs.PathMigration;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
@@ -16,25 +18,37 @@ record QueuePairModifier(
     /// @param seen the state as the caller's thread sees it
     void modify(QpModification modification, QpState seen) {
         DeviceKind kind = context.kind();
-        QueuePairSettings.checkNoMigration(modification);
+        checkCanMigrate(modification);
         QpState _ = kind.check(queuePair.type(), seen, modification);
         settings.checkValues(modification);
         var to = modification.get(QpAttribute.AV, AddressVector.class, QueuePairSettings.NO_PATH);
         Path way = modification.has(QpAttribute.AV) ? context.path("modify: AV", to) : Path.NONE;
+        Path alternate = modification.has(QpAttribute.ALT_PATH)
+                ? context.path("modify: ALT_PATH", QueuePairSettings.alternate(modification).path())
+                : Path.NONE;
         queuePair.engine().call(() -> {
             // Checked again on the engine: the queue pair may have broken down or been closed meanwhile.
             queuePair.checkOpen("modify");
             QpState from = parameters.state;
             QpState next = kind.check(queuePair.type(), from, modification);
+            settings.checkMigration(modification);
             if (next == QpState.RESET) {
                 queuePair.forget();
                 settings.reset();
             } else {
-                settings.apply(modification, to, way);
+                settings.apply(modification, to, way, alternate);
             }
             parameters.state = next;
             queuePair.onModified(from, next);
             return next;
         });
+    }
+
+    /// [PathMigration#MIGRATED] is how all queue pairs are, and may be asked for everywhere.
+    private void checkCanMigrate(QpModification m) {
+        PathMigration to = m.get(QpAttribute.PATH_MIG_STATE, PathMigration.class, PathMigration.MIGRATED);
+        if (m.has(QpAttribute.ALT_PATH) || to != PathMigration.MIGRATED) {
+            context.require("modify: path migration", Capability.PATH_MIGRATION);
+        }
     }
 }

@@ -54,6 +54,9 @@ final class QueuePairNews implements QueuePairEvents {
             }
             fatalTold = true;
         }
+        if (type == AsyncEvent.Type.PATH_MIG) {
+            queuePair.onMigrated();
+        }
         queuePair.raise(type);
     }
 

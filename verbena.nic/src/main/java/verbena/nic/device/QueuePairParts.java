@@ -13,6 +13,8 @@ import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
+import verbena.verbs.Capability;
+import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.spi.OwnedObject;
 
@@ -49,6 +51,8 @@ record QueuePairParts(
         parameters.protectionDomain = domain.number();
         parameters.sharedDomain = srq == null ? -1 : srq.domain().number();
         parameters.windows = engine.windows();
+        parameters.canMigrate = options.type() != QpType.UD
+                && context().kind().profile().capabilities().contains(Capability.PATH_MIGRATION);
         return parameters;
     }
 

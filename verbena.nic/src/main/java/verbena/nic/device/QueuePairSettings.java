@@ -9,10 +9,12 @@ import verbena.transport.queue.Path;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
+import verbena.verbs.AlternatePath;
 import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.Mtu;
+import verbena.verbs.PathMigration;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
@@ -25,6 +27,7 @@ import verbena.verbs.RnrTimer;
 /// derives from them. Engine-confined, except for the checks.
 final class QueuePairSettings {
     static final AddressVector NO_PATH = AddressVector.to(new Gid(0, 0), 0);
+    private static final AlternatePath NO_ALTERNATE = new AlternatePath(NO_PATH, 0, AckTimeout.NEVER);
 
     private static final Set<Access> REMOTE = EnumSet.of(
             Access.REMOTE_READ,
@@ -36,6 +39,7 @@ final class QueuePairSettings {
     private final QpType type;
     private final Mtu portMtu;
     private Optional<AddressVector> path = Optional.empty();
+    private Optional<AlternatePath> alternate = Optional.empty();
     private AckTimeout ackTimeout = AckTimeout.NEVER;
 
     /// @param portMtu the largest path MTU
@@ -58,16 +62,32 @@ final class QueuePairSettings {
         parameters.reset();
         setDatagramMtu();
         path = Optional.empty();
+        alternate = Optional.empty();
         ackTimeout = AckTimeout.NEVER;
     }
 
-    /// @throws InvalidAttributesException when the modification asks for path migration
-    static void checkNoMigration(QpModification m) {
-        if (m.has(QpAttribute.ALT_PATH) || m.has(QpAttribute.PATH_MIG_STATE)) {
-            throw new InvalidAttributesException(
-                    "modify: path migration is not supported",
-                    Set.of(),
-                    EnumSet.of(QpAttribute.ALT_PATH, QpAttribute.PATH_MIG_STATE));
+    /// Checks what a modification asks of the alternate path (IBTA 17.2.8); called by the engine's owner.
+    ///
+    /// @throws InvalidAttributesException when it does not follow from where the queue pair stands
+    void checkMigration(QpModification m) {
+        PathMigration now = parameters.migration;
+        PathMigration to = m.get(QpAttribute.PATH_MIG_STATE, PathMigration.class, now);
+        if (!m.has(QpAttribute.PATH_MIG_STATE)) {
+            return;
+        }
+        boolean isLoading = m.has(QpAttribute.ALT_PATH);
+        String wrong = switch (to) {
+            case ARMED -> "a queue pair becomes ARMED by itself, when both ends are in REARM";
+            case REARM -> isLoading || alternate.isPresent() ? "" : "REARM needs an alternate path (ALT_PATH)";
+            case MIGRATED ->
+                now == PathMigration.REARM
+                        ? "the queue pair migrates when it is ARMED; it is in REARM, and waits for a packet of its peer"
+                        : now == PathMigration.ARMED && isLoading
+                                ? "it migrates to the alternate path that is armed, not to a new one (ALT_PATH)"
+                                : "";
+        };
+        if (!wrong.isEmpty()) {
+            throw new InvalidAttributesException("modify: PATH_MIG_STATE " + to + ": " + wrong);
         }
     }
 
@@ -77,6 +97,13 @@ final class QueuePairSettings {
     void checkValues(QpModification m) {
         range(m, QpAttribute.PORT, 1, 1);
         range(m, QpAttribute.PKEY_INDEX, 0, parameters.pkeys.length - 1);
+        if (m.has(QpAttribute.ALT_PATH)) {
+            int pkeyIndex = alternate(m).pkeyIndex();
+            if (pkeyIndex >= parameters.pkeys.length) {
+                throw new InvalidAttributesException("modify: ALT_PATH: pkeyIndex: 0 to "
+                        + (parameters.pkeys.length - 1) + ", got " + pkeyIndex);
+            }
+        }
         range(m, QpAttribute.DEST_QPN, 0, Endpoint.QPN_MASK);
         range(m, QpAttribute.RQ_PSN, 0, Endpoint.PSN_MASK);
         range(m, QpAttribute.SQ_PSN, 0, Endpoint.PSN_MASK);
@@ -99,11 +126,26 @@ final class QueuePairSettings {
         }
     }
 
+    /// The alternate path of a modification.
+    static AlternatePath alternate(QpModification m) {
+        return m.get(QpAttribute.ALT_PATH, AlternatePath.class, NO_ALTERNATE);
+    }
+
+    /// The alternate path has taken the place of the path; called by the engine's owner.
+    void onMigrated() {
+        alternate.ifPresent(taken -> {
+            path = Optional.of(taken.path());
+            ackTimeout = taken.timeout();
+        });
+        alternate = Optional.empty();
+    }
+
     /// Applies the values; called by the engine's owner.
     ///
     /// @param to the address vector of the modification
     /// @param way the path to that address
-    void apply(QpModification m, AddressVector to, Path way) {
+    /// @param alternateWay the path to the alternate address
+    void apply(QpModification m, AddressVector to, Path way, Path alternateWay) {
         if (m.has(QpAttribute.ACCESS_FLAGS)) {
             var access = EnumSet.noneOf(Access.class);
             for (Object a : m.get(QpAttribute.ACCESS_FLAGS, Set.class, Set.of())) {
@@ -115,6 +157,15 @@ final class QueuePairSettings {
         if (m.has(QpAttribute.AV)) {
             path = Optional.of(to);
             parameters.path = way;
+        }
+        if (m.has(QpAttribute.ALT_PATH)) {
+            AlternatePath loaded = alternate(m);
+            alternate = Optional.of(loaded);
+            parameters.alternate(
+                    alternateWay, loaded.pkeyIndex(), loaded.timeout().duration().toNanos());
+        }
+        if (m.has(QpAttribute.PATH_MIG_STATE)) {
+            parameters.migration(m.get(QpAttribute.PATH_MIG_STATE, PathMigration.class, PathMigration.MIGRATED));
         }
         parameters.pathMtu = m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.ofBytes(parameters.pathMtu))
                 .bytes();
@@ -151,6 +202,8 @@ final class QueuePairSettings {
                 p.destinationQpn,
                 Access.ofBits(p.access),
                 path,
+                alternate,
+                p.migration,
                 p.pkeyIndex,
                 1,
                 draining,

@@ -397,6 +397,11 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
 
     // ---- by the engine
 
+    /// Notes that the connection has migrated to its alternate path.
+    void onMigrated() {
+        settings.onMigrated();
+    }
+
     /// Notes that the protocol has changed the state by itself.
     void onState(QpState to) {
         JfrEvents.modified(this, state, to, true, driver.rootCause());

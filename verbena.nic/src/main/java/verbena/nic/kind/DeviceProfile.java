@@ -1,5 +1,6 @@
 package verbena.nic.kind;
 
+import java.util.EnumSet;
 import java.util.Set;
 import verbena.verbs.Capability;
 
@@ -12,5 +13,12 @@ public record DeviceProfile(
         Set<Capability> capabilities, int multicastGroups, int multicastAttached, int addressHandles) {
     public DeviceProfile {
         capabilities = Set.copyOf(capabilities);
+    }
+
+    /// The same, with one more capability.
+    public DeviceProfile with(Capability more) {
+        var all = EnumSet.of(more);
+        all.addAll(capabilities);
+        return new DeviceProfile(all, multicastGroups, multicastAttached, addressHandles);
     }
 }

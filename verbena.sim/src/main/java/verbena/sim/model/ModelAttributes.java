@@ -10,6 +10,7 @@ import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.Mtu;
+import verbena.verbs.PathMigration;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
@@ -89,6 +90,8 @@ final class ModelAttributes {
                 number(QpAttribute.DEST_QPN),
                 access(),
                 Optional.ofNullable((AddressVector) values.get(QpAttribute.AV)),
+                Optional.empty(), // the devices that it models have no alternate path
+                PathMigration.MIGRATED,
                 0,
                 1,
                 isDraining,

@@ -48,6 +48,18 @@ final class Ends implements Names {
         return Path.of(from.host.address, Gid.parse(name), 0, HOP_LIMIT);
     }
 
+    /// The way from an end's second address to another, which is the peer's second address as a rule.
+    Path alternate(End from, Words words) {
+        Gid own = from.host.other;
+        if (own == null) {
+            throw words.wrong("the wire has no path migration");
+        }
+        Gid to = Gid.parse(words.next("address"));
+        Path path = path(from, from.peer);
+        return new Path(
+                own.high(), own.low(), to.high(), to.low(), 0, HOP_LIMIT, path.sourcePort(), 0, 0, 0);
+    }
+
     /// The queue pair number of an end; that of all multicasts for an address.
     int qpnOf(String name) {
         End to = ends.get(name);

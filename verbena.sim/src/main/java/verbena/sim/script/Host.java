@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 import verbena.transport.PacketFate;
@@ -36,6 +37,9 @@ final class Host {
     private static final long IOVA_STEP = 0x10_0000;
 
     final Gid address;
+    /// What alternate paths begin and end at.
+    @Nullable Gid other;
+
     final MemoryTable memory;
     /// Connections from here to one peer share a window.
     final PeerWindows peerWindows;

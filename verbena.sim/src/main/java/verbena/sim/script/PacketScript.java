@@ -55,6 +55,7 @@ public final class PacketScript {
     private int reads = 4;
     private boolean shared;
     private boolean signalAll;
+    private boolean canMigrate;
     private int connections = 1;
     private final Map<String, String> others = new LinkedHashMap<>();
     private Gid addressA = Gid.parse("10.0.0.1");
@@ -180,6 +181,13 @@ public final class PacketScript {
         return this;
     }
 
+    /// The wire has path migration, as InfiniBand: each host has a second address, 10.0.1.1 of a and 10.0.1.2 of b, from
+    /// which alternate paths go.
+    public PacketScript migration() {
+        canMigrate = true;
+        return this;
+    }
+
     /// Runs a script from start to end.
     ///
     /// @throws ScriptFailure at the first line that does not happen
@@ -217,6 +225,10 @@ public final class PacketScript {
     private void connect() {
         Host hostOfA = new Host(addressA, peerWindows(), new SplittableRandom(1), arena);
         Host hostOfB = new Host(addressB, peerWindows(), new SplittableRandom(2), arena);
+        if (canMigrate) {
+            hostOfA.other = Gid.parse("10.0.1.1");
+            hostOfB.other = Gid.parse("10.0.1.2");
+        }
         pair(add("a", hostOfA), add("b", hostOfB));
         hostOfB.addArea("r1", AREA_BYTES, hostOfB.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
         hostOfA.addArea("r2", AREA_BYTES, hostOfA.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
@@ -259,6 +271,7 @@ public final class PacketScript {
         end.peer = peer;
         var p = end.parameters;
         p.pathMtu = mtu;
+        p.canMigrate = canMigrate;
         p.qkey = QKEY;
         p.access = REMOTE_ALL;
         p.destinationQpn = peer.parameters.qpn;
@@ -328,12 +341,13 @@ public final class PacketScript {
             }
             case "event" -> Reports.event(end, words);
             case "state" -> Reports.state(end, words);
+            case "migration" -> Reports.migration(end, words);
             case "counter" -> Reports.counter(end, words);
             case "memory" -> Reports.memory(ends, end, words);
             case "word" -> Reports.word(ends, end, words);
             case "notified" -> Reports.notified(end, words);
             case "set" -> Setup.set(ends, end, words);
-            case "modify" -> Setup.modify(end, words, time.now());
+            case "modify" -> Setup.modify(ends, end, words, time.now());
             case "region" -> Setup.region(end, words);
             case "window" -> Setup.window(end, words);
             case "srq" -> Setup.srq(end, words);

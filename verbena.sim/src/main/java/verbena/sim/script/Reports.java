@@ -8,6 +8,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;
+import verbena.verbs.PathMigration;
 import verbena.verbs.QpState;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
@@ -134,6 +135,14 @@ final class Reports {
         QpState expected = QpState.valueOf(words.next("state"));
         if (end.parameters.state != expected) {
             throw new Mismatch(end.name + " state " + end.parameters.state);
+        }
+    }
+
+    /// `migration ARMED`
+    static void migration(End end, Words words) {
+        PathMigration expected = PathMigration.valueOf(words.next("state"));
+        if (end.parameters.migration != expected) {
+            throw new Mismatch(end.name + " migration " + end.parameters.migration);
         }
     }
 

@@ -6,6 +6,7 @@ import verbena.transport.queue.Path;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Gid;
+import verbena.verbs.PathMigration;
 import verbena.verbs.QpState;
 
 /// The lines that make, change and end an end's objects.
@@ -97,7 +98,7 @@ final class Setup {
         }
     }
 
-    static void modify(End end, Words words, long now) {
+    static void modify(Ends ends, End end, Words words, long now) {
         var p = end.parameters;
         QpState to = p.state;
         while (!words.isEmpty()) {
@@ -113,6 +114,8 @@ final class Setup {
                 case "timeout" -> p.ackTimeoutNanos = AckTimeout.nanos(words.integer(word));
                 case "qkey" -> p.qkey = words.integer(word);
                 case "pkey" -> p.pkeys = new int[] {words.integer(word)};
+                case "alternate" -> p.alternate(ends.alternate(end, words), 0, p.ackTimeoutNanos);
+                case "migration" -> p.migration(PathMigration.valueOf(words.next("state")));
                 case "sq-psn" -> p.sqPsn = words.integer(word);
                 case "rq-psn" -> p.rqPsn = words.integer(word);
                 case "notify-drained" -> p.notifyWhenDrained = true;

@@ -34,11 +34,11 @@
 /// completion wr N status [ opcode o ] [ byte-len n ] [ imm n ] [ inv key ] [ qp end ] [ source-qp n ] [ grh ]
 ///                        [ cause words ],
 /// completion none
-/// event TYPE,  state STATE,  counter name N
+/// event TYPE,  state STATE,  migration ( "MIGRATED" | "REARM" | "ARMED" ),  counter name N
 /// memory region+N len N as [ end ] ( sent | wr N | region+N ) [ only ],  memory [ region+N ] unchanged
 /// memory region+N grh                                 the 40 bytes before the data of the last datagram
 /// word region+N is N,  set region+N ( word N | len N byte N )
-/// modify { STATE | attribute N }
+/// modify { STATE | attribute N | "alternate" address | "migration" ( "REARM" | "MIGRATED" ) }
 /// region name { len N | iova N | pd N | access right ... },  window name type N
 /// srq N [ "xrcd" N ] [ "pd" N ]                       a shared receive queue that peers name (XRC)
 /// close ( region | arena | window | srq ) name

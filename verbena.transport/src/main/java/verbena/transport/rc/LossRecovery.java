@@ -156,12 +156,24 @@ final class LossRecovery {
             return false;
         }
         retriesLeft--;
-        core.events.onRetransmission(why, cursor.unacked(), retriesLeft);
-        goBack();
-        recovering = true;
+        repair(why);
         share.lost(now);
         arm(now);
         return true;
+    }
+
+    /// Goes back on another path, where all retries are there again.
+    void beginAnew(Retransmission why, long now) {
+        retriesLeft = p.retryCount;
+        rnrRetriesLeft = p.rnrRetry;
+        repair(why);
+        arm(now);
+    }
+
+    private void repair(Retransmission why) {
+        core.events.onRetransmission(why, cursor.unacked(), retriesLeft);
+        goBack();
+        recovering = true;
     }
 
     /// The peer had no receive for the packet with this PSN. Goes back, and waits as asked; false when that was

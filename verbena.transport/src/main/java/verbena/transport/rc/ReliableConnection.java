@@ -61,6 +61,11 @@ public final class ReliableConnection extends ReliableProtocol {
     }
 
     @Override
+    void onMigrated() {
+        requester.followPath();
+    }
+
+    @Override
     public boolean isDraining() {
         return requester.isDraining();
     }

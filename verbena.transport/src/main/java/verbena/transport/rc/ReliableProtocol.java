@@ -28,6 +28,9 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
     /// A packet of the peer, of whatever direction.
     abstract PacketFate onPeerPacket(Frame frame, Opcode opcode, long nowNanos);
 
+    /// The connection has migrated to its alternate path.
+    void onMigrated() {}
+
     /// ERR: the peer reaches no memory through this queue pair any more.
     void endPeerAccess() {}
 
@@ -36,6 +39,9 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
         if (to != QpState.ERR) {
             if (to == QpState.RESET) {
                 core.rootCause = null;
+            }
+            if (core.migration.migrateAsAsked()) {
+                onMigrated();
             }
             modifyHalves(from, to, nowNanos);
             return;
@@ -52,11 +58,16 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
 
     @Override
     public final PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
-        if (!core.pkeyMatches(frame)) {
-            return PacketFate.DROPPED_PKEY;
+        if (p.state == QpState.RESET || p.state == QpState.INIT) {
+            return core.pkeyMatches(frame) ? onPeerPacket(frame, opcode, nowNanos) : PacketFate.DROPPED_PKEY;
         }
-        if (p.state != QpState.RESET && p.state != QpState.INIT && !core.isFromPeer(frame)) {
-            return PacketFate.DROPPED_SOURCE;
+        boolean isMigration = core.migration.isAskedBy(frame);
+        PacketFate fate = core.judgeSource(frame);
+        if (fate != PacketFate.ACCEPTED) {
+            return fate;
+        }
+        if (isMigration) {
+            onMigrated();
         }
         return onPeerPacket(frame, opcode, nowNanos);
     }

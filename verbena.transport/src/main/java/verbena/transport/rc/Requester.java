@@ -120,6 +120,16 @@ final class Requester {
         recovery.start();
     }
 
+    /// The connection has migrated: what is sent from now on shares the window to the peer's other address.
+    void followPath() {
+        if (!isWorking()) {
+            return;
+        }
+        share.leave(p.windows);
+        share.join(p.windows, p.path.destinationHigh(), p.path.destinationLow());
+        core.events.onReady();
+    }
+
     /// RTS has been entered, or something has been changed in it: the peer is asked from now on whether it lives.
     void armKeepAlive(long now) {
         keepAlive.arm(now);
@@ -418,9 +428,14 @@ final class Requester {
         checkDrained();
     }
 
-    /// Goes back, or fails when that was tried as often as it may be.
+    /// Goes back. When that was tried as often as it may be, the connection migrates to its alternate path, or fails.
     void retry(Retransmission why, long now) {
         if (recovery.retry(why, now)) {
+            return;
+        }
+        if (core.migration.migrate()) {
+            followPath();
+            recovery.beginAnew(why, now);
             return;
         }
         failures.failOldest(

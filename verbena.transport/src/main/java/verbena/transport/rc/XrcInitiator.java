@@ -24,6 +24,11 @@ public final class XrcInitiator extends ReliableProtocol {
     }
 
     @Override
+    void onMigrated() {
+        requester.followPath();
+    }
+
+    @Override
     public boolean isDraining() {
         return requester.isDraining();
     }

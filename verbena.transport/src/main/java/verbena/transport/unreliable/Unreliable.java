@@ -25,6 +25,9 @@ abstract sealed class Unreliable implements QueuePairProtocol permits Unreliable
 
     @Override
     public void onModified(QpState from, QpState to, long nowNanos) {
+        if (to == QpState.RTS || to == QpState.SQD) {
+            core.migration.migrateAsAsked();
+        }
         switch (to) {
             case RESET -> {
                 core.rootCause = null;

@@ -58,14 +58,12 @@ public final class UnreliableConnection extends Unreliable {
 
     @Override
     public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
-        if (!core.pkeyMatches(frame)) {
-            return PacketFate.DROPPED_PKEY;
-        }
         if (!isReceiving()) {
-            return PacketFate.DROPPED_STATE;
+            return core.pkeyMatches(frame) ? PacketFate.DROPPED_STATE : PacketFate.DROPPED_PKEY;
         }
-        if (!core.isFromPeer(frame)) {
-            return PacketFate.DROPPED_SOURCE;
+        PacketFate fate = core.judgeSource(frame);
+        if (fate != PacketFate.ACCEPTED) {
+            return fate;
         }
         if (!established) {
             established = true;

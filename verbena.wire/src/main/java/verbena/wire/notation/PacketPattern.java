@@ -237,7 +237,16 @@ public final class PacketPattern {
         if (field == null) {
             throw wrong(parsed.name() + " has no field " + word);
         }
-        put(field, field.form == Field.Form.FLAG ? 1 : value(field, words));
+        put(field, field.form == Field.Form.FLAG ? flag(words) : value(field, words));
+    }
+
+    /// A flag that is set; behind it, `0` says that it is not.
+    private static long flag(Deque<String> words) {
+        if ("0".equals(words.peek())) {
+            words.remove();
+            return 0;
+        }
+        return 1;
     }
 
     private void parseRegion(String word, @Nullable Opcode opcode) {

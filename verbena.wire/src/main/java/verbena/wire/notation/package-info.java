@@ -13,7 +13,7 @@
 ///     transport= "RC" | "UC" | "UD" | "RD" | "XRC"                        RC when left out
 ///     operation= a constant of verbena.wire.ib.Operation
 ///     reason   = "sequence" | "invalid-request" | "access" | "operational" | "invalid-rd-request"
-///     field    = flag | word number | "qp" name | ("rkey" | "inv") region | region ("+" | "-") number
+///     field    = flag [ "0" ] | word number | "qp" name | ("rkey" | "inv") region | region ("+" | "-") number
 ///     number   = decimal | "0x" hexadecimal | "-" decimal
 ///
 /// `| n` is the payload in bytes, without pad. Which fields a packet has follows from its opcode;

@@ -3,11 +3,13 @@ package verbena.nic.kind.ib;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import verbena.nic.kind.DeviceHost;
+import verbena.nic.kind.DeviceProfile;
 import verbena.nic.kind.roce.RoceKind;
 import verbena.nic.link.FabricPort;
 import verbena.nic.link.IbLink;
 import verbena.subnet.node.NodePort;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Capability;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
@@ -35,6 +37,12 @@ final class IbKind extends RoceKind {
         super(host, by -> new IbWays(host, link, by));
         this.host = host;
         this.link = link;
+    }
+
+    /// Migration is InfiniBand's own (decision 0126).
+    @Override
+    public DeviceProfile profile() {
+        return super.profile().with(Capability.PATH_MIGRATION);
     }
 
     @Override

@@ -1,0 +1,87 @@
+package verbena.transport;
+
+import verbena.transport.queue.Path;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.PathMigration;
+import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
+
+/// The migration of a connection to its alternate path (IBTA 17.2.8, decision 0126). Engine-confined.
+///
+/// The bit MigReq of a packet is 1 while its sender is in [PathMigration#MIGRATED]. A packet with 0 tells a queue pair
+/// in [PathMigration#REARM] that the peer has loaded its alternate path too, and one with 1 tells an armed queue pair
+/// that the peer has migrated.
+public final class Migration {
+    private final QueuePairParameters p;
+    private final QueuePairEvents events;
+    /// An unacceptable request to migrate is reported once for each path.
+    private Path refusedFor = Path.NONE;
+
+    Migration(QueuePairParameters parameters, QueuePairEvents events) {
+        this.p = parameters;
+        this.events = events;
+    }
+
+    /// Whether the next packets say that this end is in [PathMigration#MIGRATED].
+    boolean isTold() {
+        return p.canMigrate && p.migration == PathMigration.MIGRATED;
+    }
+
+    /// Takes the alternate path in place of the path; false when it is not armed.
+    public boolean migrate() {
+        if (p.migration != PathMigration.ARMED) {
+            return false;
+        }
+        p.path = p.alternate;
+        p.pkeyIndex = p.alternatePkeyIndex;
+        p.ackTimeoutNanos = p.alternateTimeoutNanos;
+        p.alternate = Path.NONE;
+        p.migration = PathMigration.MIGRATED;
+        events.onAsyncEvent(AsyncEvent.Type.PATH_MIG);
+        return true;
+    }
+
+    /// Migrates if the program has asked for it; false when it has not.
+    public boolean migrateAsAsked() {
+        boolean isAsked = p.isMigrationAsked;
+        p.isMigrationAsked = false;
+        return isAsked && migrate();
+    }
+
+    /// Whether a packet asks this end to migrate: the peer has done so.
+    public boolean isAskedBy(Frame frame) {
+        return p.migration == PathMigration.ARMED && Bth.migrated(frame.slot, frame.start);
+    }
+
+    /// The peer has migrated; false when the packet has not come by the alternate path, which leaves all as it is.
+    ///
+    /// @param isByPath whether the packet has come by the path in use
+    boolean follow(Frame frame, boolean isByPath) {
+        if (isByAlternate(frame)) {
+            return migrate();
+        }
+        if (isByPath && refusedFor != p.alternate) {
+            refusedFor = p.alternate;
+            events.onAsyncEvent(AsyncEvent.Type.PATH_MIG_ERR);
+        }
+        return false;
+    }
+
+    private boolean isByAlternate(Frame frame) {
+        Path way = p.alternate;
+        return frame.sourceHigh == way.destinationHigh()
+                && frame.sourceLow == way.destinationLow()
+                && frame.destinationHigh == way.sourceHigh()
+                && frame.destinationLow == way.sourceLow()
+                && frame.sourceLid == way.destinationLid()
+                && frame.pathBits == way.sourcePathBits()
+                && QueuePairCore.pkeyMatches(frame, p.pkeys[p.alternatePkeyIndex]);
+    }
+
+    /// A packet of the peer is accepted, whatever it asks for.
+    void onAccepted(Frame frame) {
+        if (p.migration == PathMigration.REARM && !Bth.migrated(frame.slot, frame.start)) {
+            p.migration = PathMigration.ARMED;
+        }
+    }
+}
