@@ -24,7 +24,9 @@ record QueuePairModifier(
         var to = modification.get(QpAttribute.AV, AddressVector.class, QueuePairSettings.NO_PATH);
         Path way = modification.has(QpAttribute.AV) ? context.path("modify: AV", to) : Path.NONE;
         Path alternate = modification.has(QpAttribute.ALT_PATH)
-                ? context.path("modify: ALT_PATH", QueuePairSettings.alternate(modification).path())
+                ? context.path(
+                        "modify: ALT_PATH",
+                        QueuePairSettings.alternate(modification).path())
                 : Path.NONE;
         queuePair.engine().call(() -> {
             // Checked again on the engine: the queue pair may have broken down or been closed meanwhile.

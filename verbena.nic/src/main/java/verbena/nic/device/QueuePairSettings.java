@@ -100,8 +100,8 @@ final class QueuePairSettings {
         if (m.has(QpAttribute.ALT_PATH)) {
             int pkeyIndex = alternate(m).pkeyIndex();
             if (pkeyIndex >= parameters.pkeys.length) {
-                throw new InvalidAttributesException("modify: ALT_PATH: pkeyIndex: 0 to "
-                        + (parameters.pkeys.length - 1) + ", got " + pkeyIndex);
+                throw new InvalidAttributesException(
+                        "modify: ALT_PATH: pkeyIndex: 0 to " + (parameters.pkeys.length - 1) + ", got " + pkeyIndex);
             }
         }
         range(m, QpAttribute.DEST_QPN, 0, Endpoint.QPN_MASK);
@@ -162,7 +162,9 @@ final class QueuePairSettings {
             AlternatePath loaded = alternate(m);
             alternate = Optional.of(loaded);
             parameters.alternate(
-                    alternateWay, loaded.pkeyIndex(), loaded.timeout().duration().toNanos());
+                    alternateWay,
+                    loaded.pkeyIndex(),
+                    loaded.timeout().duration().toNanos());
         }
         if (m.has(QpAttribute.PATH_MIG_STATE)) {
             parameters.migration(m.get(QpAttribute.PATH_MIG_STATE, PathMigration.class, PathMigration.MIGRATED));

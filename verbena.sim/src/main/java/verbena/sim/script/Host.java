@@ -38,7 +38,8 @@ final class Host {
 
     final Gid address;
     /// What alternate paths begin and end at.
-    @Nullable Gid other;
+    @Nullable
+    Gid other;
 
     final MemoryTable memory;
     /// Connections from here to one peer share a window.

@@ -147,7 +147,8 @@ final class PacketLines {
             time.deliverLate(copy, receiver, arrow.lateNanos());
         }
         Gid destination = new Gid(frame.destinationHigh, frame.destinationLow);
-        if (!destination.isMulticast() && !destination.equals(receiver.host.address)
+        if (!destination.isMulticast()
+                && !destination.equals(receiver.host.address)
                 && !destination.equals(receiver.host.other)) {
             throw new Mismatch("is sent to " + destination + ", not to " + receiver.host.address);
         }

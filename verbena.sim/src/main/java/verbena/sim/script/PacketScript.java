@@ -181,7 +181,8 @@ public final class PacketScript {
         return this;
     }
 
-    /// The wire has path migration, as InfiniBand: each host has a second address, 10.0.1.1 of a and 10.0.1.2 of b, from
+    /// The wire has path migration, as InfiniBand: each host has a second address, 10.0.1.1 of a and 10.0.1.2 of b,
+    /// from
     /// which alternate paths go.
     public PacketScript migration() {
         canMigrate = true;

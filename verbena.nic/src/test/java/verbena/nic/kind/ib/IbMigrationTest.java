@@ -116,20 +116,16 @@ class IbMigrationTest {
         /// The way to a peer, to one of its two LIDs and from one of the own.
         AddressVector way(End peer, boolean isGlobal, int bits) {
             Gid to = isGlobal ? peer.context.gids(1).getFirst().gid() : new Gid(0, 0);
-            return AddressVector.to(to, 0)
-                    .withDestinationLid(peer.lid() + bits)
-                    .withSourcePathBits(bits);
+            return AddressVector.to(to, 0).withDestinationLid(peer.lid() + bits).withSourcePathBits(bits);
         }
 
         void connect(End peer, boolean isGlobal) {
             qp.modify(new Transition.ToInit(Access.remoteAll()));
-            qp.modify(new Transition.ToRtr(
-                            way(peer, isGlobal, 0), Mtu.MTU_1024, peer.qp.qpn(), 100, 4, new RnrTimer(12))
-                    .modification()
-                    .alternatePath(new AlternatePath(way(peer, isGlobal, 1), 0, TIMEOUT)));
-            qp.modify(new Transition.ToRts(100, TIMEOUT, 6, 7, 4)
-                    .modification()
-                    .pathMigration(PathMigration.REARM));
+            qp.modify(
+                    new Transition.ToRtr(way(peer, isGlobal, 0), Mtu.MTU_1024, peer.qp.qpn(), 100, 4, new RnrTimer(12))
+                            .modification()
+                            .alternatePath(new AlternatePath(way(peer, isGlobal, 1), 0, TIMEOUT)));
+            qp.modify(new Transition.ToRts(100, TIMEOUT, 6, 7, 4).modification().pathMigration(PathMigration.REARM));
         }
 
         void completion() throws InterruptedException {
@@ -276,7 +272,10 @@ class IbMigrationTest {
             refused(a, migration(PathMigration.REARM), "REARM needs an alternate path");
             a.qp.modify(migration(PathMigration.MIGRATED));
             var alternate = a.way(b, false, 1);
-            refused(a, new QpModification().alternatePath(new AlternatePath(alternate, 128, TIMEOUT)), "pkeyIndex: 0 to 127");
+            refused(
+                    a,
+                    new QpModification().alternatePath(new AlternatePath(alternate, 128, TIMEOUT)),
+                    "pkeyIndex: 0 to 127");
             refused(
                     a,
                     new QpModification().alternatePath(new AlternatePath(alternate.withPort(2), 0, TIMEOUT)),
