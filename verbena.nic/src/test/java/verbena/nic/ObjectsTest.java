@@ -68,8 +68,11 @@ class ObjectsTest {
         var attributes = a.context.attributes();
         assertThat(attributes.has(Capability.RC)).isTrue();
         assertThat(attributes.capabilities())
-                .isEqualTo(EnumSet.complementOf(
-                        EnumSet.of(Capability.ON_DEMAND_PAGING, Capability.DMA_BUF, Capability.COMPLETION_TIMESTAMPS)));
+                .isEqualTo(EnumSet.complementOf(EnumSet.of(
+                        Capability.ON_DEMAND_PAGING,
+                        Capability.DMA_BUF,
+                        Capability.PATH_MIGRATION,
+                        Capability.COMPLETION_TIMESTAMPS)));
         assertThat(attributes.maxQpWr()).isEqualTo(16_384);
         assertThat(attributes.maxInlineBytes()).isEqualTo(512);
     }

@@ -9,7 +9,7 @@ import verbena.wire.ib.Bth;
 /// The migration of a connection to its alternate path (IBTA 17.2.8, decision 0126). Engine-confined.
 ///
 /// The bit MigReq of a packet is 1 while its sender is in [PathMigration#MIGRATED]. A packet with 0 tells a queue pair
-/// in [PathMigration#REARM] that the peer has loaded its alternate path too, and one with 1 tells an armed queue pair
+/// in [PathMigration#REARM] that the peer has loaded its alternate path too. A packet with 1 tells an armed queue pair
 /// that the peer has migrated.
 public final class Migration {
     private final QueuePairParameters p;
