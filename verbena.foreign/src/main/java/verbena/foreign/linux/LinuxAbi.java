@@ -16,6 +16,13 @@ public final class LinuxAbi {
     public static final int SOCK_NONBLOCK = 0x800;
     public static final int SOCK_CLOEXEC = 0x8_0000;
 
+    public static final int O_RDWR = 2;
+    public static final int TUNSETIFF = 0x4004_54CA;
+    public static final int IFF_TAP = 2;
+    public static final int IFF_NO_PI = 0x1000;
+    /// The longest name of an interface, and the zero behind it.
+    public static final int IFNAMSIZ = 16;
+
     public static final int SOL_SOCKET = 1;
     public static final int SO_REUSEADDR = 2;
     public static final int SO_ERROR = 4;
@@ -668,6 +675,15 @@ public final class LinuxAbi {
         public static final int TV_NSEC = 8; // 64 bits
 
         private Timespec() {}
+    }
+
+    /// What names an interface in ioctl(2): see netdevice(7).
+    public static final class Ifreq {
+        public static final int BYTES = 40;
+        public static final int IFR_NAME = 0; // 16 bytes
+        public static final int IFR_FLAGS = 16;
+
+        private Ifreq() {}
     }
 
     /// `struct itimerspec`.

@@ -2,6 +2,7 @@ package verbena.foreign.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static verbena.foreign.linux.LinuxAbi.SOCK_CLOEXEC;
 import static verbena.foreign.linux.LinuxAbi.SOCK_DGRAM;
 import static verbena.foreign.linux.LinuxAbi.SOCK_NONBLOCK;
@@ -14,6 +15,7 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
 import verbena.foreign.SystemFunction;
 
 /// Every Linux system call of this module.
@@ -53,6 +55,8 @@ public final class LinuxSockets {
     private static final SystemFunction CLOSE = SystemFunction.named("close");
     private static final SystemFunction READ = SystemFunction.named("read");
     private static final SystemFunction WRITE = SystemFunction.named("write");
+    private static final SystemFunction OPEN = SystemFunction.named("open");
+    private static final SystemFunction IOCTL = SystemFunction.named("ioctl");
     private static final SystemFunction SENDMMSG_ERRNO = SystemFunction.named("sendmmsg");
 
     // Those of the packet path keep the segments alive that they are passed.
@@ -322,6 +326,32 @@ public final class LinuxSockets {
     /// `time` is a `struct itimerspec`, from now; fails only when it is none.
     public static void setTimer(int fd, MemorySegment time) {
         int _ = (int) TIMERFD_SETTIME.call(fd, 0, time.address(), 0);
+    }
+
+    /// Makes an Ethernet interface whose frames are read from and written to the descriptor that is returned (the
+    /// kernel's TUN/TAP driver). The interface goes with the descriptor.
+    ///
+    /// @param name shorter than [LinuxAbi#IFNAMSIZ]
+    public int tap(String name, Arena scratch) {
+        MemorySegment path = scratch.allocateFrom("/dev/net/tun");
+        int fd = OPEN.tryCall(state, path.address(), LinuxAbi.O_RDWR | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (fd < 0) {
+            return fd;
+        }
+        MemorySegment request = scratch.allocate(LinuxAbi.Ifreq.BYTES, 8);
+        request.setString(LinuxAbi.Ifreq.IFR_NAME, name, StandardCharsets.US_ASCII);
+        request.set(JAVA_SHORT, LinuxAbi.Ifreq.IFR_FLAGS, (short) (LinuxAbi.IFF_TAP | LinuxAbi.IFF_NO_PI));
+        int result = IOCTL.tryCall(state, fd, LinuxAbi.TUNSETIFF, request.address());
+        if (result < 0) {
+            close(fd);
+            return result;
+        }
+        return fd;
+    }
+
+    /// How many bytes were written; -1 when there was no room, or an error.
+    public static long write(int fd, MemorySegment from, long length) {
+        return WRITE.call(fd, from.address(), length);
     }
 
     /// How many bytes were read; -1 when there was nothing, or an error.

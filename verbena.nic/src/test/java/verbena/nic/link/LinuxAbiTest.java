@@ -91,6 +91,7 @@ class LinuxAbiTest {
                 #include <asm/socket.h>
                 #include <sys/epoll.h>
                 #include <sys/eventfd.h>
+                #include <sys/ioctl.h>
                 #include <sys/mman.h>
                 #include <sys/socket.h>
                 #include <sys/syscall.h>
@@ -103,6 +104,8 @@ class LinuxAbiTest {
                 #include <linux/filter.h>
                 #include <linux/if_ether.h>
                 #include <linux/if_link.h>
+                #include <linux/if.h>
+                #include <linux/if_tun.h>
                 #include <linux/if_packet.h>
                 #include <linux/if_xdp.h>
                 #include <linux/magic.h>

@@ -69,6 +69,11 @@ final class Calendar {
         return true;
     }
 
+    /// When the next alarm rings; [#NEVER] when none is set.
+    long due() {
+        return size == 0 ? NEVER : times[0];
+    }
+
     /// Lets pass what is left of the time until `end`, when nothing happens in it.
     void pass(long end) {
         assert size == 0 || times[0] >= end : "nothing is left out";

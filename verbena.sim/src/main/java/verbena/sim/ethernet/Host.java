@@ -19,6 +19,12 @@ public final class Host extends Node {
     private int filled;
     private long receivedBytes;
     private @Nullable Intake intake;
+    private Outside outside = (packet, now) -> {};
+
+    /// Takes what comes for a host that stands outside.
+    interface Outside {
+        void accept(LightPacket packet, long now);
+    }
 
     Host(String name, int number, PacketPool pool) {
         super(name);
@@ -146,14 +152,22 @@ public final class Host extends Node {
     }
 
     private void take(LightPacket packet, long now) {
-        Transfer transfer = Objects.requireNonNull(packet.transfer);
-        if (packet.kind == LightPacket.Kind.DATA) {
+        Transfer transfer = packet.transfer;
+        if (transfer == null) {
+            receivedBytes += packet.bytes;
+            outside.accept(packet, now);
+        } else if (packet.kind == LightPacket.Kind.DATA) {
             receivedBytes += packet.bytes;
             transfer.received(packet, now);
         } else {
             transfer.answered(packet, now);
         }
         pool.give(packet);
+    }
+
+    /// From now on frames that are of no transfer go there.
+    void outside(Outside taker) {
+        outside = taker;
     }
 
     /// Sends an answer.

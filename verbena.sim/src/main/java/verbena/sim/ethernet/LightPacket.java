@@ -2,7 +2,8 @@ package verbena.sim.ethernet;
 
 import org.jspecify.annotations.Nullable;
 
-/// A packet without content: what switches and ends decide by. Pooled by [PacketPool].
+/// A packet without content: what switches and ends decide by. A frame of an [Emulation] has its content elsewhere.
+/// Pooled by [PacketPool].
 final class LightPacket {
     /// What a packet is.
     enum Kind {
@@ -17,10 +18,20 @@ final class LightPacket {
         PAUSE
     }
 
+    static final int NO_FRAME = -1;
+
     Kind kind = Kind.DATA;
 
+    /// The host that it goes to, and what equal ways are chosen by; a pause goes to no host.
+    @Nullable
+    Host to;
+
+    int hash;
+    /// What it is a packet of; null for pauses and for frames from outside.
     @Nullable
     Transfer transfer;
+    /// Where the content of a frame from outside is, or -1.
+    int frame = NO_FRAME;
     /// Length on the wire, with all headers and the gap between frames.
     int bytes;
     int priority;
@@ -29,6 +40,8 @@ final class LightPacket {
     long causedBy;
     /// Whether a switch has met congestion (ECN's CE).
     boolean marked;
+    /// Whether its sender understands marks (ECN's ECT). A switch drops what it cannot mark (RFC 3168, 5).
+    boolean isMarkable;
     /// Whether the sender of data wants an answer.
     boolean asks;
     /// What switches write into it; null when they need not, or it never was one that they wrote into.

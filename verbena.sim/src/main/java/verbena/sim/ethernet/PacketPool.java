@@ -1,10 +1,17 @@
 package verbena.sim.ethernet;
 
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// Packets that are not under way. A run makes as many as are under way at once, and no more.
 final class PacketPool {
     private @Nullable LightPacket free;
+    private IntConsumer onFrameOver = frame -> {};
+
+    /// Sets what is told that the content of a frame is needed no more: the frame has arrived, or was dropped.
+    void onFrameOver(IntConsumer told) {
+        onFrameOver = told;
+    }
 
     LightPacket take(LightPacket.Kind kind, @Nullable Transfer transfer, int bytes, int priority, long psn) {
         LightPacket packet = free;
@@ -16,11 +23,16 @@ final class PacketPool {
         }
         packet.kind = kind;
         packet.transfer = transfer;
+        if (transfer != null) {
+            packet.to = kind == LightPacket.Kind.DATA ? transfer.destination : transfer.source;
+            packet.hash = transfer.hash;
+        }
         packet.bytes = bytes;
         packet.priority = priority;
         packet.psn = psn;
         packet.causedBy = psn;
         packet.marked = false;
+        packet.isMarkable = true;
         packet.asks = false;
         packet.isMeasuring = false;
         packet.isInHeadroom = false;
@@ -29,6 +41,11 @@ final class PacketPool {
 
     void give(LightPacket packet) {
         packet.transfer = null;
+        packet.to = null;
+        if (packet.frame != LightPacket.NO_FRAME) {
+            onFrameOver.accept(packet.frame);
+            packet.frame = LightPacket.NO_FRAME;
+        }
         packet.next = free;
         free = packet;
     }

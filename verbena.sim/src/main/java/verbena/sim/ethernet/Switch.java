@@ -68,11 +68,9 @@ public final class Switch extends Node {
 
     @Override
     void arrived(LightPacket packet, Port in, long now) {
-        Transfer transfer = Objects.requireNonNull(packet.transfer, "pauses do not come so far");
-        boolean isAnswer = packet.kind != LightPacket.Kind.DATA;
-        Host to = isAnswer ? transfer.source : transfer.destination;
+        Host to = Objects.requireNonNull(packet.to, "pauses do not come so far");
         Port[] out = ways[to.number];
-        Port port = out.length == 1 ? out[0] : out[choice(transfer.hash, out.length)];
+        Port port = out.length == 1 ? out[0] : out[choice(packet.hash, out.length)];
         packet.ingress = in.index;
         if (!admit(packet, port)) {
             dropped++;
@@ -80,6 +78,12 @@ public final class Switch extends Node {
             return;
         }
         mark(packet, port);
+        if (packet.marked && !packet.isMarkable) {
+            leaves(packet, port, now);
+            dropped++;
+            pool.give(packet);
+            return;
+        }
         if (options.pauses()) {
             askToPause(in, packet.priority, now);
         }

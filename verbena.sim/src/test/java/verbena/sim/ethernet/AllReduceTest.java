@@ -20,8 +20,7 @@ class AllReduceTest {
         return network;
     }
 
-    /// A host sends 2 (n - 1) / n of the vector with both of the first, and the tree's hosts send all of it log2 n
-    /// times up and as often down, one child after the other.
+    /// With both algorithms a host sends 2 (n - 1) / n of the vector.
     @ParameterizedTest
     @CsvSource({"RING, 8, 1.75", "RING, 5, 1.6", "HALVING_DOUBLING, 8, 1.75", "HALVING_DOUBLING, 2, 1"})
     void itTakesTheTimeOfTheBytesThatEachHostSends(AllReduce.Algorithm algorithm, int hosts, double vectors) {

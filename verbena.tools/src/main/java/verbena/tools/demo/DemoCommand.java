@@ -1,6 +1,7 @@
 package verbena.tools.demo;
 
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -9,7 +10,9 @@ import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import verbena.tools.kit.ChildProcess;
 import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.HostNetwork;
 import verbena.tools.kit.ToolCommand;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -92,7 +95,9 @@ public final class DemoCommand extends ToolCommand {
             if (json) {
                 again.add("--json");
             }
-            return DemoCable.inNewNetwork(again);
+            try (var inside = new ChildProcess(HostNetwork.newNetwork(), again, Redirect.INHERIT, Redirect.INHERIT)) {
+                return inside.await();
+            }
         }
         if (!all) {
             String our = device != null ? device : isListed(SHARED_MEMORY) ? SHARED_MEMORY : "rocev2";

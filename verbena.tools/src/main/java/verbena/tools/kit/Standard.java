@@ -10,6 +10,9 @@ public final class Standard {
     private static final int USAGE_COLUMNS = 100;
     private static final int LAST = 100;
 
+    /// A command whose first positional parameter ends its own options: what follows are those of another program.
+    public interface RunsCommand {}
+
     private Standard() {}
 
     /// Gives it to a command and all below it.
@@ -38,6 +41,7 @@ public final class Standard {
                 .order(LAST + 2)
                 .description("Show where in the code an error comes from.")
                 .build());
+        command.setStopAtPositional(spec.userObject() instanceof RunsCommand);
         command.getSubcommands().values().forEach(Standard::addTo);
     }
 

@@ -8,9 +8,15 @@ import picocli.CommandLine.Spec;
 /// `verbena network`: the parent of its commands.
 @Command(
         name = "network",
-        header = "Run experiments on Ethernet in virtual time: pauses, marks, congestion control.",
+        header = "Run experiments on Ethernet in virtual time, and networks for real programs.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {NetworkListCommand.class, NetworkRunCommand.class, NetworkTryCommand.class})
+        subcommands = {
+            NetworkListCommand.class,
+            NetworkRunCommand.class,
+            NetworkTryCommand.class,
+            NetworkUpCommand.class,
+            NetworkExecCommand.class
+        })
 public final class NetworkCommand implements Runnable {
     @Spec
     private CommandSpec spec;

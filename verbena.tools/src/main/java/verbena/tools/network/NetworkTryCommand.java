@@ -95,7 +95,7 @@ public final class NetworkTryCommand extends ToolCommand {
         long length = amount("--bytes", () -> NetworkText.bytes(bytes));
         long nanos = amount("--for", () -> NetworkText.nanos(time));
         var trial = new Trial(
-                lines(),
+                lines(network, this),
                 choice("--workload", workload, Trial.Workload.values()),
                 length,
                 load,
@@ -108,7 +108,7 @@ public final class NetworkTryCommand extends ToolCommand {
         try {
             outcome = trial.run(step -> note("  " + step + " ..."));
         } catch (IllegalArgumentException e) {
-            throw wrong(e.getMessage());
+            throw wrong(String.valueOf(e.getMessage()));
         }
         Map<String, String> facts = new LinkedHashMap<>();
         facts.put("network", network);
@@ -120,7 +120,8 @@ public final class NetworkTryCommand extends ToolCommand {
         return 0;
     }
 
-    private List<String> lines() {
+    /// The lines of a network that is a file, or one line.
+    static List<String> lines(String network, ToolCommand command) {
         try {
             Path file = Path.of(network);
             if (Files.exists(file)) {
@@ -132,7 +133,7 @@ public final class NetworkTryCommand extends ToolCommand {
             throw CommandFailed.io("cannot read " + network, e);
         }
         if (!network.contains(" ")) {
-            throw wrong("NETWORK: there is no file '" + network + "', and one word is no network");
+            throw command.wrong("NETWORK: there is no file '" + network + "', and one word is no network");
         }
         return List.of(network);
     }
