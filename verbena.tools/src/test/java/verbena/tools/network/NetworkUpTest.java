@@ -64,7 +64,7 @@ class NetworkUpTest {
                             .status())
                     .isEqualTo(7);
 
-            up.destroy(); // by TERM, as Ctrl-C ends it
+            up.toHandle().destroy(); // by TERM, as Ctrl-C ends it; the streams stay open
             assertThat(until(said, "no such line"))
                     .contains("frames sent", "frames came later than planned")
                     .contains("0 dropped");
