@@ -1,16 +1,18 @@
 package verbena.cm;
 
+import org.jspecify.annotations.Nullable;
+
 /// What the active side wants and both sides get.
 ///
 /// @param serviceId see [verbena.wire.cm.IpCmHeader#serviceId]
 /// @param transportType as in [verbena.wire.cm.Req]
-/// @param pathMtu 1 for 256 bytes to 5 for 4096
+/// @param pathMtu 1 for 256 bytes to 5 for 4096; both paths carry it
 /// @param ackTimeout code of both queue pairs' ACK timeout
 /// @param retryCount both queue pairs', 0 to 7
-/// @param packetRate `enum ibv_rate`
 /// @param responseTimeout code of how long either side may take to answer
 /// @param maxRetries how often a message is sent again, 0 to 15
-/// @param lids on InfiniBand; [Lids#NONE] where a GID is enough
+/// @param pkey P_Key of both queue pairs
+/// @param alternate the path that both migrate to when the primary one fails (IBTA 17.2.8); null for none
 public record CmCall(
         long serviceId,
         int transportType,
@@ -18,20 +20,28 @@ public record CmCall(
         int ackTimeout,
         int retryCount,
         int trafficClass,
-        int hopLimit,
-        int packetRate,
         int responseTimeout,
         int maxRetries,
-        Lids lids) {
-    /// The way within a subnet of InfiniBand.
+        int pkey,
+        Path primary,
+        @Nullable Path alternate) {
+    /// Of wires without partitions (IBTA A16.5.2.1).
+    private static final int PKEY_DEFAULT = 0xFFFF;
+
+    /// A way through the network.
     ///
-    /// @param local own LID
-    /// @param remote the peer's LID
-    /// @param pkey P_Key of both queue pairs
+    /// @param localLid own LID
+    /// @param remoteLid the peer's LID
     /// @param isSubnetLocal whether no router is on the way
-    public record Lids(int local, int remote, int serviceLevel, int pkey, boolean isSubnetLocal) {
-        /// Of wires without LIDs (IBTA A16.5.2.1): the permissive LID, and the default partition.
-        public static final Lids NONE = new Lids(0xFFFF, 0xFFFF, 0, 0xFFFF, false);
+    /// @param packetRate `enum ibv_rate`
+    public record Path(
+            int localLid, int remoteLid, int serviceLevel, boolean isSubnetLocal, int packetRate, int hopLimit) {
+        private static final int PERMISSIVE_LID = 0xFFFF;
+
+        /// Of wires without LIDs (IBTA A16.5.2.1).
+        static Path byGid(int packetRate, int hopLimit) {
+            return new Path(PERMISSIVE_LID, PERMISSIVE_LID, 0, false, packetRate, hopLimit);
+        }
     }
 
     /// A call on a wire without LIDs.
@@ -53,17 +63,17 @@ public record CmCall(
                 ackTimeout,
                 retryCount,
                 trafficClass,
-                hopLimit,
-                packetRate,
                 responseTimeout,
                 maxRetries,
-                Lids.NONE);
+                PKEY_DEFAULT,
+                Path.byGid(packetRate, hopLimit),
+                null);
     }
 
-    /// The same call by a path.
+    /// The same call by these paths.
     ///
-    /// @param mtuMax the largest path MTU on it, as a code
-    public CmCall by(Lids lids, int mtuMax, int packetRate, int hopLimit) {
+    /// @param mtuMax the largest path MTU on them, as a code
+    public CmCall by(int pkey, int mtuMax, Path primary, @Nullable Path alternate) {
         return new CmCall(
                 serviceId,
                 transportType,
@@ -71,10 +81,10 @@ public record CmCall(
                 ackTimeout,
                 retryCount,
                 trafficClass,
-                hopLimit,
-                packetRate,
                 responseTimeout,
                 maxRetries,
-                lids);
+                pkey,
+                primary,
+                alternate);
     }
 }

@@ -45,8 +45,6 @@ public final class CommunicationManager {
     static final int SERVICE_TIMEOUT_MAX = 24;
     /// Code of how long a device takes to acknowledge, as soft-RoCE says it.
     static final int TARGET_ACK_DELAY = 15;
-    /// Of a REP: there is no moving to an alternate path (IBTA 12.7.20).
-    static final int FAILOVER_NOT_SUPPORTED = 1;
     /// Numbers are drawn from all there are.
     public static final int NO_SLOT = -1;
 
@@ -323,8 +321,7 @@ public final class CommunicationManager {
             return false;
         }
         CmPath alternate = req.alternate();
-        if (!alternate.equals(CmPath.NONE)
-                && !route.local().equals(new Gid(alternate.remoteGidHigh(), alternate.remoteGidLow()))) {
+        if (req.hasAlternate() && !route.local().equals(new Gid(alternate.remoteGidHigh(), alternate.remoteGidLow()))) {
             refuse(
                     req,
                     route,

@@ -86,35 +86,34 @@ final class ConnectionMessages {
                 own.startingPsn(),
                 call.responseTimeout(),
                 call.retryCount(),
-                call.lids().pkey(),
+                call.pkey(),
                 call.pathMtu(),
                 own.rnrRetryCount(),
                 call.maxRetries(),
                 own.sharedReceiveQueue(),
-                path(call),
-                CmPath.NONE,
+                path(call, call.primary()),
+                call.alternate() == null ? CmPath.NONE : path(call, call.alternate()),
                 own.privateData());
     }
 
-    private CmPath path(CmCall call) {
+    private CmPath path(CmCall call, CmCall.Path path) {
         return new CmPath(
-                call.lids().local(),
-                call.lids().remote(),
+                path.localLid(),
+                path.remoteLid(),
                 route.local().high(),
                 route.local().low(),
                 route.remote().high(),
                 route.remote().low(),
                 0,
-                call.packetRate(),
+                path.packetRate(),
                 call.trafficClass(),
-                call.hopLimit(),
-                call.lids().serviceLevel(),
-                call.lids().isSubnetLocal(),
+                path.hopLimit(),
+                path.serviceLevel(),
+                path.isSubnetLocal(),
                 call.ackTimeout());
     }
 
     Rep rep(CmEnd own, Req request) {
-        boolean asksForAlternate = !request.alternate().equals(CmPath.NONE);
         return new Rep(
                 transactionId,
                 localCommId,
@@ -125,7 +124,7 @@ final class ConnectionMessages {
                 own.responderResources(),
                 own.initiatorDepth(),
                 CommunicationManager.TARGET_ACK_DELAY,
-                asksForAlternate ? CommunicationManager.FAILOVER_NOT_SUPPORTED : 0,
+                request.hasAlternate() ? Rep.FAILOVER_NOT_SUPPORTED : Rep.FAILOVER_ACCEPTED,
                 false,
                 own.rnrRetryCount(),
                 own.sharedReceiveQueue(),

@@ -46,7 +46,7 @@ import verbena.wire.pcap.Encapsulation;
 
 /// What two Linux kernels said to each other, replayed. Our communication manager takes the place of one
 /// side, and its owner does at each time what that side's program did. It has to send what that side sent,
-/// byte for byte, except for what [#allowed] names.
+/// byte for byte, except for what `allowed` names.
 class GoldenConnectionsTest {
     private record Said(long nanos, boolean byA, CmMessage message, MemorySegment mad, Gid source, Gid destination) {}
 

@@ -10,6 +10,7 @@ import verbena.wire.mad.Field;
 /// @param responderResources READs and atomics that the sender can serve at once
 /// @param initiatorDepth READs and atomics that it means to have outstanding
 /// @param targetAckDelay 5-bit code of how long its device takes to acknowledge
+/// @param failover [#FAILOVER_ACCEPTED] when the sender takes the REQ's alternate path, or there is none
 /// @param flowControl whether credits are used
 /// @param rnrRetryCount for the receiver's queue pair
 public record Rep(
@@ -33,6 +34,13 @@ public record Rep(
     public static final int ATTRIBUTE = 0x13;
     /// Bytes of private data that it has room for.
     public static final int PRIVATE_DATA_BYTES = 196;
+
+    /// The alternate path of the REQ is taken.
+    public static final int FAILOVER_ACCEPTED = 0;
+    /// The sender's device cannot migrate.
+    public static final int FAILOVER_NOT_SUPPORTED = 1;
+    /// This alternate path is not taken.
+    public static final int FAILOVER_REJECTED = 2;
 
     private static final Field LOCAL_COMM_ID = Field.of(0, 32);
     private static final Field REMOTE_COMM_ID = Field.of(4, 32);
@@ -66,6 +74,26 @@ public record Rep(
                 SHARED_RECEIVE_QUEUE.getBoolean(body),
                 LOCAL_CA_GUID.get(body),
                 PrivateData.read(body, PRIVATE_DATA, PRIVATE_DATA_BYTES));
+    }
+
+    /// The same with another word on the alternate path.
+    public Rep withFailover(int failover) {
+        return new Rep(
+                transactionId,
+                localCommId,
+                remoteCommId,
+                localQkey,
+                localQpn,
+                startingPsn,
+                responderResources,
+                initiatorDepth,
+                targetAckDelay,
+                failover,
+                flowControl,
+                rnrRetryCount,
+                sharedReceiveQueue,
+                localCaGuid,
+                privateData);
     }
 
     /// The same with other private data.

@@ -21,7 +21,7 @@ import verbena.wire.mad.Field;
 /// @param pathMtu 1 for 256 bytes to 5 for 4096
 /// @param rnrRetryCount for the receiver's queue pair
 /// @param maxCmRetries how often this message is sent again
-/// @param alternate [CmPath#NONE] on RoCE
+/// @param alternate the path that both queue pairs migrate to when the first fails; [CmPath#NONE] on RoCE
 public record Req(
         long transactionId,
         int localCommId,
@@ -128,6 +128,10 @@ public record Req(
                 primary,
                 alternate,
                 privateData);
+    }
+
+    public boolean hasAlternate() {
+        return !alternate.equals(CmPath.NONE);
     }
 
     @Override

@@ -9,7 +9,6 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmCall;
-import verbena.cm.CmCall.Lids;
 import verbena.nic.kind.DeviceHost;
 import verbena.nic.kind.roce.RoceKind;
 import verbena.nic.kind.roce.Ways;
@@ -26,7 +25,9 @@ import verbena.wire.mad.PathRecord;
 import verbena.wire.mad.Sa;
 
 /// The ways to peers on InfiniBand: asks the subnet administration for path records (IBTA 15.2.5.16), and learns from
-/// peers that ask for a connection, because ways are reversible. Engine-confined, but for [#complete] and [#join].
+/// peers that ask for a connection, because ways are reversible. A port with several LIDs has a second way, by the
+/// next LID of both ends: requests for connections name it as the alternate path. Engine-confined, but for [#complete]
+/// and [#join].
 final class IbWays implements Ways {
     /// Peers whose way is remembered; when there are more, all are forgotten.
     static final int KNOWN_MAX = 4_096;
@@ -38,7 +39,15 @@ final class IbWays implements Ways {
     /// @param mtu the largest on the way, as a code
     /// @param rate `enum ibv_rate`; 0 when it is not known
     /// @param freshNanos until when it is believed
-    private record Way(int lid, int serviceLevel, int mtu, int rate, int hopLimit, long freshNanos) {
+    /// @param alternate the second way; null when there is none, or it is not known
+    private record Way(
+            int lid,
+            int serviceLevel,
+            int mtu,
+            int rate,
+            int hopLimit,
+            @Nullable Way alternate,
+            long freshNanos) {
         static Way of(MemorySegment record, long freshNanos) {
             return new Way(
                     PathRecord.DLID.getInt(record),
@@ -46,12 +55,23 @@ final class IbWays implements Ways {
                     PathRecord.MTU.getInt(record),
                     PathRecord.RATE.getInt(record),
                     PathRecord.HOP_LIMIT.getInt(record),
+                    null,
                     freshNanos);
         }
 
         /// Learned from a datagram, which tells no more than the LID.
         static Way heard(int lid, long freshNanos) {
-            return new Way(lid, 0, Mtu.MTU_4096.code(), 0, 0, freshNanos);
+            return new Way(lid, 0, Mtu.MTU_4096.code(), 0, 0, null, freshNanos);
+        }
+
+        Way with(Way second) {
+            return new Way(lid, serviceLevel, mtu, rate, hopLimit, second, freshNanos);
+        }
+
+        /// No router is on the way where the hop limit is below 2.
+        CmCall.Path from(int ownLid, int rateUnlessKnown) {
+            return new CmCall.Path(
+                    ownLid, lid, serviceLevel, hopLimit < 2, rate == 0 ? rateUnlessKnown : rate, hopLimit);
         }
     }
 
@@ -100,9 +120,9 @@ final class IbWays implements Ways {
             others = new ArrayList<>();
             asked.put(remote, others);
             questions.ask(
-                    question(local, remote),
+                    question(local, remote, 0),
                     local,
-                    (mad, now) -> onAnswer(remote, mad, now),
+                    (mad, now) -> onAnswer(local, remote, mad, now),
                     host.engine().nowNanos());
         }
         others.add(then);
@@ -112,8 +132,8 @@ final class IbWays implements Ways {
         return NativePacket.isByLid(gid.high(), gid.low());
     }
 
-    private MemorySegment question(Gid local, Gid remote) {
-        long given = PathRecord.HAS_DGID | PathRecord.HAS_SGID | PathRecord.HAS_NUMB_PATH;
+    private MemorySegment question(Gid local, Gid remote, long more) {
+        long given = PathRecord.HAS_DGID | PathRecord.HAS_SGID | PathRecord.HAS_NUMB_PATH | more;
         MemorySegment mad = questions.question(Mad.METHOD_GET, PathRecord.ATTRIBUTE, given);
         MemorySegment record = Sa.data(mad);
         PathRecord.DGID_HIGH.put(record, remote.high());
@@ -124,16 +144,43 @@ final class IbWays implements Ways {
         return mad;
     }
 
+    private void onAnswer(Gid local, Gid remote, @Nullable MemorySegment mad, long nowNanos) {
+        Way way = way(mad, nowNanos);
+        if (way == null || link.port().lmc() == 0) {
+            found(remote, way);
+            return;
+        }
+        questions.ask(
+                secondQuestion(local, remote, way.lid),
+                local,
+                (second, now) -> {
+                    Way next = way(second, now);
+                    found(remote, next == null || next.mtu < way.mtu ? way : way.with(next));
+                },
+                nowNanos);
+    }
+
+    /// Asks for the way between the next LIDs of both ports. The administration knows none when the peer's port has
+    /// one LID only.
+    private MemorySegment secondQuestion(Gid local, Gid remote, int lid) {
+        MemorySegment mad = question(local, remote, PathRecord.HAS_SLID | PathRecord.HAS_DLID);
+        PathRecord.SLID.put(Sa.data(mad), link.port().lid() ^ 1);
+        PathRecord.DLID.put(Sa.data(mad), lid ^ 1);
+        return mad;
+    }
+
+    private static @Nullable Way way(@Nullable MemorySegment mad, long nowNanos) {
+        return mad != null && Mad.status(mad) == 0 ? Way.of(Sa.data(mad), nowNanos + FRESH_NANOS) : null;
+    }
+
     /// What has waited leaves, or is lost when there is no way.
-    private void onAnswer(Gid remote, @Nullable MemorySegment mad, long nowNanos) {
+    private void found(Gid remote, @Nullable Way way) {
         List<Found> waited = Objects.requireNonNullElse(asked.remove(remote), List.of());
         waiting -= waited.size();
-        MemorySegment record = mad != null && Mad.status(mad) == 0 ? Sa.data(mad) : null;
-        if (record != null) {
-            learn(remote, Way.of(record, nowNanos + FRESH_NANOS));
+        if (way != null) {
+            learn(remote, way);
         }
-        boolean isThere = record != null;
-        waited.forEach(then -> then.on(isThere));
+        waited.forEach(then -> then.on(way != null));
     }
 
     @Override
@@ -158,16 +205,29 @@ final class IbWays implements Ways {
                         way.lid);
     }
 
-    /// IBTA 12.7: what both queue pairs get is in the path record. No router is on the way where the hop limit is
-    /// below 2.
+    /// IBTA 12.7: what both queue pairs get is in the path records.
     @Override
     public CmCall complete(CmCall call, Gid remote) {
         Way way = known.get(remote);
         if (way == null) {
             return call;
         }
-        var lids = new Lids(link.port().lid(), way.lid, way.serviceLevel, link.pkeys()[0], way.hopLimit < 2);
-        return call.by(lids, way.mtu, way.rate == 0 ? call.packetRate() : way.rate, way.hopLimit);
+        int own = link.port().lid();
+        int rate = call.primary().packetRate();
+        Way second = way.alternate;
+        CmCall.Path alternate = second == null ? null : second.from(own ^ 1, rate);
+        return call.by(link.pkeys()[0], way.mtu, way.from(own, rate), alternate);
+    }
+
+    @Override
+    public int pathBits(int lid) {
+        int bits = lid - link.port().lid();
+        return bits >= 0 && bits < 1 << link.port().lmc() ? bits : -1;
+    }
+
+    @Override
+    public boolean canMigrate() {
+        return true;
     }
 
     /// A later answer of the subnet administration replaces what was learned so.

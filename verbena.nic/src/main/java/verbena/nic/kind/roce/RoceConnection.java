@@ -13,7 +13,6 @@ import verbena.cm.CmRefusal;
 import verbena.cm.CmRoute;
 import verbena.cm.CommunicationManager;
 import verbena.nic.observe.JfrEvents;
-import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
@@ -21,7 +20,6 @@ import verbena.verbs.Mtu;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
-import verbena.verbs.Transition;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PeerParameters;
@@ -35,7 +33,6 @@ import verbena.wire.cm.Rej;
 import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
-import verbena.wire.ib.Psn;
 
 /// A connection of the communication manager, and the queue pair that it is about. When one of them ends, so does
 /// the other. Verbs come from any thread and are carried out on the engine; events come from the engine.
@@ -58,9 +55,8 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     private final CmRoute route;
     private final int localPort;
     private final int remotePort;
-    /// First PSN that the peer is to send.
-    private final int startingPsn;
     private final SecretProof proof;
+    private final QueuePairSteps steps;
     private final ConnectedQueuePair queuePair = new ConnectedQueuePair();
 
     // Confined to the first engine, which has the communication manager; the queue pair may live on another.
@@ -83,7 +79,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         this.route = route;
         this.localPort = localPort;
         this.remotePort = remotePort;
-        this.startingPsn = service.host().random().nextInt() & Psn.MASK;
+        this.steps = new QueuePairSteps(service, route);
         this.proof = new SecretProof(route, service.host().random());
     }
 
@@ -194,7 +190,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     private CmEnd end(End own, int responderResources, int initiatorDepth, verbena.wire.cm.PrivateData said) {
         return new CmEnd(
                 own.qpn(),
-                startingPsn,
+                steps.startingPsn(),
                 responderResources,
                 initiatorDepth,
                 own.parameters().rnrRetryCount(),
@@ -367,52 +363,8 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
             if (!isActive) {
                 toAcceptWith(own); // a mistake in it is to be known before the queue pair has moved
             }
-            var step = isActive && rep != null
-                    ? step(
-                            to,
-                            own,
-                            req,
-                            rep.localQpn(),
-                            rep.startingPsn(),
-                            rep.rnrRetryCount(),
-                            rep.responderResources())
-                    : step(
-                            to,
-                            own,
-                            req,
-                            req.localQpn(),
-                            req.startingPsn(),
-                            req.rnrRetryCount(),
-                            req.responderResources());
-            return step.modification();
+            return rep != null ? steps.active(to, own, req, rep) : steps.passive(to, own, req);
         });
-    }
-
-    /// The step that follows from what the peer says of its end: its queue pair, the first PSN that it expects,
-    /// how often to retry after its RNR NAKs, and how many READs it serves.
-    private Transition step(QpState to, End own, Req req, int qpn, int psn, int rnrRetry, int reads) {
-        ConnectionParameters parameters = own.parameters();
-        boolean isUc = own.type() == QpType.UC;
-        AddressVector path = service.path(route, req.primary().trafficClass())
-                .withServiceLevel(req.primary().serviceLevel());
-        Mtu mtu = Mtu.ofCode(req.pathMtu());
-        return switch (to) {
-            case RTR ->
-                isUc
-                        ? new Transition.ToRtrUc(path, mtu, qpn, startingPsn)
-                        : new Transition.ToRtr(
-                                path, mtu, qpn, startingPsn, parameters.responderResources(), parameters.minRnrTimer());
-            case RTS ->
-                isUc
-                        ? new Transition.ToRtsUnreliable(psn)
-                        : new Transition.ToRts(
-                                psn,
-                                new AckTimeout(req.primary().ackTimeout()),
-                                req.retryCount(),
-                                rnrRetry,
-                                Math.min(parameters.initiatorDepth(), reads));
-            case RESET, INIT, SQD, SQE, ERR -> throw new IllegalArgumentException("to: RTR or RTS, got " + to);
-        };
     }
 
     private verbena.wire.cm.PrivateData toAcceptWith(End own) {
@@ -436,7 +388,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                                     Math.min(parameters.responderResources(), req.initiatorDepth()),
                                     Math.min(parameters.initiatorDepth(), req.responderResources()),
                                     said),
-                            rep -> proof.prove(rep, req),
+                            rep -> proof.prove(steps.judged(rep, req), req),
                             now());
             queuePair.attach(own, this);
             queuePair.expectSourcePort(CmExtension.of(req.localQkey()));

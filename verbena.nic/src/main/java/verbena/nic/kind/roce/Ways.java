@@ -54,6 +54,17 @@ public interface Ways {
         return call;
     }
 
+    /// Which of the own LIDs this is: its lowest bits, as many as the port's LMC says; -1 when it is no own LID, or
+    /// there are none.
+    default int pathBits(int lid) {
+        return -1;
+    }
+
+    /// Whether queue pairs of this wire migrate to alternate paths.
+    default boolean canMigrate() {
+        return false;
+    }
+
     /// A management datagram of a peer has come from this LID.
     void onHeard(Gid remote, int lid);
 

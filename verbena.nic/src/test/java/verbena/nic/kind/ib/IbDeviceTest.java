@@ -329,6 +329,9 @@ class IbDeviceTest {
             assertThat(request.primary().packetRate()).as("100 Gb/s").isEqualTo(16);
             assertThat(request.primary().hopLimit()).isZero();
             assertThat(request.primary().subnetLocal()).isTrue();
+            assertThat(request.hasAlternate())
+                    .as("ports of one LID have no second path")
+                    .isFalse();
         }
     }
 

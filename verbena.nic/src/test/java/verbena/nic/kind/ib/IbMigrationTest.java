@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.link.FabricPort;
 import verbena.nic.link.FabricServer;
 import verbena.subnet.fabric.Fabric;
@@ -38,6 +42,9 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RnrTimer;
 import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.cm.ConnectionOptions;
 
 /// Migration to an alternate path over a fabric with two spines: with LMC 1 each adapter has two LIDs, whose routes
 /// differ. The manager's cable is pulled, so that only migration repairs a cut.
@@ -172,9 +179,10 @@ class IbMigrationTest {
         }
     }
 
-    /// The link that the first of the two ways takes from leaf1.
-    private int firstLink(End to) {
-        var tables = fabric.node("leaf1").node().tables();
+    /// The link that the first of the two ways takes from a leaf to the adapter at the other one.
+    private int firstLink(String leaf, End atLeaf2, End atLeaf1) {
+        End to = leaf.equals("leaf1") ? atLeaf2 : atLeaf1;
+        var tables = fabric.node(leaf).node().tables();
         assertThat(tables.port(to.lid())).as("two ways").isNotEqualTo(tables.port(to.lid() + 1));
         assertThat(tables.port(to.lid())).isGreaterThanOrEqualTo(LEAF1_TO_SPINES);
         return tables.port(to.lid());
@@ -197,7 +205,7 @@ class IbMigrationTest {
             assertThat(b.migration()).isEqualTo(PathMigration.ARMED);
 
             cut("m", 1);
-            int link = firstLink(b);
+            int link = firstLink("leaf1", b, a);
             cut("leaf1", link);
             pingPong(a, b, 50);
             assertThat(a.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
@@ -219,6 +227,53 @@ class IbMigrationTest {
     @Test
     void aConnectionByGidGoesOnByTheAlternatePathWhenItsLinkIsCut() throws Exception {
         migratesWhenItsLinkIsCut(true);
+    }
+
+    /// The REQ offers the path between the second LIDs, and both ends load it (IBTA 12.6.5, 12.9.7): no program does
+    /// anything for that.
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aConnectionOfTheManagerMigratesByItself(boolean cutAtTheListener) throws Exception {
+        try (End a = new End(1);
+                End b = new End(2)) {
+            var options = ConnectionOptions.defaults();
+            var at = new InetSocketAddress(b.context.gids(1).getFirst().gid().address(), 0);
+            try (var listener = ConnectionListener.bind(at, options.withDevice(b.context))) {
+                var accepted = new FutureTask<>(listener::accept);
+                Thread.ofVirtual().start(accepted);
+                try (var here = Connection.connect(listener.localAddress(), options.withDevice(a.context));
+                        var there = accepted.get()) {
+                    talk(here, there);
+                    for (QueuePair qp : new QueuePair[] {here.queuePair(), there.queuePair()}) {
+                        assertThat(qp.query().pathMigration()).isEqualTo(PathMigration.ARMED);
+                    }
+                    AddressVector second = here.queuePair()
+                            .query()
+                            .alternatePath()
+                            .orElseThrow()
+                            .path();
+                    assertThat(second).isEqualTo(a.way(b, true, 1));
+
+                    cut("m", 1);
+                    cut(cutAtTheListener ? "leaf2" : "leaf1", firstLink(cutAtTheListener ? "leaf2" : "leaf1", b, a));
+                    talk(here, there);
+                    assertThat(a.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
+                    assertThat(b.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
+                    assertThat(here.queuePair().query().path()).contains(second);
+                }
+            }
+        }
+    }
+
+    private static void talk(Connection here, Connection there) throws InterruptedException {
+        MemoryRegion in = there.allocate(4, Access.remoteAll());
+        MemoryRegion back = here.allocate(4, Access.remoteAll());
+        for (byte round = 1; round < 20; round++) {
+            here.write(new byte[] {round}, in.remote(), 0);
+            there.write(new byte[] {round}, back.remote(), 0);
+            assertThat(in.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(round);
+            assertThat(back.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(round);
+        }
     }
 
     @Test
