@@ -68,6 +68,11 @@ record Event(
         return (isPacket() ? "under way for " : "took ") + Recording.micros(tookNanos) + " µs";
     }
 
+    /// Whether it happens at the fourth lane, or between that and the third.
+    boolean isBeyond() {
+        return from == Place.APPLICATION_B || to == Place.APPLICATION_B;
+    }
+
     boolean isPacket() {
         return kind == Kind.PACKET || kind == Kind.LOST;
     }

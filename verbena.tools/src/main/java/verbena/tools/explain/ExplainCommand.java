@@ -44,7 +44,7 @@ public final class ExplainCommand extends ToolCommand {
             arity = "0..1",
             paramLabel = "SCENARIO",
             completionCandidates = Names.class,
-            description = "What to explain: write, read, lost-packet, ...; without it, all are listed.")
+            description = "What to explain: write, read, lost-packet, subnet, ...; without it, all are listed.")
     private @Nullable String name;
 
     @Option(
@@ -118,9 +118,7 @@ public final class ExplainCommand extends ToolCommand {
             throw wrong(String.format(
                     Locale.ROOT, "--rehearse: 0 to %.0f seconds, got %s", REHEARSAL_SECONDS_MAX, seconds));
         }
-        Recording recording = new ScenarioRunner(
-                        scenario, device, peerDevice == null ? device : peerDevice, size == null ? 0 : size)
-                .run(seconds);
+        Recording recording = record(scenario);
         if (html != null) {
             write(html.toString(), HtmlPage.of(recording), out);
         }
@@ -135,6 +133,18 @@ public final class ExplainCommand extends ToolCommand {
                     .print(recording);
         }
         return 0;
+    }
+
+    private Recording record(Scenario scenario) throws InterruptedException {
+        if (scenario != Scenario.SUBNET) {
+            return new ScenarioRunner(
+                            scenario, device, peerDevice == null ? device : peerDevice, size == null ? 0 : size)
+                    .run(seconds);
+        }
+        if (spec().commandLine().getParseResult().hasMatchedOption("--device") || peerDevice != null) {
+            throw wrong("--device: '" + scenario.title() + "' has a fabric of its own");
+        }
+        return SubnetStory.record(seconds);
     }
 
     private static void list(PrintWriter out) {

@@ -43,12 +43,16 @@ final class HtmlPage {
                 %s</style>
                 <noscript><style>.why { display: block; } aside { display: none; } main { display: block; }</style></noscript>
                 </head>
-                <body>
+                <body%s>
                 <header>
                 <h1><code>explain %s</code></h1>
                 <p>%s</p>
                 """.formatted(
-                        text(recording.name()), resource("page.css"), text(recording.name()), text(recording.title())));
+                        text(recording.name()),
+                        resource("page.css"),
+                        recording.cast().isRow() ? " class=\"row\"" : "",
+                        text(recording.name()),
+                        text(recording.title())));
         recording
                 .setting()
                 .forEach(line -> html.append("<p>").append(text(line)).append("</p>\n"));
@@ -60,10 +64,7 @@ final class HtmlPage {
                 <ol>
                 <li class="heads" aria-hidden="true"><div class="time">µs</div><div class="scene">%s%s%s%s</div></li>
                 """.formatted(
-                        head(Place.APPLICATION_A, "app A"),
-                        head(Place.DEVICE_A, "device A"),
-                        head(Place.DEVICE_B, "device B"),
-                        head(Place.APPLICATION_B, "app B")));
+                head(Place.APPLICATION_A), head(Place.DEVICE_A), head(Place.DEVICE_B), head(Place.APPLICATION_B)));
         long last = recording.events().getFirst().nanos();
         for (Event event : recording.events()) {
             if (event.kind() == Kind.PHASE) {
@@ -82,8 +83,9 @@ final class HtmlPage {
         html.append("</ul></section>\n<script>\n").append(resource("page.js")).append("</script>\n</body>\n</html>\n");
     }
 
-    private static String head(Place place, String name) {
-        return "<span style=\"left: var(%s)\">%s</span>".formatted(lane(place), name);
+    private String head(Place place) {
+        return "<span style=\"left: var(%s)\">%s</span>"
+                .formatted(lane(place), recording.cast().head(place));
     }
 
     // ---- an event
@@ -114,12 +116,13 @@ final class HtmlPage {
                 || label.contains("missing")
                 || label.startsWith("dropped");
         return switch (event.kind()) {
-                    case PACKET -> "packet across" + way + side;
+                    case PACKET -> "packet across" + way + side + (event.isBeyond() ? " beyond" : "");
                     case LOST -> "packet lost across" + way + side;
                     case CALL -> "call" + way + side + (event.from().isLeft() ? " near-a" : " near-b");
                     case TOLD -> "told" + way + side + (event.from().isLeft() ? " near-a" : " near-b");
                     case STEP ->
-                        "step" + side + (label.contains("placed at") || label.contains("becomes") ? " memory" : "");
+                        "step" + side + (event.isBeyond() ? " beyond" : "")
+                                + (label.contains("placed at") || label.contains("becomes") ? " memory" : "");
                     case PHASE -> throw new AssertionError("is no row");
                 }
                 + (bad ? " bad" : "");
@@ -143,8 +146,8 @@ final class HtmlPage {
         html.append("<p class=\"when\">%s, at %s µs%s</p>"
                 .formatted(
                         event.from() == event.to()
-                                ? event.from().title()
-                                : event.from().title() + " → " + event.to().title(),
+                                ? title(event.from())
+                                : title(event.from()) + " → " + title(event.to()),
                         recording.since(event),
                         event.duration().isEmpty() ? "" : ", " + text(event.duration())));
         html.append("<p>").append(text(event.text())).append("</p>");
@@ -155,6 +158,10 @@ final class HtmlPage {
             bytes(packet);
         }
         html.append("</template>");
+    }
+
+    private String title(Place place) {
+        return recording.cast().title(place);
     }
 
     private void fields(List<Part> parts) {

@@ -10,7 +10,7 @@ final class Mermaid {
             text.append("    participant ")
                     .append(place.id())
                     .append(" as ")
-                    .append(place.title())
+                    .append(recording.cast().title(place))
                     .append('\n');
         }
         for (Event event : recording.events()) {

@@ -12,7 +12,7 @@ final class PlantUml {
         text.append("hide footbox\n");
         for (Place place : Place.values()) {
             text.append("participant \"")
-                    .append(place.title())
+                    .append(recording.cast().title(place))
                     .append("\" as ")
                     .append(place.id())
                     .append('\n');

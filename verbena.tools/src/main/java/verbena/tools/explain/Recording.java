@@ -5,12 +5,13 @@ import java.util.Locale;
 
 /// What happened in one run, ready to be told.
 ///
+/// @param cast who plays
 /// @param name of the scenario
 /// @param title what it is about
 /// @param setting what the two ends are, and how it was measured
 /// @param events in the order of time; the first is where time begins
 /// @param closing what it came to: counts, copies, mode switches
-record Recording(String name, String title, List<String> setting, List<Event> events, List<String> closing) {
+record Recording(Cast cast, String name, String title, List<String> setting, List<Event> events, List<String> closing) {
     /// Microseconds from the beginning to an event, as text.
     String since(Event event) {
         return micros(event.nanos() - events.getFirst().nanos());

@@ -50,7 +50,9 @@ enum Scenario {
             Troubles::outOfBounds,
             Capability.RDMA_WRITE),
     TOO_LONG("a message that is longer than its receive", 100, Troubles::tooLong),
-    BAD_LKEY("a request that names memory that A does not have", 64, Troubles::badLocalKey);
+    BAD_LKEY("a request that names memory that A does not have", 64, Troubles::badLocalKey),
+    /// Has no ends: [SubnetStory] runs it.
+    SUBNET("how a subnet of InfiniBand comes up, and what its manager does when a cable is pulled", 0, _ -> {});
 
     /// What a scenario does.
     @FunctionalInterface

@@ -120,7 +120,7 @@ final class ScenarioRunner {
             setting.add(
                     "The packets are not in the recording: these devices are not Verbena's own, and do not show them.");
         }
-        return new Recording(scenario.title(), scenario.line(), setting, events, closing(ends, events));
+        return new Recording(Cast.ENDS, scenario.title(), scenario.line(), setting, events, closing(ends, events));
     }
 
     private static String address(End end) {

@@ -50,7 +50,8 @@ final class TextDiagram {
     private final Ansi ansi;
     private final int columns;
     private final Pen pen;
-    private final int[] lanes;
+    private int[] lanes = {};
+    private boolean isRow;
 
     /// @param columns how wide it may be, at least [#COLUMNS_MIN]
     /// @param ascii whether nothing but ASCII is to be printed
@@ -59,18 +60,22 @@ final class TextDiagram {
         this.ansi = ansi;
         this.columns = Math.max(COLUMNS_MIN, columns);
         this.pen = ascii ? Pen.ASCII : Pen.UNICODE;
-        int last = this.columns - 1;
-        this.lanes = new int[] {
-            LANES_FROM, LANES_FROM + BETWEEN_APPLICATION_AND_DEVICE, last - BETWEEN_APPLICATION_AND_DEVICE, last
-        };
+    }
+
+    private static int[] lanes(int last, boolean isRow) {
+        int second = LANES_FROM + BETWEEN_APPLICATION_AND_DEVICE;
+        int third = isRow ? (second + last) / 2 : last - BETWEEN_APPLICATION_AND_DEVICE;
+        return new int[] {LANES_FROM, second, third, last};
     }
 
     void print(Recording recording) {
+        isRow = recording.cast().isRow();
+        lanes = lanes(columns - 1, isRow);
         out.println(styled("bold", "explain " + recording.name() + ": " + recording.title()));
         out.println();
         recording.setting().forEach(line -> paragraph("", line, 0));
         out.println();
-        out.println(styled("bold", heads()));
+        out.println(styled("bold", heads(recording.cast())));
         List<List<Event>> groups = groups(recording.events());
         diagram(recording, groups);
         out.println();
@@ -84,13 +89,15 @@ final class TextDiagram {
 
     // ---- the diagram
 
-    private String heads() {
+    private String heads(Cast cast) {
         var line = blank();
         put(line, 0, " no       µs  since last");
-        put(line, lanes[0] - 1, "app A");
-        put(line, lanes[1] + 1, "device A");
-        put(line, lanes[2] - 8, "device B");
-        put(line, lanes[3] - 4, "app B");
+        String third = cast.head(Place.DEVICE_B);
+        String fourth = cast.head(Place.APPLICATION_B);
+        put(line, lanes[0] - 1, cast.head(Place.APPLICATION_A));
+        put(line, lanes[1] + 1, cast.head(Place.DEVICE_A));
+        put(line, isRow ? lanes[2] - third.length() / 2 : lanes[2] - third.length(), third);
+        put(line, lanes[3] + 1 - fourth.length(), fourth);
         return plain(line);
     }
 
@@ -194,13 +201,16 @@ final class TextDiagram {
     private void over(char[] line, Event event, int left, int right) {
         int room = right - left - 8;
         String label = " " + cut(event.label(), room - 2) + " ";
-        put(line, event.from().isLeft() ? left + 4 : right - 3 - label.length(), label);
+        boolean isToTheRight = event.from().ordinal() < event.to().ordinal();
+        put(line, isToTheRight ? left + 4 : right - 3 - label.length(), label);
     }
 
-    // The label in the space between the devices, on its side.
+    // The label in the space between the devices, on its side; in a row, in the space to the left of its place.
     private void beside(char[] line, Event event) {
-        String label = cut(event.label(), lanes[2] - lanes[1] - 4);
-        put(line, event.from().isLeft() ? lanes[1] + 2 : lanes[2] - 1 - label.length(), label);
+        int left = isRow && event.isBeyond() ? 2 : 1;
+        int right = left == 1 ? 2 : 3;
+        String label = cut(event.label(), lanes[right] - lanes[left] - 4);
+        put(line, event.from().isLeft() ? lanes[left] + 2 : lanes[right] - 1 - label.length(), label);
     }
 
     private String cut(String label, int room) {

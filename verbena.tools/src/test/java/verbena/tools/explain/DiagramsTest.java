@@ -76,7 +76,7 @@ class DiagramsTest {
         }
         var out = new StringWriter();
         new TextDiagram(new PrintWriter(out), Ansi.OFF, 100, true)
-                .print(new Recording("fixed", "", List.of(), events, List.of()));
+                .print(new Recording(Cast.ENDS, "fixed", "", List.of(), events, List.of()));
 
         assertThat(out.toString().lines().filter(line -> line.contains("psn")))
                 .hasSize(5) // four in the diagram, and the note

@@ -8,6 +8,7 @@ import verbena.tools.explain.Event.Part;
 /// A recording that is always the same, for the tests of diagrams.
 final class FixedRecording {
     static final Recording RECORDING = new Recording(
+            Cast.ENDS,
             "fixed",
             "one of each, & <odd> \"signs\"; #1",
             List.of("Two ends."),

@@ -15,7 +15,9 @@ import verbena.tools.explain.Event.Kind;
 @Timeout(60)
 class ScenarioTest {
     private static Recording run(Scenario scenario, String device) throws InterruptedException {
-        return new ScenarioRunner(scenario, device, device, 0).run(0);
+        return scenario == Scenario.SUBNET
+                ? SubnetStory.record(0)
+                : new ScenarioRunner(scenario, device, device, 0).run(0);
     }
 
     private static Recording run(Scenario scenario) throws InterruptedException {
@@ -81,6 +83,40 @@ class ScenarioTest {
     }
 
     // ---- what is essential in each, over packets
+
+    @Test
+    void aSubnetIsDiscoveredThenConfiguredThenActivated() throws InterruptedException {
+        Recording recording = run(Scenario.SUBNET);
+
+        assertTells(
+                recording,
+                "device A: port 1 is in INIT",
+                "== Discovery",
+                "A calls starts",
+                "A -> B Get NodeInfo",
+                "B -> A GetResp NodeInfo switch",
+                "B -> B Get NodeInfo",
+                "B -> B GetResp NodeInfo adapter",
+                "== Configuration",
+                "A -> B Set PortInfo 0 LID 1",
+                "B -> B Set PortInfo 1 LID 3",
+                "A -> B Set LFT 1:0 2:1 3:2",
+                "== Activation",
+                "A -> B Set PortInfo 1 ARMED",
+                "application B: port 1 is in ARMED",
+                "B -> B Set PortInfo 1 ACTIVE",
+                "application B: port 1 is in ACTIVE",
+                "== A device looks for a peer",
+                "B -> A Get PathRecord",
+                "B -> B GetResp PathRecord LID 3 to 2",
+                "== A cable is pulled",
+                "B -> A Trap Notice 128 of LID 1",
+                "A -> B TrapRepress Notice 128",
+                "A -> B Set LFT 1:0 2:1");
+        assertThat(recording.events())
+                .filteredOn(Event::isPacket)
+                .noneMatch(event -> event.label().contains("0x"));
+    }
 
     @Test
     void aConnectionIsMadeByThreeMessagesAndEndedByTwo() throws InterruptedException {

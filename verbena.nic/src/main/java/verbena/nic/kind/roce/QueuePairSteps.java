@@ -61,8 +61,8 @@ final class QueuePairSteps {
         return rep.withFailover(offered(req) == null ? Rep.FAILOVER_REJECTED : Rep.FAILOVER_ACCEPTED);
     }
 
-    /// Passive: the alternate path that is offered, from this side; null when it is not taken. As the first path, it
-    /// must lead to the address that asks, so that nobody aims our packets at a third party, and to one port only.
+    /// Passive: the alternate path that is offered, from this side; null when it is not taken. It must lead to
+    /// the address that asks, as the first path must, so that an attacker aims no packets of ours at a third party.
     private @Nullable AddressVector offered(Req req) {
         CmPath path = req.alternate();
         boolean isOfPeer = req.hasAlternate()

@@ -1,0 +1,41 @@
+package verbena.tools.explain;
+
+/// Who plays in a recording: the names of the four lanes, and whether packets go between all devices.
+enum Cast {
+    /// Two applications, each with its device beside it.
+    ENDS(false, new String[] {"application A", "device A", "device B", "application B"}, new String[] {
+        "app A", "device A", "device B", "app B"
+    }),
+    /// A subnet of InfiniBand: the manager beside its adapter, and the switch on the way to the other adapter.
+    SUBNET(true, new String[] {"subnet manager", "adapter a", "switch s", "adapter b"}, new String[] {
+        "SM", "adapter a", "switch s", "adapter b"
+    });
+
+    private final boolean isRow;
+
+    @SuppressWarnings("ImmutableEnumChecker") // never changed
+    private final String[] titles;
+
+    @SuppressWarnings("ImmutableEnumChecker") // never changed
+    private final String[] heads;
+
+    Cast(boolean isRow, String[] titles, String[] heads) {
+        this.isRow = isRow;
+        this.titles = titles;
+        this.heads = heads;
+    }
+
+    String title(Place place) {
+        return titles[place.ordinal()];
+    }
+
+    /// A short name, for the head of a lane.
+    String head(Place place) {
+        return heads[place.ordinal()];
+    }
+
+    /// Whether the third lane is in the middle between the second and the fourth, with packets on both sides.
+    boolean isRow() {
+        return isRow;
+    }
+}
