@@ -23,6 +23,8 @@ public final class ActiveMessage {
     /// The slot that its frame is in; negative when it is in none.
     private int slot = -1;
 
+    private @Nullable Rail inbox;
+
     private boolean isKept;
 
     ActiveMessage(Traffic traffic) {
@@ -30,10 +32,19 @@ public final class ActiveMessage {
     }
 
     /// A message that lies in a frame.
-    void set(RemoteWorker peer, int itsNumber, int itsSlot, MemorySegment frame, int at, int header, long data) {
+    void set(
+            RemoteWorker peer,
+            int itsNumber,
+            @Nullable Rail itsRail,
+            int itsSlot,
+            MemorySegment frame,
+            int at,
+            int header,
+            long data) {
         from = peer;
         number = itsNumber;
         slot = itsSlot;
+        inbox = itsRail;
         memory = frame;
         headerOffset = at;
         headerBytes = header;
@@ -44,7 +55,7 @@ public final class ActiveMessage {
 
     /// A message that has memory of its own.
     void set(RemoteWorker peer, int itsNumber, MemorySegment header, MemorySegment data, long budget) {
-        set(peer, itsNumber, -1, header, 0, (int) header.byteSize(), data.byteSize());
+        set(peer, itsNumber, null, -1, header, 0, (int) header.byteSize(), data.byteSize());
         dataMemory = data;
         dataOffset = 0;
         claimed = budget;
@@ -60,6 +71,12 @@ public final class ActiveMessage {
 
     int slot() {
         return slot;
+    }
+
+    /// Whose frame it lies in; null when it lies in none.
+    @Nullable
+    Rail inbox() {
+        return inbox;
     }
 
     // ---- by the program

@@ -3,6 +3,7 @@ package verbena.messages;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -20,12 +21,15 @@ final class Handlers {
     private final Traffic traffic;
     private final WorkerOptions options;
     private final AtomicReferenceArray<@Nullable ActiveHandler> handlers = new AtomicReferenceArray<>(NUMBERS);
-    private final ArrayList<ActiveMessage> waiting = new ArrayList<>();
+    private ArrayList<ActiveMessage> waiting = new ArrayList<>();
+    /// Of the reader: those whose handlers it runs.
+    private ArrayList<ActiveMessage> running = new ArrayList<>();
     /// Messages in frames, used again and again.
     private final ArrayList<ActiveMessage> spare = new ArrayList<>();
     /// The slot of the frame that is being taken apart; negative for none, or when a message has it.
     private int arriving = -1;
 
+    private @Nullable Rail rail;
     private long dropped;
 
     Handlers(Traffic traffic, WorkerOptions options) {
@@ -55,7 +59,8 @@ final class Handlers {
     // ---- arrivals, under the lock
 
     /// A frame is about to be taken apart.
-    void frame(int slot) {
+    void frame(Rail itsRail, int slot) {
+        rail = itsRail;
         arriving = slot;
     }
 
@@ -70,7 +75,7 @@ final class Handlers {
             return false;
         }
         ActiveMessage message = spare.isEmpty() ? new ActiveMessage(traffic) : spare.removeLast();
-        message.set(from, number, arriving, frame, at, headerBytes, dataBytes);
+        message.set(from, number, rail, arriving, frame, at, headerBytes, dataBytes);
         arriving = -1;
         waiting.add(message);
         return true;
@@ -125,9 +130,20 @@ final class Handlers {
 
     /// Runs the handlers of all that has come.
     void run() {
-        int n = waiting.size();
+        if (waiting.isEmpty()) { // what comes at this moment is told after it
+            return;
+        }
+        traffic.lock.lock();
+        try {
+            ArrayList<ActiveMessage> come = waiting;
+            waiting = running;
+            running = come;
+        } finally {
+            traffic.lock.unlock();
+        }
+        int n = running.size();
         for (int i = 0; i < n; i++) {
-            ActiveMessage message = waiting.get(i);
+            ActiveMessage message = running.get(i);
             ActiveHandler handler = handlers.get(message.number());
             try {
                 if (handler != null) {
@@ -138,15 +154,19 @@ final class Handlers {
             }
         }
         if (n > 0) {
-            traffic.handled(waiting);
-            for (int i = 0; i < n; i++) {
-                ActiveMessage message = waiting.get(i);
-                message.end();
-                if (message.slot() >= 0) {
-                    spare.add(message);
-                }
+            traffic.handled(running);
+            running.clear();
+        }
+    }
+
+    /// Messages whose handlers have returned. Under the lock.
+    void recycle(List<ActiveMessage> messages) {
+        for (int i = 0; i < messages.size(); i++) {
+            ActiveMessage message = messages.get(i);
+            message.end();
+            if (message.slot() >= 0) {
+                spare.add(message);
             }
-            waiting.clear();
         }
     }
 }

@@ -3,23 +3,31 @@ package verbena.messages;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import verbena.messages.protocol.PeerLimits;
+import verbena.messages.protocol.Rails;
 import verbena.verbs.cm.PrivateData;
 
-/// What two workers tell each other while they connect: 18 bytes of private data, big-endian. "VMSG", the version
-/// (2), the window, the bytes of a frame, offers of one kind, the bytes of a request.
+/// What two workers tell each other while they connect: 19 bytes of private data, big-endian. "VMSG", the version
+/// (3), the window, the bytes of a frame, offers of one kind, the bytes of a request, the rails.
 ///
 /// @param window frames that the peer may send at first, with the one in reserve
 /// @param frameBytes of the longest frame
 /// @param offersMax offers of one kind that this end takes at once
 /// @param requestBytes of the longest request that this end takes
-record Hello(int window, int frameBytes, int offersMax, int requestBytes) {
+/// @param rails that are to be made; in an answer, those that can be at most
+record Hello(int window, int frameBytes, int offersMax, int requestBytes, int rails) {
     private static final int MAGIC = 0x564D5347;
-    private static final byte VERSION = 2;
-    private static final int BYTES = 18;
+    private static final int MAGIC_OF_RAIL = 0x564D5352;
+    private static final byte VERSION = 3;
+    private static final int BYTES = 19;
+    private static final int JOIN_BYTES = 6 + Rails.TOKEN_BYTES;
 
-    static Hello of(WorkerOptions ours) {
-        long offers = Budget.offersMax(ours);
-        return new Hello(ours.window(), ours.frameBytes(), (int) Math.min(offers, 1 << 20), ours.maxCallBytes());
+    static Hello of(WorkerOptions ours, int rails) {
+        return new Hello(
+                ours.window(),
+                ours.frameBytes(),
+                (int) Math.min(Budget.offersMax(ours), 1 << 20),
+                ours.maxCallBytes(),
+                rails);
     }
 
     PrivateData privateData() {
@@ -30,6 +38,7 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes) {
                 .putInt(frameBytes)
                 .putInt(offersMax)
                 .putInt(requestBytes)
+                .put((byte) rails)
                 .array());
     }
 
@@ -42,22 +51,57 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes) {
         if (bytes.getInt() != MAGIC || bytes.get() != VERSION) {
             return Optional.empty();
         }
-        var hello = new Hello(bytes.get() & 0xFF, bytes.getInt(), bytes.getInt(), bytes.getInt());
+        var hello = new Hello(bytes.get() & 0xFF, bytes.getInt(), bytes.getInt(), bytes.getInt(), bytes.get());
         boolean isRight = hello.window >= 2
                 && hello.frameBytes >= 64
                 && hello.frameBytes <= 65_536
                 && hello.offersMax > 0
-                && hello.requestBytes >= 0;
+                && hello.requestBytes >= 0
+                && hello.rails >= 1
+                && hello.rails <= Rails.MAX;
         return isRight ? Optional.of(hello) : Optional.empty();
     }
 
     /// What a worker with these options keeps to, towards a peer that has said this.
-    PeerLimits limits(WorkerOptions ours) {
+    PeerLimits limits(WorkerOptions ours, int agreed) {
         return new PeerLimits(
                 Math.min(frameBytes, ours.frameBytes()),
-                ours.window(),
+                Math.min(window, ours.window()),
                 Budget.keptMax(ours),
-                of(ours).offersMax,
-                offersMax);
+                of(ours, agreed).offersMax,
+                offersMax,
+                agreed);
+    }
+
+    // ---- a rail that joins: "VMSR", the version, the number of the rail, the token
+
+    /// A further rail of two workers.
+    ///
+    /// @param rail its number
+    /// @param token of the two, in hexadecimal
+    record Join(int rail, String token) {}
+
+    static PrivateData join(int rail, byte[] token) {
+        return PrivateData.of(ByteBuffer.allocate(JOIN_BYTES)
+                .putInt(MAGIC_OF_RAIL)
+                .put(VERSION)
+                .put((byte) rail)
+                .put(token)
+                .array());
+    }
+
+    /// Empty when it is not such a rail.
+    static Optional<Join> join(PrivateData data) {
+        if (data.length() < JOIN_BYTES) {
+            return Optional.empty();
+        }
+        ByteBuffer bytes = ByteBuffer.wrap(data.bytes());
+        if (bytes.getInt() != MAGIC_OF_RAIL || bytes.get() != VERSION) {
+            return Optional.empty();
+        }
+        int rail = bytes.get();
+        byte[] token = new byte[Rails.TOKEN_BYTES];
+        bytes.get(token);
+        return Optional.of(new Join(rail, java.util.HexFormat.of().formatHex(token)));
     }
 }

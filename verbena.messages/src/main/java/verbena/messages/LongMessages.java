@@ -1,56 +1,24 @@
 package verbena.messages;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import verbena.messages.protocol.Peer;
 import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
-import verbena.verbs.ProtectionDomain;
 import verbena.verbs.VerbsException;
 
 /// The memory of messages that their receiver reads, at both ends. Memory of the program is registered as long as a
 /// message is under way; what cannot be registered is copied. Under the lock of [Traffic].
 final class LongMessages {
-    /// Bytes of one READ; a message has several in turn.
-    private static final long READ_BYTES = 1 << 24;
-
-    /// A message that is being read.
-    private static final class Reading {
-        private final int number;
-        private final RemoteWorker from;
-        private final Peer.Read read;
-        private final MemoryRegion region;
-        private final boolean isCopied;
-        private long done;
-        private int length;
-
-        private Reading(int number, RemoteWorker from, Peer.Read read, MemoryRegion region, boolean isCopied) {
-            this.number = number;
-            this.from = from;
-            this.read = read;
-            this.region = region;
-            this.isCopied = isCopied;
-        }
-    }
-
-    private final ProtectionDomain domain;
-    private final long longest;
-    private final long readBytes;
+    private final List<Rail> rails;
     private final Thread worker;
-    private final Map<Integer, Reading> readings = new HashMap<>();
-    private int last;
 
-    /// @param maxMessageBytes of the port
     /// @param worker the thread that touches the memory of programs
-    LongMessages(ProtectionDomain domain, long maxMessageBytes, Thread worker) {
-        this.domain = domain;
-        this.longest = Math.min(maxMessageBytes, Integer.MAX_VALUE);
-        this.readBytes = Math.min(READ_BYTES, maxMessageBytes);
+    LongMessages(List<Rail> rails, Thread worker) {
+        this.rails = rails;
         this.worker = worker;
     }
 
@@ -71,112 +39,73 @@ final class LongMessages {
         return memory.isNative() && isForAllThreads(memory);
     }
 
-    MemoryRegion share(MemorySegment memory, Set<Access> access) {
-        return domain.register(memory, access);
+    /// Memory that peers use by themselves, by each device.
+    Exposed share(MemorySegment memory, Set<Access> access) {
+        var shared = new Exposed(rails.size(), memory);
+        boolean done = false;
+        try {
+            for (Rail each : rails) {
+                if (!each.isClosed) {
+                    shared.add(each.index, each.domain.register(memory, access));
+                }
+            }
+            done = true;
+            return shared;
+        } finally {
+            if (!done) {
+                shared.close();
+            }
+        }
     }
 
     /// Bytes of the longest operation.
     long longest() {
-        return longest;
+        return rails.stream().mapToLong(each -> each.longest).min().orElseThrow();
     }
 
-    /// Memory for an operation of this end: the program's own, or other.
+    /// Memory for requests of this end, by a rail.
     ///
     /// @param isSource whether its bytes are to be sent
-    MemoryRegion local(MemorySegment memory, boolean isSource) {
-        if (isRegistrable(memory)) {
-            return domain.register(memory, isSource ? Set.of() : Access.local());
-        }
-        MemoryRegion other = domain.allocate(memory.byteSize(), Access.local());
-        if (isSource) {
-            MemorySegment.copy(
-                    memory, ValueLayout.JAVA_BYTE, 0, other.segment(), ValueLayout.JAVA_BYTE, 0, memory.byteSize());
-        }
-        return other;
+    MemoryRegion local(int rail, MemorySegment memory, boolean isSource) {
+        return rails.get(rail).domain.register(memory, isSource ? Set.of() : Access.local());
     }
 
-    /// Memory that peers can read: the program's own, or a copy.
-    MemoryRegion expose(MemorySegment data) {
-        if (isRegistrable(data)) {
-            return domain.register(data, Set.of(Access.REMOTE_READ));
+    /// Memory that peers can read: the program's own, or a copy. Closed when the message is taken.
+    Exposed expose(RemoteWorker to, MemorySegment data) {
+        MemorySegment memory = data;
+        if (!isRegistrable(data)) {
+            memory = Arena.ofAuto().allocate(data.byteSize(), Long.BYTES);
+            MemorySegment.copy(data, ValueLayout.JAVA_BYTE, 0, memory, ValueLayout.JAVA_BYTE, 0, data.byteSize());
         }
-        MemoryRegion copy = domain.allocate(data.byteSize(), Set.of(Access.REMOTE_READ));
-        MemorySegment.copy(data, ValueLayout.JAVA_BYTE, 0, copy.segment(), ValueLayout.JAVA_BYTE, 0, data.byteSize());
-        return copy;
+        var exposed = new Exposed(to.rails().count(), memory);
+        try {
+            for (int i = 0; i < to.rails().count(); i++) {
+                if (to.rails().isUsable(i)) {
+                    exposed.add(i, rails.get(i).domain.register(memory, Set.of(Access.REMOTE_READ)));
+                }
+            }
+        } catch (VerbsException | IllegalStateException e) {
+            exposed.close();
+            throw e;
+        }
+        return exposed;
     }
 
     /// Begins to read a message.
-    void start(RemoteWorker from, Peer.Read read) {
-        MemorySegment into = read.into();
-        boolean isCopied = !isRegistrable(into);
-        MemoryRegion region;
-        try {
-            region =
-                    isCopied ? domain.allocate(into.byteSize(), Access.local()) : domain.register(into, Access.local());
-        } catch (VerbsException | IllegalStateException e) {
-            read.incoming().failed(String.valueOf(e.getMessage()));
-            throw e;
-        }
-        var reading = new Reading(++last & Integer.MAX_VALUE, from, read, region, isCopied);
-        readings.put(reading.number, reading);
+    static void start(RemoteWorker from, Peer.Read read) {
         from.readings++;
-        post(reading);
-    }
-
-    private void post(Reading reading) {
-        reading.length = (int) Math.min(readBytes, reading.region.length() - reading.done);
-        reading.from
-                .connection()
-                .queuePair()
-                .postRead(
-                        Traffic.READ | reading.number,
-                        reading.region,
-                        reading.done,
-                        reading.length,
-                        reading.read.address() + reading.done,
-                        reading.read.key());
-    }
-
-    /// One READ is done.
-    void onRead(RemoteWorker from, int number) {
-        Reading reading = readings.get(number);
-        if (reading == null || reading.from != from) {
-            return;
-        }
-        reading.done += reading.length;
-        if (reading.done < reading.region.length()) {
-            post(reading);
-            return;
-        }
-        if (reading.isCopied) {
-            MemorySegment.copy(
-                    reading.region.segment(),
-                    ValueLayout.JAVA_BYTE,
-                    0,
-                    reading.read.into(),
-                    ValueLayout.JAVA_BYTE,
-                    0,
-                    reading.region.length());
-        }
-        readings.remove(number);
-        from.readings--;
-        reading.region.close();
-        from.peer().onRead(reading.read);
-    }
-
-    /// Gives back the memory of what is under way with a peer.
-    ///
-    /// @return those messages
-    List<Peer.Read> end(RemoteWorker from) {
-        var underWay = new ArrayList<Peer.Read>();
-        readings.values().removeIf(each -> {
-            if (each.from != from) {
-                return false;
+        var transfer = new Transfers.Transfer(false, read.at(), read.into()) {
+            @Override
+            void done() {
+                from.readings--;
+                from.peer().onRead(read);
             }
-            each.region.close(); // the device writes there no more
-            underWay.add(each.read);
-            return true;
-        });
-        return underWay;
+
+            @Override
+            void failed(String why) {
+                read.incoming().failed(why);
+            }
+        };
+        from.transfers().start(transfer);
     }
 }

@@ -3,9 +3,10 @@ package verbena.messages;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,8 @@ import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 
 /// The one-sided operations to one peer. What fits into a frame goes through a slot of the worker; longer
-/// memory of the program is registered as long as its operation is under way.
+/// memory of the program is registered as long as its operation is under way. All go by the rail of frames, in order.
+/// With several rails a long one is cut over all of them; none of the others is under way meanwhile.
 final class Operations {
     static final int UNDER_WAY = 16;
 
@@ -31,18 +33,26 @@ final class Operations {
 
     private abstract static class Operation {
         private final Type type;
-        private final RemoteMemory at;
+        private final List<RemoteMemory> at;
         /// Of the program; of an atomic and a flush there is none.
         private final MemorySegment memory;
 
         private int slot = -1;
         private @Nullable MemoryRegion region;
+        /// What is registered: the memory, or a copy.
+        private MemorySegment buffer;
         private boolean isCopied;
+        private int rail;
 
-        Operation(Type type, RemoteMemory at, MemorySegment memory) {
+        Operation(Type type, List<RemoteMemory> at, MemorySegment memory) {
             this.type = type;
             this.at = at;
             this.memory = memory;
+            this.buffer = memory;
+        }
+
+        long length() {
+            return at.getFirst().length();
         }
 
         long first() {
@@ -65,7 +75,7 @@ final class Operations {
 
     // Under the lock of the traffic.
     private final OneSided<Operation> order = new OneSided<>(UNDER_WAY);
-    private final Map<Integer, Operation> underWay = new HashMap<>();
+    private final Map<Integer, Operation> underWay = new LinkedHashMap<>(); // in the order in which they began
     private int last;
 
     Operations(RemoteWorker remote, Traffic traffic, WorkerOptions options) {
@@ -76,7 +86,7 @@ final class Operations {
 
     // ---- by the program
 
-    Pending<Void> transfer(Type type, RemoteMemory at, MemorySegment memory) {
+    Pending<Void> transfer(Type type, List<RemoteMemory> at, MemorySegment memory) {
         if (type == Type.GET) {
             traffic.longMessages.requireWritable("into", memory);
         }
@@ -100,7 +110,7 @@ final class Operations {
         return pending;
     }
 
-    Pending<Long> atomic(Type type, RemoteMemory at, long first, long second) {
+    Pending<Long> atomic(Type type, List<RemoteMemory> at, long first, long second) {
         var pending = new Pending<Long>(traffic.readers);
         add(new Operation(type, at, MemorySegment.NULL) {
             @Override
@@ -131,13 +141,22 @@ final class Operations {
         try {
             if (remote.peer().isLost()) {
                 operation.failed(lost(operation, remote.peer().whyLost()));
+            } else if (isStriped(operation)) {
+                order.fence();
+                order.add(operation);
+                order.fence();
+                traffic.departures.pump(remote);
             } else {
                 order.add(operation);
-                traffic.pump(remote);
+                traffic.departures.pump(remote);
             }
         } finally {
             traffic.lock.unlock();
         }
+    }
+
+    private boolean isStriped(Operation operation) {
+        return remote.rails().areSeveral() && operation.length() >= Transfers.STRIPED_MIN;
     }
 
     void fence() {
@@ -162,47 +181,84 @@ final class Operations {
 
     /// Begins what may begin; false when there is no slot for it.
     boolean pump(Slots slots) {
-        while (slots.peek() >= 0) {
+        while (slots.peek() >= 0 && remote.rails().forFrames() >= 0) {
             Operation next = order.poll();
             if (next == null) {
                 return true;
             }
-            start(next, slots);
+            try {
+                if (isStriped(next)) {
+                    stripe(next);
+                } else {
+                    start(next, slots);
+                }
+            } catch (VerbsException | IllegalStateException | UnsupportedOperationException e) { // memory was closed
+                order.done();
+                end(next, slots);
+                next.failed(e);
+            }
         }
-        return order.isIdle();
+        return order.isIdle() || slots.peek() >= 0;
+    }
+
+    private void stripe(Operation operation) {
+        if (!operation.memory.scope().isAlive()) {
+            throw new IllegalStateException("its memory was closed before it began");
+        }
+        var transfer = new Transfers.Transfer(operation.type == Type.PUT, operation.at, operation.memory) {
+            @Override
+            void done() {
+                order.done();
+                operation.done(MemorySegment.NULL);
+            }
+
+            @Override
+            void failed(String why) {
+                order.done();
+                operation.failed(lost(operation, why));
+            }
+        };
+        remote.transfers().start(transfer);
     }
 
     private void start(Operation operation, Slots slots) {
         int number = ++last & Integer.MAX_VALUE;
-        try {
-            int length = (int) operation.at.length();
-            if (length <= frameBytes) {
-                operation.slot = slots.peek();
-                if (operation.type == Type.PUT) {
-                    MemorySegment.copy(
-                            operation.memory, JAVA_BYTE, 0, slots.toSend(operation.slot), JAVA_BYTE, 0, length);
-                }
-                slots.take(operation.slot, remote);
-                post(operation, number, slots.outbox(), slots.offset(operation.slot), length);
-            } else {
-                operation.isCopied = !traffic.longMessages.isRegistrable(operation.memory);
-                MemoryRegion region = traffic.longMessages.local(operation.memory, operation.type == Type.PUT);
-                operation.region = region;
-                post(operation, number, region, 0, length);
-            }
-            underWay.put(number, operation);
-        } catch (VerbsException | IllegalStateException | UnsupportedOperationException e) { // its memory was closed
-            order.done();
-            end(operation, slots);
-            operation.failed(e);
+        operation.rail = remote.rails().forFrames();
+        Rail rail = remote.way(operation.rail).rail;
+        if (operation.rail >= operation.at.size()) {
+            throw new IllegalStateException("the peer does not share the memory with rail " + operation.rail);
         }
+        int length = (int) operation.length();
+        if (length <= frameBytes) {
+            int slot = slots.peek();
+            if (operation.type == Type.PUT) {
+                MemorySegment.copy(operation.memory, JAVA_BYTE, 0, slots.toSend(slot), JAVA_BYTE, 0, length);
+            }
+            slots.take(slot, remote);
+            operation.slot = slot;
+            post(operation, number, rail.outbox, slots.frameOffset(slot), length);
+        } else {
+            if (!traffic.longMessages.isRegistrable(operation.memory)) {
+                operation.isCopied = true;
+                operation.buffer = Arena.ofAuto().allocate(length, Long.BYTES);
+                if (operation.type == Type.PUT) {
+                    MemorySegment.copy(operation.memory, JAVA_BYTE, 0, operation.buffer, JAVA_BYTE, 0, length);
+                }
+            }
+            MemoryRegion region =
+                    traffic.longMessages.local(operation.rail, operation.buffer, operation.type == Type.PUT);
+            operation.region = region;
+            post(operation, number, region, 0, length);
+        }
+        underWay.put(number, operation);
     }
 
     private void post(Operation operation, int number, MemoryRegion region, long offset, int length) {
-        QueuePair pair = remote.connection().queuePair();
-        long id = Traffic.OPERATION | number;
-        long address = operation.at.address();
-        int key = operation.at.rkey();
+        QueuePair pair = remote.way(operation.rail).queuePair();
+        long id = Departures.OPERATION | number;
+        RemoteMemory at = operation.at.get(operation.rail);
+        long address = at.address();
+        int key = at.rkey();
         switch (operation.type) {
             case PUT -> pair.postWrite(id, region, offset, length, address, key);
             case GET, FLUSH -> pair.postRead(id, region, offset, length, address, key);
@@ -216,10 +272,12 @@ final class Operations {
     private void end(Operation operation, Slots slots) {
         MemoryRegion region = operation.region;
         if (region != null) {
+            operation.region = null;
             region.close();
         }
         if (operation.slot >= 0) {
-            slots.sent(operation.slot, remote);
+            slots.give(operation.slot, remote);
+            operation.slot = -1;
         }
     }
 
@@ -230,7 +288,7 @@ final class Operations {
         }
         order.done();
         MemoryRegion region = operation.region;
-        MemorySegment result = region == null ? slots.toSend(operation.slot) : region.segment();
+        MemorySegment result = region == null ? slots.toSend(operation.slot) : operation.buffer;
         RuntimeException failure = null;
         if (operation.type == Type.GET && (region == null || operation.isCopied)) {
             try {
@@ -245,6 +303,27 @@ final class Operations {
             operation.failed(failure);
         }
         end(operation, slots);
+    }
+
+    /// What was under way on a rail that is lost begins again, in order, but atomics: they may have been done.
+    void loseRail(int rail, Slots slots) {
+        var again = new ArrayList<Operation>();
+        for (Operation each : List.copyOf(underWay.values())) {
+            if (each.rail == rail) {
+                end(each, slots);
+                again.add(each);
+            }
+        }
+        underWay.values().removeAll(again);
+        again.removeIf(each -> {
+            boolean isAtomic = each.type == Type.FETCH_ADD || each.type == Type.COMPARE_SWAP;
+            if (isAtomic) {
+                order.done();
+                each.failed(lost(each, "its rail was lost, and it may have been done"));
+            }
+            return isAtomic;
+        });
+        order.again(again);
     }
 
     /// The peer is lost. Slots are free when its queue pair is closed ([Slots#forget]).

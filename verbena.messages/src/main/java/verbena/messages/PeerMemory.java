@@ -1,6 +1,7 @@
 package verbena.messages;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Objects;
 import verbena.verbs.RemoteMemory;
 
@@ -13,16 +14,17 @@ import verbena.verbs.RemoteMemory;
 /// use by any thread.
 public final class PeerMemory {
     private final Operations operations;
-    private final RemoteMemory remote;
+    /// By each rail.
+    private final List<RemoteMemory> remote;
 
-    PeerMemory(Operations operations, RemoteMemory remote) {
+    PeerMemory(Operations operations, List<RemoteMemory> remote) {
         this.operations = operations;
         this.remote = remote;
     }
 
     /// Bytes.
     public long length() {
-        return remote.length();
+        return remote.getFirst().length();
     }
 
     /// Writes to the peer. Done when the memory of this end is the program's again; [#flush()] tells when the
@@ -31,7 +33,7 @@ public final class PeerMemory {
     /// @param at offset in the peer's memory
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
     public Pending<Void> put(MemorySegment from, long at) {
-        return operations.transfer(Operations.Type.PUT, remote.slice(at, from.byteSize()), from);
+        return operations.transfer(Operations.Type.PUT, slice(at, from.byteSize()), from);
     }
 
     /// Reads from the peer. Done when the bytes are there. A value of 8 aligned bytes is whole; what is longer
@@ -40,7 +42,7 @@ public final class PeerMemory {
     /// @param at offset in the peer's memory
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
     public Pending<Void> get(long at, MemorySegment into) {
-        return operations.transfer(Operations.Type.GET, remote.slice(at, into.byteSize()), into);
+        return operations.transfer(Operations.Type.GET, slice(at, into.byteSize()), into);
     }
 
     /// Adds to 8 bytes of the peer, in the byte order of its machine; gives the value before. Devices of kind
@@ -55,12 +57,18 @@ public final class PeerMemory {
         return operations.atomic(Operations.Type.COMPARE_SWAP, word(at), expected, value);
     }
 
-    private RemoteMemory word(long at) {
-        Objects.checkFromIndexSize(at, Long.BYTES, remote.length());
-        if ((remote.address() + at) % Long.BYTES != 0) {
+    private List<RemoteMemory> slice(long at, long bytes) {
+        return remote.size() == 1
+                ? List.of(remote.getFirst().slice(at, bytes))
+                : remote.stream().map(each -> each.slice(at, bytes)).toList();
+    }
+
+    private List<RemoteMemory> word(long at) {
+        Objects.checkFromIndexSize(at, Long.BYTES, length());
+        if ((remote.getFirst().address() + at) % Long.BYTES != 0) {
             throw new IllegalArgumentException("at: a multiple of 8 by the peer's address, got " + at);
         }
-        return remote.slice(at, Long.BYTES);
+        return slice(at, Long.BYTES);
     }
 
     /// Operations to this peer that are asked for from now on begin when all before them are done.
@@ -70,6 +78,6 @@ public final class PeerMemory {
 
     /// Done when all that was put before is in the peer's memory.
     public Pending<Void> flush() {
-        return operations.transfer(Operations.Type.FLUSH, remote.slice(0, 0), MemorySegment.NULL);
+        return operations.transfer(Operations.Type.FLUSH, slice(0, 0), MemorySegment.NULL);
     }
 }

@@ -5,19 +5,27 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
 import verbena.messages.protocol.Outgoing;
 import verbena.messages.protocol.Peer;
+import verbena.messages.protocol.PeerLimits;
 import verbena.messages.protocol.PeerOwner;
+import verbena.messages.protocol.Rails;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
-import verbena.verbs.InvalidStateException;
-import verbena.verbs.MemoryRegion;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Connection;
@@ -32,33 +40,38 @@ public final class RemoteWorker implements AutoCloseable {
 
     private final Worker worker;
     private final Traffic traffic;
-    private final Connection connection;
     private final Peer peer;
+    private final Rails rails;
+    private final @Nullable Way[] ways;
+    private final Transfers transfers;
     private final long maxActiveBytes;
     private final Calls calls;
     private final Operations operations;
-    private final Thread watcher;
+    /// Of the two, by which further rails join.
+    private final CompletableFuture<byte[]> token = new CompletableFuture<>();
+
     private final ReentrantLock closing = new ReentrantLock();
     private boolean isClosed;
 
     // Under the lock of the traffic.
-    private final Map<Integer, MemoryRegion> exposed = new HashMap<>();
-    /// Frames that are under way.
-    int sending;
-
+    private final Map<Integer, Exposed> exposed = new HashMap<>();
+    /// Messages of it that are being read.
     int readings;
     /// Whether the round of completions has touched it.
     boolean isTouched;
 
-    RemoteWorker(Worker worker, Traffic traffic, Connection connection, Hello theirs, WorkerOptions ours) {
+    /// @param count of the rails
+    RemoteWorker(Worker worker, Traffic traffic, Hello theirs, WorkerOptions ours, int count) {
         this.worker = worker;
         this.traffic = traffic;
-        this.connection = connection;
+        PeerLimits limits = theirs.limits(ours, count);
+        this.rails = new Rails(count, limits.window(), Departures.SENDS);
+        this.ways = new Way[count];
+        this.transfers = new Transfers(this, traffic.longMessages);
         this.calls = new Calls(this, worker, traffic, ours);
         this.operations = new Operations(this, traffic, ours);
         this.maxActiveBytes = theirs.requestBytes();
-        this.peer = new Peer(new Owner(), traffic.matching, theirs.limits(ours));
-        this.watcher = Thread.ofVirtual().name("verbena-peer").unstarted(this::watch);
+        this.peer = new Peer(new Owner(), traffic.matching, limits);
     }
 
     /// What the protocol asks for.
@@ -88,17 +101,17 @@ public final class RemoteWorker implements AutoCloseable {
         }
 
         @Override
-        public RemoteMemory expose(Peer to, int offer, MemorySegment data) {
-            MemoryRegion region = traffic.longMessages.expose(data);
-            exposed.put(offer, region);
-            return region.remote();
+        public List<RemoteMemory> expose(Peer to, int offer, MemorySegment data) {
+            Exposed memory = traffic.longMessages.expose(RemoteWorker.this, data);
+            exposed.put(offer, memory);
+            return memory.remote();
         }
 
         @Override
         public void withdraw(Peer to, int offer) {
-            MemoryRegion region = exposed.remove(offer);
-            if (region != null) {
-                region.close();
+            Exposed memory = exposed.remove(offer);
+            if (memory != null) {
+                memory.close();
             }
         }
     }
@@ -107,32 +120,92 @@ public final class RemoteWorker implements AutoCloseable {
         return ((Owner) peer.owner()).remote();
     }
 
-    /// False when the worker is being closed.
-    boolean start() {
-        boolean isAdded = traffic.add(this);
-        if (isAdded) {
-            watcher.start();
+    // ---- rails
+
+    /// Adds a connection: the first one, or a further one. False when it is not wanted any more.
+    boolean join(Rail rail, Connection connection) {
+        var way = new Way(this, traffic, rail, connection);
+        boolean isJoined = traffic.join(way);
+        if (isJoined) {
+            way.start();
+        } else {
+            way.close();
         }
-        return isAdded;
+        return isJoined;
     }
 
-    /// Takes events until the connection has ended.
-    private void watch() {
+    /// False when there is one already. Under the lock.
+    boolean add(Way way) {
+        int rail = way.rail.index;
+        if (rail >= ways.length || ways[rail] != null) {
+            return false;
+        }
+        ways[rail] = way;
+        rails.join(rail);
+        if (rail == 0 && token.isDone()) {
+            way.tell(token.join()); // before all others
+        }
+        return rails.isUsable(rail);
+    }
+
+    boolean areAllJoined() {
+        traffic.lock.lock();
         try {
-            while (connection.id().state() == verbena.verbs.cm.ConnectionId.State.CONNECTED) {
-                connection.id().channel().await(Duration.ofDays(36_500));
-            }
-        } catch (InterruptedException e) {
-            return; // it is being closed
-        } catch (InvalidStateException e) {
-            // closed
+            return rails.areAllJoined();
+        } finally {
+            traffic.lock.unlock();
         }
-        traffic.lose(this, "the peer has left, or is gone");
-        release();
     }
 
-    Connection connection() {
-        return connection;
+    /// The token is this end's, and goes with the first frame.
+    void setToken(byte[] ours) {
+        token.complete(ours);
+    }
+
+    /// Whether a frame is the peer's token.
+    boolean takesToken(MemorySegment frame, long bytes) {
+        byte[] theirs = Rails.token(frame, bytes);
+        if (theirs != null) {
+            token.complete(theirs);
+        }
+        return theirs != null;
+    }
+
+    /// Waits for the peer's token.
+    byte[] awaitToken(Duration timeout) throws InterruptedException {
+        try {
+            return token.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new ConnectionException(
+                    Reason.FAILED, "connect: the peer has not told how to join its other rails", e);
+        }
+    }
+
+    Rails rails() {
+        return rails;
+    }
+
+    /// Its connection over a rail that was joined.
+    Way way(int rail) {
+        Way way = ways[rail];
+        if (way == null) {
+            throw new IllegalStateException("rail " + rail + " of " + this + " is not there");
+        }
+        return way;
+    }
+
+    /// All connections that it has or had.
+    Stream<Way> ways() {
+        return Arrays.stream(ways).flatMap(Stream::ofNullable);
+    }
+
+    /// What peers read goes by the other rails.
+    void withdraw(int rail) {
+        exposed.values().forEach(each -> each.close(rail));
+    }
+
+    Transfers transfers() {
+        return transfers;
     }
 
     Peer peer() {
@@ -149,21 +222,34 @@ public final class RemoteWorker implements AutoCloseable {
 
     /// Whether nothing is under way to it. Under the lock.
     boolean isIdle() {
-        return peer.isIdle() && operations.isIdle() && sending == 0;
+        return peer.isIdle() && operations.isIdle() && rails.isIdle();
     }
 
-    int number() {
-        return connection.queuePair().qpn();
+    /// Why it was lost. Under the lock.
+    void lost(String why) {
+        token.completeExceptionally(lost("connect", why));
     }
 
     // ---- by the program
 
+    /// Of the first rail.
     public InetSocketAddress localAddress() {
-        return connection.localAddress();
+        return way(0).connection.localAddress();
     }
 
+    /// Of the first rail.
     public InetSocketAddress peerAddress() {
-        return connection.peerAddress();
+        return way(0).connection.peerAddress();
+    }
+
+    /// Connections to it that work now; more than one when both workers have several devices.
+    public int railCount() {
+        traffic.lock.lock();
+        try {
+            return peer.isLost() ? 0 : rails.usable();
+        } finally {
+            traffic.lock.unlock();
+        }
     }
 
     /// Whether the peer is lost, or this is closed.
@@ -242,12 +328,13 @@ public final class RemoteWorker implements AutoCloseable {
         traffic.lock.lock();
         try {
             int slot = traffic.slots.peek();
-            if (slot < 0 || sending >= Traffic.SENDS) {
+            if (slot < 0 || !rails.maySend() || rails.isToSendAgain()) {
                 return false;
             }
             int bytes = peer.pollActive(traffic.slots.toSend(slot), number, header, data);
             if (bytes > 0) {
-                traffic.slots.send(this, Traffic.SEND | slot, slot, bytes);
+                traffic.departures.put(this, slot, bytes);
+                traffic.departures.sendNext(this);
             }
             return bytes > 0;
         } catch (VerbsException e) {
@@ -330,7 +417,7 @@ public final class RemoteWorker implements AutoCloseable {
         traffic.lock.lock();
         try {
             peer.send(message);
-            traffic.pump(this);
+            traffic.departures.pump(this);
         } finally {
             traffic.lock.unlock();
         }
@@ -360,10 +447,16 @@ public final class RemoteWorker implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // closes at once
         }
-        watcher.interrupt();
-        Readers.join(watcher);
+        ways().forEach(Way::interrupt);
         traffic.lose(this, "this side has closed it");
         release();
+    }
+
+    /// By a thread that watches a connection.
+    void releaseIfLost() {
+        if (isLost()) {
+            release();
+        }
     }
 
     private void release() {
@@ -371,7 +464,7 @@ public final class RemoteWorker implements AutoCloseable {
         try {
             if (!isClosed) {
                 isClosed = true;
-                connection.close();
+                ways().forEach(Way::close);
                 traffic.remove(this);
             }
         } finally {
@@ -381,6 +474,7 @@ public final class RemoteWorker implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "remote worker, by a " + connection;
+        Way first = ways[0];
+        return "remote worker, by a " + (first == null ? "connection that is not made" : first.connection);
     }
 }

@@ -1,192 +1,107 @@
 package verbena.messages;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
-import java.util.ArrayList;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.Access;
-import verbena.verbs.CompletionQueue;
-import verbena.verbs.Context;
-import verbena.verbs.MemoryRegion;
-import verbena.verbs.ProtectionDomain;
-import verbena.verbs.QueuePairOptions;
-import verbena.verbs.SharedReceiveQueue;
-import verbena.verbs.cm.ConnectionOptions;
-import verbena.verbs.cm.ConnectionParameters;
+import verbena.messages.protocol.Rails;
 
-/// What a worker has of its device: memory for frames in slots, the queue of receives that all peers share, and
-/// the completion queue. All is claimed when it is made.
+/// The memory from which a worker sends, in slots of a frame each. All devices of the worker have it registered, so a
+/// frame that was lost with one can be sent again by another. Claimed when it is made. Under the lock of [Traffic].
 final class Slots {
-    /// Receives for peers that are sent away, and may have sent a frame.
-    private static final int SPARE = 16;
-
-    private final WorkerOptions options;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment memory;
     private final int frameBytes;
-    final ProtectionDomain domain;
-    final CompletionQueue queue;
-    private final SharedReceiveQueue receives;
-    private final MemoryRegion inbox;
-    private final MemoryRegion outbox;
-    private final Bell bell;
 
-    // Of the outbox. Under the lock of [Traffic].
     private final int[] free;
     private int freeCount;
-    /// Whose frame is under way from a slot.
-    private final @Nullable RemoteWorker[] senders;
+    /// Which peer has a slot.
+    private final @Nullable RemoteWorker[] owners;
 
     // Made when they are first used, so that a frame makes no object.
-    private final @Nullable MemorySegment[] arrived;
     private final @Nullable MemorySegment[] toSend;
+    private final @Nullable MemorySegment[] headers;
 
-    /// @param requests of each peer that are under way at most
-    /// @param ring number of the completions of [#ring()]
-    Slots(Context device, WorkerOptions options, int requests, long ring) {
-        this.options = options;
+    /// @param spare slots beside those of all peers' windows
+    Slots(WorkerOptions options, int spare) {
         this.frameBytes = options.frameBytes();
-        int slots = options.maxPeers() * options.window() + SPARE;
+        int slots = options.maxPeers() * options.window() + spare;
+        this.memory = arena.allocate((long) slots * stride(options), Long.BYTES);
         this.free = new int[slots];
-        this.senders = new RemoteWorker[slots];
-        this.arrived = new MemorySegment[slots];
+        this.owners = new RemoteWorker[slots];
         this.toSend = new MemorySegment[slots];
-        var made = new ArrayList<AutoCloseable>();
-        boolean done = false;
-        try {
-            domain = device.allocateProtectionDomain();
-            made.add(domain);
-            queue = device.createCompletionQueue(slots + options.maxPeers() * requests + Bell.RINGS);
-            made.add(queue);
-            receives = domain.createSharedReceiveQueue(slots, 1);
-            made.add(receives);
-            long bytes = (long) slots * frameBytes;
-            inbox = domain.allocate(bytes, Access.local());
-            made.add(inbox);
-            outbox = domain.allocate(bytes, Access.local());
-            made.add(outbox);
-            for (int i = 0; i < slots; i++) {
-                free[freeCount++] = i;
-                postReceive(i);
-            }
-            bell = new Bell(domain, queue, outbox, ring);
-            done = true;
-        } finally {
-            if (!done) {
-                made.reversed().forEach(Slots::closeQuietly);
-            }
+        this.headers = new MemorySegment[slots];
+        for (int i = 0; i < slots; i++) {
+            free[freeCount++] = i;
         }
     }
 
-    private static void closeQuietly(AutoCloseable object) {
-        try {
-            object.close();
-        } catch (Exception e) {
-            throw new IllegalStateException(e); // verbs throw no checked exception
-        }
+    /// Bytes of a slot: the header that frames have when there are several rails, and the frame.
+    static int stride(WorkerOptions options) {
+        return Rails.HEADER_BYTES + options.frameBytes();
     }
 
-    /// Options of a connection to a peer.
-    ///
-    /// @param requests of the connection that are under way at most
-    ConnectionOptions connection(int requests) {
-        return ConnectionOptions.defaults()
-                .withParameters(ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)))
-                .withSizes(new QueuePairOptions.Sizes(requests, 0, 1, 1, 0))
-                .withProtectionDomain(domain)
-                .withCompletionQueues(queue, queue)
-                .withSharedReceiveQueue(receives)
-                .withTimeout(options.timeout())
-                .withSecret(options.secret())
-                .withPrivateData(Hello.of(options).privateData());
+    MemorySegment memory() {
+        return memory;
     }
-
-    // ---- arrivals
-
-    void postReceive(int slot) {
-        receives.postReceive(slot, inbox, (long) slot * frameBytes, frameBytes);
-    }
-
-    /// The whole slot, of which the frame is the beginning.
-    MemorySegment arrived(int slot) {
-        return cached(arrived, inbox, slot);
-    }
-
-    private MemorySegment cached(@Nullable MemorySegment[] slices, MemoryRegion region, int slot) {
-        MemorySegment slice = slices[slot];
-        if (slice == null) {
-            slice = region.segment().asSlice((long) slot * frameBytes, frameBytes);
-            slices[slot] = slice;
-        }
-        return slice;
-    }
-
-    // ---- departures
 
     /// A slot that is free; negative when all are under way.
     int peek() {
         return freeCount == 0 ? -1 : free[freeCount - 1];
     }
 
+    /// Where the header of a slot begins.
+    long offset(int slot) {
+        return (long) slot * (Rails.HEADER_BYTES + frameBytes);
+    }
+
+    /// Where the frame of a slot begins.
+    long frameOffset(int slot) {
+        return offset(slot) + Rails.HEADER_BYTES;
+    }
+
     /// Memory for a frame to send.
     MemorySegment toSend(int slot) {
-        return cached(toSend, outbox, slot);
+        MemorySegment slice = toSend[slot];
+        if (slice == null) {
+            slice = memory.asSlice(frameOffset(slot), frameBytes);
+            toSend[slot] = slice;
+        }
+        return slice;
     }
 
-    /// Sends from the slot that [#peek()] gave.
-    void send(RemoteWorker to, long number, int slot, int bytes) {
-        take(slot, to);
-        to.connection().queuePair().postSend(number, outbox, (long) slot * frameBytes, bytes);
+    /// Memory for the header before it.
+    MemorySegment header(int slot) {
+        MemorySegment slice = headers[slot];
+        if (slice == null) {
+            slice = memory.asSlice(offset(slot), Rails.HEADER_BYTES);
+            headers[slot] = slice;
+        }
+        return slice;
     }
 
-    /// Takes the slot that [#peek()] gave, until [#sent].
+    /// Takes the slot that [#peek()] gave, until [#give].
     void take(int slot, RemoteWorker by) {
         freeCount--;
-        senders[slot] = by;
-        by.sending++;
+        owners[slot] = by;
     }
 
-    MemoryRegion outbox() {
-        return outbox;
-    }
-
-    /// Of a slot in the outbox.
-    long offset(int slot) {
-        return (long) slot * frameBytes;
-    }
-
-    /// A frame is sent, unless the slot is another peer's by now.
-    void sent(int slot, RemoteWorker by) {
-        if (senders[slot] == by) {
-            senders[slot] = null;
-            by.sending--;
+    /// Gives a slot back, unless it is another peer's by now.
+    void give(int slot, RemoteWorker by) {
+        if (owners[slot] == by) {
+            owners[slot] = null;
             free[freeCount++] = slot;
         }
     }
 
     /// A peer whose frames will not complete any more.
     void forget(RemoteWorker gone) {
-        for (int i = 0; i < senders.length; i++) {
-            sent(i, gone);
+        for (int i = 0; i < owners.length; i++) {
+            give(i, gone);
         }
     }
 
-    // ---- the bell, and the end
-
-    /// Ends the wait at the completion queue.
-    void ring() {
-        bell.ring();
-    }
-
-    /// Ends the wait at the completion queue for ever.
-    void closeQueues() {
-        receives.close();
-        bell.close();
-        queue.close();
-    }
-
-    /// After [#closeQueues()], when no thread reads any more.
-    void closeMemory() {
-        inbox.close();
-        outbox.close();
-        domain.close();
+    /// After all devices have let go of it.
+    void close() {
+        arena.close();
     }
 }

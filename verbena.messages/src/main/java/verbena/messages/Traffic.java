@@ -1,7 +1,6 @@
 package verbena.messages;
 
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -16,32 +15,15 @@ import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Matching;
 import verbena.messages.protocol.Peer;
+import verbena.messages.protocol.Rails;
 import verbena.verbs.Context;
-import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WorkCompletion;
-import verbena.verbs.cm.ConnectionOptions;
 
-/// What a worker has of its device, and what moves frames between that and the peers: one thread at a time reads all
-/// completions ([Readers]). All peers share one queue of receives. Each has as many of them as its window, so every
-/// frame finds one, and the memory is claimed once.
+/// What moves frames between the devices of a worker and its peers: one thread at a time handles what has arrived
+/// ([Readers], [Arrivals]). All peers share one queue of receives of each device. Each has as many of them as its
+/// window, so every frame finds one, and the memory is claimed once.
 final class Traffic {
-    private static final Duration FOREVER = Duration.ofDays(36_500);
-    /// A limit of so much is none, and needs no object.
-    private static final long FOREVER_NANOS = Duration.ofDays(365).toNanos();
-    /// Frames and READs of one peer under way at once.
-    static final int SENDS = 16;
-
-    static final int READS = 4;
-    private static final int BATCH = 64;
-
-    // The upper half of a request's number says what it is, the lower half which.
-    static final long SEND = 1L << 32;
-    static final long READ = 2L << 32;
-    private static final long RING = 3L << 32;
-    static final long OPERATION = 4L << 32;
-    private static final int REQUESTS = SENDS + READS + Operations.UNDER_WAY;
-
     final ReentrantLock lock = new ReentrantLock();
     /// Something was sent or has come.
     private final Condition moved = lock.newCondition();
@@ -50,33 +32,47 @@ final class Traffic {
     final Handlers handlers;
     private final WorkerOptions options;
     final Slots slots;
+    final List<Rail> rails = new ArrayList<>();
     private final Thread thread;
+    final Arrivals arrivals;
     final Readers readers;
     final LongMessages longMessages;
+    final LostRails lostRails = new LostRails(this);
+    final Departures departures;
 
     // Under the lock.
-    private final Numbers numbers = new Numbers();
-    /// Those that found no slot to send from.
-    private final Set<RemoteWorker> starved = new LinkedHashSet<>();
+    private final Set<RemoteWorker> remotes = new LinkedHashSet<>();
 
     private int peers;
     private boolean isClosing;
 
-    Traffic(Context device, WorkerOptions options) {
+    Traffic(List<Context> devices, WorkerOptions options) {
         this.options = options;
         this.matching = new Matching(Budget.leftMax(options));
         this.budget = new Budget(options);
         this.handlers = new Handlers(this, options);
-        this.slots = new Slots(device, options, REQUESTS, RING);
+        this.slots = new Slots(options, Rail.SPARE);
+        this.departures = new Departures(this, slots);
+        int count = devices.size();
+        int requests = Departures.SENDS + Transfers.REQUESTS + Operations.UNDER_WAY + (count > 1 ? count + 1 : 0);
+        boolean done = false;
+        try {
+            for (Context each : devices) {
+                rails.add(new Rail(rails.size(), count, each, options, slots, requests, Departures.RING));
+            }
+            done = true;
+        } finally {
+            if (!done) {
+                rails.forEach(Rail::closeQueues);
+                free();
+            }
+        }
         this.thread = Thread.ofVirtual().name("verbena-messages").unstarted(this::keep);
-        this.readers = new Readers(new Completions());
-        this.longMessages = new LongMessages(slots.domain, device.port(1).maxMessageBytes(), thread);
+        this.arrivals = new Arrivals(this, rails);
+        this.readers = new Readers(arrivals);
+        this.longMessages = new LongMessages(rails, thread);
         thread.start();
-    }
-
-    /// Options of a connection to a peer.
-    ConnectionOptions connection() {
-        return slots.connection(REQUESTS);
+        arrivals.start();
     }
 
     // ---- peers
@@ -106,18 +102,20 @@ final class Traffic {
         }
     }
 
-    /// False when the worker is being closed.
-    boolean add(RemoteWorker remote) {
+    /// A connection of a peer is there, its first or a further one; false when it is not wanted any more.
+    boolean join(Way way) {
+        RemoteWorker remote = way.remote;
         lock.lock();
         try {
-            if (isClosing) {
+            if (isClosing || way.rail.isClosed || remote.peer().isLost() || !remote.add(way)) {
                 return false;
             }
-            byte[] frame = numbers.add(remote);
-            if (frame != null) {
-                arrived(remote, MemorySegment.ofArray(frame), frame.length);
+            remotes.add(remote);
+            for (byte[] frame : way.rail.numbers.add(way)) {
+                MemorySegment whole = MemorySegment.ofArray(frame);
+                arrived(way, whole, whole.asSlice(Math.min(frame.length, Rails.HEADER_BYTES)), frame.length);
             }
-            pump(remote);
+            departures.pump(remote);
             return true;
         } finally {
             lock.unlock();
@@ -125,10 +123,10 @@ final class Traffic {
     }
 
     /// A connection is closed that is no peer's.
-    void forget(int number) {
+    void forget(Rail rail, int number) {
         lock.lock();
         try {
-            numbers.forget(number);
+            rail.numbers.forget(number);
         } finally {
             lock.unlock();
         }
@@ -137,7 +135,7 @@ final class Traffic {
     List<RemoteWorker> remotes() {
         lock.lock();
         try {
-            return numbers.all();
+            return List.copyOf(remotes);
         } finally {
             lock.unlock();
         }
@@ -150,10 +148,12 @@ final class Traffic {
             if (remote.peer().isLost()) {
                 return;
             }
-            remote.connection().id().disconnect();
-            remote.peer().lose(why, longMessages.end(remote));
+            remote.ways().forEach(Way::disconnect);
+            remote.transfers().lose(why);
+            remote.peer().lose(why, List.of());
             remote.operations().lose(why);
             remote.calls().lose(why);
+            remote.lost(why);
         } finally {
             lock.unlock();
         }
@@ -172,61 +172,19 @@ final class Traffic {
         }
     }
 
-    /// After its queue pair is closed: what it has not completed is free.
+    /// After its queue pairs are closed: what they have not completed is free.
     void remove(RemoteWorker remote) {
         lock.lock();
         try {
-            if (numbers.remove(remote)) {
-                slots.forget(remote);
-                starved.remove(remote);
+            if (remotes.remove(remote)) {
+                remote.ways().forEach(each -> each.rail.numbers.remove(each));
                 budget.forget(remote);
                 peers--;
-                feedStarved();
+                departures.forget(remote);
                 moved.signalAll();
             }
         } finally {
             lock.unlock();
-        }
-    }
-
-    // ---- departures
-
-    /// Sends what the peer's protocol has to send. Under the lock.
-    void pump(RemoteWorker to) {
-        Peer peer = to.peer();
-        try {
-            while (to.sending < SENDS && !peer.isLost()) {
-                int slot = slots.peek();
-                if (slot < 0) {
-                    starved.add(to);
-                    break;
-                }
-                int bytes = peer.poll(slots.toSend(slot));
-                if (bytes == 0) {
-                    break;
-                }
-                slots.send(to, SEND | slot, slot, bytes);
-            }
-            while (to.readings < READS && !peer.isLost()) {
-                Peer.Read next = peer.pollRead();
-                if (next == null) {
-                    break;
-                }
-                longMessages.start(to, next);
-            }
-            if (!peer.isLost() && !to.operations().pump(slots)) {
-                starved.add(to);
-            }
-        } catch (VerbsException | IllegalStateException e) { // the program has closed memory that was under way
-            lose(to, String.valueOf(e.getMessage()));
-        }
-    }
-
-    private void feedStarved() {
-        while (!starved.isEmpty() && slots.peek() >= 0) {
-            RemoteWorker next = starved.iterator().next();
-            starved.remove(next);
-            pump(next);
         }
     }
 
@@ -236,7 +194,7 @@ final class Traffic {
     void release(long bytes) {
         lock.lock();
         try {
-            budget.release(bytes).forEach(this::pump);
+            budget.release(bytes).forEach(departures::pump);
         } finally {
             lock.unlock();
         }
@@ -258,7 +216,7 @@ final class Traffic {
         try {
             Peer peer = matching.receive(tag, mask, from == null ? null : from.peer(), incoming);
             if (peer != null) {
-                pump(RemoteWorker.of(peer));
+                departures.pump(RemoteWorker.of(peer));
             }
         } finally {
             lock.unlock();
@@ -273,6 +231,7 @@ final class Traffic {
             all.put("unexpected.dropped", matching.dropped());
             all.put("requests.bytes", budget.requestBytes());
             all.put("active.dropped", handlers.dropped());
+            all.put("rails.lost", lostRails.count());
             sum(all, "unexpected.bytes", Peer::keptBytes);
             sum(all, "unexpected.crowded", Peer::timesCrowded);
             sum(all, "requests.waiting", Peer::unread);
@@ -284,9 +243,7 @@ final class Traffic {
     }
 
     private void sum(Map<String, Long> all, String name, ToLongFunction<Peer> of) {
-        all.put(
-                name,
-                numbers.all().stream().map(RemoteWorker::peer).mapToLong(of).sum());
+        all.put(name, remotes.stream().map(RemoteWorker::peer).mapToLong(of).sum());
     }
 
     // ---- arrivals
@@ -299,71 +256,32 @@ final class Traffic {
         }
     }
 
-    /// The completion queue, as the thread that reads sees it.
-    private final class Completions implements Readers.Source {
-        private final WorkCompletion first = new WorkCompletion();
-        private final WorkCompletion[] others = new WorkCompletion[BATCH];
-        private final List<RemoteWorker> touched = new ArrayList<>();
-
-        Completions() {
-            for (int i = 0; i < BATCH; i++) {
-                others[i] = new WorkCompletion();
+    /// Handles a batch of completions of a rail.
+    ///
+    /// @param touched an empty list, and left so
+    void round(Rail rail, WorkCompletion first, WorkCompletion[] others, int n, List<RemoteWorker> touched) {
+        lock.lock();
+        try {
+            completed(rail, first, touched);
+            for (int i = 0; i < n; i++) {
+                completed(rail, others[i], touched);
             }
-        }
-
-        @Override
-        public Readers.Outcome read(long nanos) throws InterruptedException {
-            try {
-                boolean found = nanos == 0
-                        ? slots.queue.poll(first)
-                        : slots.queue.await(first, nanos >= FOREVER_NANOS ? FOREVER : Duration.ofNanos(nanos));
-                if (!found) {
-                    return Readers.Outcome.NONE;
-                }
-                round(slots.queue.poll(others));
-                handlers.run();
-                return Readers.Outcome.SOME;
-            } catch (InvalidStateException e) {
-                failAll("the worker is closed");
-            } catch (RuntimeException e) { // whatever it is: no thread may wait for ever
-                failAll("the worker has failed: " + e);
+            for (int i = 0; i < touched.size(); i++) {
+                touched.get(i).isTouched = false;
+                departures.pump(touched.get(i));
             }
-            return Readers.Outcome.OVER;
-        }
-
-        private void round(int n) {
-            lock.lock();
-            try {
-                completed(first, touched);
-                for (int i = 0; i < n; i++) {
-                    completed(others[i], touched);
-                }
-                for (int i = 0; i < touched.size(); i++) {
-                    touched.get(i).isTouched = false;
-                    pump(touched.get(i));
-                }
-                touched.clear();
-                feedStarved();
-                if (n < BATCH) {
-                    numbers.endRound();
-                }
-                moved.signalAll();
-            } finally {
-                lock.unlock();
+            touched.clear();
+            departures.feedStarved();
+            if (n < others.length) {
+                rail.numbers.endRound();
             }
-        }
-
-        @Override
-        public void ring() {
-            try {
-                slots.ring();
-            } catch (VerbsException e) {
-                // the worker is being closed, or its device has failed: the read ends with that
-            }
+            moved.signalAll();
+        } finally {
+            lock.unlock();
         }
     }
 
-    private void failAll(String why) {
+    void failAll(String why) {
         remotes().forEach(each -> lose(each, why));
         lock.lock();
         try {
@@ -373,63 +291,84 @@ final class Traffic {
         }
     }
 
-    private void completed(WorkCompletion wc, List<RemoteWorker> touched) {
+    private void completed(Rail rail, WorkCompletion wc, List<RemoteWorker> touched) {
         long number = wc.wrId();
-        if (number == RING) {
+        if (number == Departures.RING) {
             readers.heard();
             return;
         }
-        RemoteWorker remote = numbers.get(wc.qpn());
-        int which = (int) number;
-        if (number >= OPERATION) {
-            if (remote != null && wc.ok()) {
-                remote.operations().completed(which, slots);
-            }
-        } else if (number >= READ) {
-            if (remote != null && wc.ok()) {
-                onRead(remote, which);
-            }
-        } else if (number >= SEND) {
-            if (remote != null) {
-                slots.sent(which, remote);
-            }
-        } else {
-            if (wc.ok()) {
-                MemorySegment frame = slots.arrived(which);
-                handlers.frame(which);
-                if (remote != null) {
-                    arrived(remote, frame, wc.byteLength());
-                } else {
-                    numbers.remember(wc.qpn(), frame.asSlice(0, wc.byteLength()));
-                }
-            }
-            if (!wc.ok() || !handlers.hasFrame()) {
-                slots.postReceive(which);
+        Way way = rail.numbers.get(wc.qpn());
+        if (number < Departures.SEND) {
+            received(rail, way, wc, (int) number);
+        } else if (way != null && way.isUsable() && wc.ok()) {
+            RemoteWorker remote = way.remote;
+            if (number >= Departures.TELL) {
+                // its memory is not used again
+            } else if (number >= Departures.OPERATION) {
+                remote.operations().completed((int) number, slots);
+            } else if (number >= Departures.PART) {
+                partDone(remote, (int) number);
+            } else {
+                remote.rails().completed(rail.index);
+                departures.freeSlots(remote);
             }
         }
-        if (remote != null) {
+        if (way != null) {
+            RemoteWorker remote = way.remote;
             if (!remote.isTouched) {
                 remote.isTouched = true;
                 touched.add(remote);
             }
             if (!wc.ok()) {
-                lose(remote, wc.cause() + " (" + wc.status() + ")");
+                lostRails.loseWay(way, wc.cause() + " (" + wc.status() + ")");
             }
         }
     }
 
-    private void onRead(RemoteWorker from, int number) {
+    private void received(Rail rail, @Nullable Way way, WorkCompletion wc, int slot) {
+        if (wc.ok()) {
+            handlers.frame(rail, slot);
+            if (way != null) {
+                arrived(way, rail.arrived(slot), rail.behindHeader(slot), wc.byteLength());
+            } else {
+                rail.numbers.remember(wc.qpn(), rail.arrived(slot).asSlice(0, wc.byteLength()));
+            }
+        }
+        if (!wc.ok() || !handlers.hasFrame()) {
+            rail.postReceive(slot);
+        }
+    }
+
+    private void partDone(RemoteWorker from, int number) {
         try {
-            longMessages.onRead(from, number);
+            from.transfers().completed(number);
         } catch (VerbsException | IllegalStateException e) { // the program has closed the memory at this moment
             lose(from, String.valueOf(e.getMessage()));
         }
     }
 
-    private void arrived(RemoteWorker from, MemorySegment frame, long bytes) {
+    /// @param behind the frame without the header that it has when there are several rails
+    private void arrived(Way way, MemorySegment frame, MemorySegment behind, long bytes) {
+        RemoteWorker from = way.remote;
+        Rails itsRails = from.rails();
+        if (from.peer().isLost() || !way.isUsable()) {
+            return;
+        }
         String wrong;
         try {
-            wrong = from.peer().onFrame(frame, bytes);
+            if (!itsRails.areSeveral()) {
+                wrong = from.peer().onFrame(frame, bytes);
+            } else if (Rails.isTold(frame, bytes)) {
+                wrong = lostRails.told(from, frame);
+            } else if (from.takesToken(frame, bytes)) {
+                wrong = null;
+            } else {
+                wrong = itsRails.onFrame(way.rail.index, frame, bytes);
+                if (wrong == null) {
+                    wrong = from.peer().onFrame(behind, bytes - Rails.HEADER_BYTES);
+                }
+                departures.freeSlots(from);
+            }
         } catch (IllegalStateException e) { // the program has closed the memory of a receive at this moment
             wrong = String.valueOf(e.getMessage());
         }
@@ -444,16 +383,20 @@ final class Traffic {
         try {
             for (int i = 0; i < messages.size(); i++) {
                 ActiveMessage message = messages.get(i);
-                if (message.slot() >= 0) {
-                    slots.postReceive(message.slot());
+                Rail rail = message.inbox();
+                if (rail != null) {
+                    if (!rail.isClosed) {
+                        rail.postReceive(message.slot());
+                    }
                     message.sender().peer().handled();
                 }
             }
             for (int i = 0; i < messages.size(); i++) {
-                if (messages.get(i).slot() >= 0) {
-                    pump(messages.get(i).sender());
+                if (messages.get(i).inbox() != null) {
+                    departures.pump(messages.get(i).sender());
                 }
             }
+            handlers.recycle(messages);
         } finally {
             lock.unlock();
         }
@@ -481,8 +424,15 @@ final class Traffic {
         } finally {
             lock.unlock();
         }
-        slots.closeQueues();
+        rails.forEach(Rail::closeQueues);
         Readers.join(thread);
-        slots.closeMemory();
+        rails.forEach(arrivals::join);
+        free();
+    }
+
+    private void free() {
+        rails.forEach(Rail::closeMemory);
+        rails.forEach(Rail::free);
+        slots.close();
     }
 }

@@ -3,6 +3,7 @@ package verbena.messages;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,14 +11,18 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Peer;
+import verbena.messages.protocol.Rails;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.TransportType;
 import verbena.verbs.cm.Connection;
 
 /// A program's end of all its messages and calls on one device. It has any number of peers ([RemoteWorker]), as
@@ -34,7 +39,7 @@ public final class Worker implements AutoCloseable {
     /// A mask for which a tag matches itself only.
     public static final long EXACT = -1;
 
-    private final Context device;
+    private final List<Context> devices;
     private final WorkerOptions options;
     private final Traffic traffic;
     private final ScheduledThreadPoolExecutor timer;
@@ -45,10 +50,21 @@ public final class Worker implements AutoCloseable {
         throw new UnsupportedOperationException("no handler for calls");
     };
 
-    private Worker(Context device, WorkerOptions options) {
-        this.device = device;
+    private Worker(List<Context> devices, WorkerOptions options) {
+        if (devices.isEmpty() || devices.size() > Rails.MAX) {
+            throw new IllegalArgumentException("devices: 1 to " + Rails.MAX + ", got " + devices.size());
+        }
+        for (Context each : devices) {
+            if (devices.size() > 1 && each.device().transportType() == TransportType.IWARP) {
+                throw new IllegalArgumentException(
+                        "devices: no iWARP when there are several, because a WRITE that is done"
+                                + " there may be lost with its connection, got "
+                                + each.device().name());
+            }
+        }
+        this.devices = List.copyOf(devices);
         this.options = options;
-        this.traffic = new Traffic(device, options);
+        this.traffic = new Traffic(this.devices, options);
         this.timer = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("verbena-time-limits").factory());
         timer.setRemoveOnCancelPolicy(true);
@@ -66,7 +82,16 @@ public final class Worker implements AutoCloseable {
     /// @throws verbena.verbs.ResourceLimitException when the device does not have so much; take fewer peers or a
     ///     smaller window
     public static Worker open(Context device, WorkerOptions options) {
-        return new Worker(device, options);
+        return open(List.of(device), options);
+    }
+
+    /// Opens a worker that reaches its peers by several devices, its rails. Long messages, puts and gets go by all at
+    /// once. When one is lost, what was under way goes by the others.
+    ///
+    /// @param devices 1 to 8, the first of which has the short messages; none is iWARP when there are several
+    /// @throws verbena.verbs.ResourceLimitException as [#open(Context, WorkerOptions)]
+    public static Worker open(List<Context> devices, WorkerOptions options) {
+        return new Worker(devices, options);
     }
 
     ScheduledThreadPoolExecutor timer() {
@@ -83,56 +108,132 @@ public final class Worker implements AutoCloseable {
 
     // ---- peers
 
-    /// Connects to the worker that listens at an address.
+    /// Connects to the worker that listens at an address, by the first device.
     ///
     /// @throws ConnectionException when no connection is made, or the peer is no worker; says why
     /// @throws verbena.verbs.InvalidStateException when the worker has as many peers as its options say
     public RemoteWorker connect(InetSocketAddress to) throws InterruptedException {
+        return connect(List.of(to));
+    }
+
+    /// Connects to a worker that listens at several addresses, by as many devices of this worker in their order.
+    ///
+    /// @param to the addresses of the peer's listener in its order, or the first of them
+    /// @throws ConnectionException when one of the connections is not made; says why
+    /// @throws verbena.verbs.InvalidStateException as [#connect(InetSocketAddress)]
+    public RemoteWorker connect(List<InetSocketAddress> to) throws InterruptedException {
+        int count = to.size();
+        if (count < 1 || count > devices.size()) {
+            throw new IllegalArgumentException("to: 1 to " + devices.size() + " addresses, got " + count);
+        }
         if (!traffic.reserve()) {
             throw new InvalidStateException("connect: the worker has " + options.maxPeers()
                     + " peers already (WorkerOptions#withPeers), or is closed");
         }
         RemoteWorker made = null;
         try {
-            made = adopt(Connection.connect(to, traffic.connection()));
+            Rail first = traffic.rails.getFirst();
+            Hello ours = Hello.of(options, count);
+            Connection connection = Connection.connect(to.getFirst(), first.connection(ours.privateData()));
+            Hello theirs = Hello.of(connection.peer().privateData()).orElse(null);
+            if (theirs != null && theirs.rails() >= count) {
+                RemoteWorker remote = peer(theirs, count);
+                made = remote.join(first, connection) ? remote : null;
+            } else {
+                sendAway(first, connection);
+            }
             if (made == null) {
                 throw new ConnectionException(
-                        Reason.FAILED, "connect: what listens at " + to + " is no worker, or this one is closed");
+                        Reason.FAILED,
+                        "connect: what listens at " + to.getFirst()
+                                + " is no worker, or has fewer rails, or this one is" + " closed");
             }
-            return made;
         } finally {
             if (made == null) {
                 traffic.giveBack();
             }
         }
+        joinOthers(made, to);
+        return made;
     }
 
-    /// Listens at an address of the device. Close the listener before the worker.
+    private void joinOthers(RemoteWorker made, List<InetSocketAddress> to) throws InterruptedException {
+        boolean done = false;
+        try {
+            for (int i = 1; i < to.size(); i++) {
+                byte[] token = made.awaitToken(options.timeout());
+                Rail rail = traffic.rails.get(i);
+                if (!made.join(rail, Connection.connect(to.get(i), rail.connection(Hello.join(i, token))))) {
+                    throw new ConnectionException(Reason.FAILED, "connect: the peer was lost before all was made");
+                }
+            }
+            done = true;
+        } finally {
+            if (!done) {
+                made.close();
+            }
+        }
+    }
+
+    /// Listens at an address of the first device. Close the listener before the worker.
     ///
     /// @param at port 0 for any that is free
     /// @throws ConnectionException as [verbena.verbs.cm.ConnectionListener#bind]
     public WorkerListener listen(InetSocketAddress at) {
-        return new WorkerListener(this, at);
+        return listen(List.of(at));
     }
 
-    /// Null when the other end is no worker, or this one is being closed.
-    @Nullable
-    RemoteWorker adopt(Connection connection) {
-        Hello hello = Hello.of(connection.peer().privateData()).orElse(null);
-        if (hello != null) {
-            var remote = new RemoteWorker(this, traffic, connection, hello, options);
-            if (remote.start()) {
-                return remote;
-            }
+    /// Listens at an address of each device, in their order.
+    ///
+    /// @throws ConnectionException as [#listen(InetSocketAddress)]
+    public WorkerListener listen(List<InetSocketAddress> at) {
+        if (at.isEmpty() || at.size() > devices.size()) {
+            throw new IllegalArgumentException("at: 1 to " + devices.size() + " addresses, got " + at.size());
         }
-        sendAway(connection);
-        return null;
+        return new WorkerListener(this, options, at);
     }
 
-    void sendAway(Connection connection) {
+    /// A peer that has no connection yet.
+    RemoteWorker peer(Hello theirs, int count) {
+        return new RemoteWorker(this, traffic, theirs, options, count);
+    }
+
+    void sendAway(Rail rail, Connection connection) {
         int number = connection.queuePair().qpn();
         connection.close();
-        traffic.forget(number);
+        traffic.forget(rail, number);
+    }
+
+    /// Has a listener told of each rail that is lost, once. With its last rail a peer is lost, which what is under way
+    /// with it tells.
+    ///
+    /// @param listener gets the peer, on a virtual thread
+    public void onRailLost(Consumer<RemoteWorker> listener) {
+        traffic.lostRails.tell(listener);
+    }
+
+    /// Gives one of several devices back: its rails are lost, and all goes by the others. The program can close it
+    /// then.
+    ///
+    /// @throws IllegalArgumentException when it is none of this worker's, or the last one
+    public void leave(Context device) {
+        traffic.readers.requireMayWait();
+        closing.lock();
+        try {
+            List<Rail> open =
+                    traffic.rails.stream().filter(each -> !each.isClosed).toList();
+            Rail leaving = open.stream()
+                    .filter(each -> each.device == device)
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException("device: one of " + this + ", got " + device));
+            if (open.size() == 1) {
+                throw new IllegalArgumentException("device: not the last one; close the worker in place of that");
+            }
+            shared.forEach(each -> each.withdraw(leaving.index));
+            traffic.lostRails.leave(leaving);
+        } finally {
+            closing.unlock();
+        }
     }
 
     // ---- messages
@@ -208,7 +309,7 @@ public final class Worker implements AutoCloseable {
     /// @param memory native; it stays the program's, which sees at any time what peers write
     /// @param access what peers may do, as `REMOTE_READ`; or [Access#remoteAll()]
     public SharedMemory share(MemorySegment memory, Set<Access> access) {
-        return new SharedMemory(traffic.longMessages.share(memory, access), shared);
+        return new SharedMemory(memory, traffic.longMessages.share(memory, access), shared);
     }
 
     // ---- what it holds
@@ -221,6 +322,7 @@ public final class Worker implements AutoCloseable {
     /// - `requests.bytes` of requests and active messages here, and `requests.waiting` at their senders
     /// - `offers.held`: messages of this end that wait until a peer takes more offers
     /// - `active.dropped`: active messages without a handler
+    /// - `rails.lost`: connections of peers that have others left
     public SortedMap<String, Long> counters() {
         return traffic.counters();
     }
@@ -258,6 +360,6 @@ public final class Worker implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "worker on " + device.device().name();
+        return "worker on " + devices.stream().map(each -> each.device().name()).collect(Collectors.joining(" and "));
     }
 }

@@ -1,26 +1,68 @@
 package verbena.messages;
 
 import java.net.InetSocketAddress;
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import verbena.messages.protocol.Rails;
 import verbena.verbs.ConnectionException;
+import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
-/// Listens at a port for the peers of a [Worker]. Any thread may accept.
+/// Listens for the peers of a [Worker], at a port of one device or of several. Any thread may accept.
 public final class WorkerListener implements AutoCloseable {
     private static final Duration FOREVER = Duration.ofDays(36_500);
 
     private final Worker worker;
-    private final ConnectionListener listener;
+    private final List<ConnectionListener> listeners = new ArrayList<>();
 
-    WorkerListener(Worker worker, InetSocketAddress at) {
+    // With several devices: a thread for each, and the peers whose rails are not all there.
+    private final SecureRandom random = new SecureRandom();
+    private final List<Thread> threads = new ArrayList<>();
+    private final Map<String, RemoteWorker> joining = new ConcurrentHashMap<>();
+    /// Empty when the listener is closed.
+    private final LinkedBlockingQueue<Optional<RemoteWorker>> ready = new LinkedBlockingQueue<>();
+
+    WorkerListener(Worker worker, WorkerOptions options, List<InetSocketAddress> at) {
         this.worker = worker;
-        this.listener = ConnectionListener.bind(at, worker.traffic().connection());
+        var hello = Hello.of(options, at.size()).privateData();
+        boolean done = false;
+        try {
+            for (int i = 0; i < at.size(); i++) {
+                Rail rail = worker.traffic().rails.get(i);
+                listeners.add(ConnectionListener.bind(at.get(i), rail.connection(hello)));
+            }
+            done = true;
+        } finally {
+            if (!done) {
+                listeners.forEach(ConnectionListener::close);
+            }
+        }
+        if (at.size() > 1) {
+            for (int i = 0; i < at.size(); i++) {
+                int rail = i;
+                threads.add(Thread.ofVirtual().name("verbena-listener").start(() -> run(rail)));
+            }
+        }
     }
 
+    /// The address of the first device.
     public InetSocketAddress localAddress() {
-        return listener.localAddress();
+        return listeners.getFirst().localAddress();
+    }
+
+    /// The addresses of all devices, for [Worker#connect(List)].
+    public List<InetSocketAddress> localAddresses() {
+        return listeners.stream().map(ConnectionListener::localAddress).toList();
     }
 
     /// Waits for a peer. What is no worker is sent away, and so are peers for which the worker has no room.
@@ -39,28 +81,94 @@ public final class WorkerListener implements AutoCloseable {
     ///
     /// @throws ConnectionException as [#accept()]
     public Optional<RemoteWorker> accept(Duration timeout) throws InterruptedException {
-        Optional<Connection> connection = listener.accept(timeout);
-        if (connection.isEmpty()) {
-            return Optional.empty();
+        if (!threads.isEmpty()) {
+            Optional<RemoteWorker> next = ready.poll(nanos(timeout), TimeUnit.NANOSECONDS);
+            if (next == null) {
+                return Optional.empty();
+            }
+            if (next.isEmpty()) {
+                ready.add(next); // for other threads, too
+                throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed");
+            }
+            return next;
         }
-        if (!worker.traffic().reserve()) {
-            worker.sendAway(connection.get());
-            return Optional.empty();
+        Optional<Connection> connection = listeners.getFirst().accept(timeout);
+        return connection.isEmpty() ? Optional.empty() : Optional.ofNullable(adopt(connection.get()));
+    }
+
+    private static long nanos(Duration timeout) {
+        return timeout.compareTo(Duration.ofDays(365)) > 0 ? Long.MAX_VALUE : timeout.toNanos();
+    }
+
+    /// Makes a peer of a connection of the first device; null when it was sent away, or has rails to come.
+    private @Nullable RemoteWorker adopt(Connection connection) {
+        Rail first = worker.traffic().rails.getFirst();
+        Hello hello = Hello.of(connection.peer().privateData()).orElse(null);
+        if (hello == null
+                || hello.rails() > listeners.size()
+                || !worker.traffic().reserve()) {
+            worker.sendAway(first, connection);
+            return null;
         }
-        Optional<RemoteWorker> made = Optional.empty();
+        boolean isMade = false;
         try {
-            made = Optional.ofNullable(worker.adopt(connection.get()));
-            return made;
+            RemoteWorker made = worker.peer(hello, hello.rails());
+            if (hello.rails() > 1) {
+                byte[] token = new byte[Rails.TOKEN_BYTES];
+                random.nextBytes(token);
+                made.setToken(token);
+                joining.values().removeIf(RemoteWorker::isLost);
+                joining.put(HexFormat.of().formatHex(token), made); // before the peer has it
+            }
+            isMade = made.join(first, connection);
+            return isMade && hello.rails() == 1 ? made : null;
         } finally {
-            if (made.isEmpty()) {
+            if (!isMade) {
                 worker.traffic().giveBack();
             }
+        }
+    }
+
+    // ---- several devices
+
+    /// Accepts the connections of a device until the listener is closed.
+    private void run(int index) {
+        try {
+            while (true) {
+                Connection connection = listeners.get(index).accept();
+                if (index > 0) {
+                    join(worker.traffic().rails.get(index), connection);
+                } else {
+                    Optional.ofNullable(adopt(connection)).map(Optional::of).ifPresent(ready::add);
+                }
+            }
+        } catch (ConnectionException | InterruptedException e) { // nothing interrupts it
+            if (index == 0) {
+                ready.add(Optional.empty());
+            }
+        }
+    }
+
+    /// A further connection of a peer.
+    private void join(Rail rail, Connection connection) {
+        Hello.Join hello = Hello.join(connection.peer().privateData()).orElse(null);
+        if (hello == null || hello.rail() != rail.index) {
+            worker.sendAway(rail, connection);
+            return;
+        }
+        RemoteWorker peer = joining.get(hello.token());
+        if (peer == null) {
+            worker.sendAway(rail, connection);
+        } else if (peer.join(rail, connection) && peer.areAllJoined() && joining.remove(hello.token()) != null) {
+            ready.add(Optional.of(peer));
         }
     }
 
     /// Stops listening; peers stay.
     @Override
     public void close() {
-        listener.close();
+        listeners.forEach(ConnectionListener::close);
+        threads.forEach(Readers::join);
+        joining.values().forEach(RemoteWorker::close);
     }
 }

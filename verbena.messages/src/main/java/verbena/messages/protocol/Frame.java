@@ -5,6 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.List;
+import verbena.verbs.RemoteMemory;
 
 /// The layout of a frame: what one SEND between two workers carries. All numbers are big-endian.
 ///
@@ -20,7 +22,7 @@ import java.nio.ByteOrder;
 /// | 16 | | [#WHOLE]: the message |
 /// | 16 | 8 | [#OFFER]: bytes of the message |
 /// | 24 | 8 | [#OFFER]: address |
-/// | 32 | 4 | [#OFFER]: key |
+/// | 32 | 4 | [#OFFER]: key; with several rails, one for each |
 /// | 36 | | [#OFFER] of an active message: its header; of a whole one it is before the data |
 final class Frame {
     /// Nothing but credits and flags.
@@ -38,7 +40,7 @@ final class Frame {
     static final int CROWDED = 2;
 
     static final int HEADER_BYTES = 16;
-    static final int OFFER_BYTES = 36;
+    private static final int KEYS = 32;
     static final int CREDITS_MAX = 255;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -55,10 +57,18 @@ final class Frame {
         out.set(LONG, 8, tag);
     }
 
-    static void writeOffer(MemorySegment out, long length, long address, int key) {
+    /// Bytes of an offer, without the header of an active message.
+    static int offerBytes(int rails) {
+        return KEYS + rails * Integer.BYTES;
+    }
+
+    /// @param at the memory by each rail; key 0 where it cannot be read by one
+    static void writeOffer(MemorySegment out, long length, List<RemoteMemory> at) {
         out.set(LONG, 16, length);
-        out.set(LONG, 24, address);
-        out.set(INT, 32, key);
+        out.set(LONG, 24, at.getFirst().address());
+        for (int i = 0; i < at.size(); i++) {
+            out.set(INT, KEYS + (long) i * Integer.BYTES, at.get(i).rkey());
+        }
     }
 
     static int type(MemorySegment frame) {
@@ -89,11 +99,13 @@ final class Frame {
         return frame.get(LONG, 16);
     }
 
-    static long address(MemorySegment frame) {
-        return frame.get(LONG, 24);
-    }
-
-    static int key(MemorySegment frame) {
-        return frame.get(INT, 32);
+    /// The memory of an offer, by each rail.
+    static List<RemoteMemory> memory(MemorySegment frame, int rails) {
+        var memory = new RemoteMemory[rails];
+        for (int i = 0; i < rails; i++) {
+            int key = frame.get(INT, KEYS + (long) i * Integer.BYTES);
+            memory[i] = new RemoteMemory(frame.get(LONG, 24), key, length(frame));
+        }
+        return List.of(memory);
     }
 }

@@ -48,6 +48,12 @@ public final class OneSided<T> {
         underWay--;
     }
 
+    /// Operations that were under way, in the order in which they began, begin again before all others.
+    public void again(List<T> operations) {
+        underWay -= operations.size();
+        operations.reversed().forEach(each -> waiting.addFirst(new Waiting<>(each, false)));
+    }
+
     public boolean isIdle() {
         return waiting.isEmpty() && underWay == 0;
     }

@@ -22,14 +22,15 @@ import verbena.verbs.RemoteMemory;
 /// other end can always send credits again: two ends never wait for each other.
 public final class Peer {
     /// A message that the peer has offered.
-    record Offer(Kind kind, int number, long length, long address, int key) {}
+    record Offer(Kind kind, int number, long length, List<RemoteMemory> at) {}
 
     /// A READ to do.
     ///
+    /// @param at the peer's memory, by each rail
     /// @param into as long as what is read
     /// @param length bytes of the message, perhaps more than are read
     public record Read(
-            int offer, long address, int key, MemorySegment into, Incoming incoming, long tag, long length) {}
+            int offer, List<RemoteMemory> at, MemorySegment into, Incoming incoming, long tag, long length) {}
 
     /// An offer that waits for room.
     private record Unread(Offer offer, long tag, Incoming incoming) {}
@@ -115,7 +116,7 @@ public final class Peer {
 
     /// Bytes of the longest header of an active message.
     public int headerBytesMax() {
-        return Math.min(PeerLimits.HEADER_MAX, limits.frameBytes() - Frame.OFFER_BYTES);
+        return Math.min(PeerLimits.HEADER_MAX, limits.frameBytes() - Frame.offerBytes(limits.rails()));
     }
 
     static long activeTag(int handler, int headerBytes) {
@@ -235,10 +236,10 @@ public final class Peer {
         if (lane != null) {
             lane.offered++;
         }
-        RemoteMemory at = length == 0 ? new RemoteMemory(0, 0, 0) : owner.expose(this, number, message.data);
+        List<RemoteMemory> at = length == 0 ? limits.noMemory() : owner.expose(this, number, message.data);
         begin(out, Frame.OFFER, message.kind.ordinal(), number, message.tag);
-        Frame.writeOffer(out, length, at.address(), at.rkey());
-        return (int) copy(MemorySegment.ofArray(message.header), out, Frame.OFFER_BYTES);
+        Frame.writeOffer(out, length, at);
+        return (int) copy(MemorySegment.ofArray(message.header), out, Frame.offerBytes(limits.rails()));
     }
 
     /// Copies all of it; the offset behind it.
@@ -377,7 +378,8 @@ public final class Peer {
 
     private @Nullable String onOffer(MemorySegment frame) {
         Optional<Kind> kind = Kind.of(Frame.kind(frame));
-        long headerBytes = frame.byteSize() - Frame.OFFER_BYTES;
+        int offerBytes = Frame.offerBytes(limits.rails());
+        long headerBytes = frame.byteSize() - offerBytes;
         boolean isActive = kind.isPresent() && kind.get() == Kind.ACTIVE;
         boolean isRight = headerBytes == (isActive ? Frame.tag(frame) & 0xFFFF_FFFFL : 0)
                 && headerBytes <= PeerLimits.HEADER_MAX
@@ -392,14 +394,13 @@ public final class Peer {
         if (lane != null && ++lane.waiting > limits.offersMax()) {
             return "an offer more than may wait";
         }
-        var offer =
-                new Offer(kind.get(), Frame.offer(frame), Frame.length(frame), Frame.address(frame), Frame.key(frame));
+        var offer = new Offer(kind.get(), Frame.offer(frame), Frame.length(frame), Frame.memory(frame, limits.rails()));
         long tag = Frame.tag(frame);
         Optional<Incoming> incoming = isActive
                 ? owner.active(
                         this,
                         (int) (tag >>> 32),
-                        frame.asSlice(Frame.OFFER_BYTES).toArray(ValueLayout.JAVA_BYTE),
+                        frame.asSlice(offerBytes).toArray(ValueLayout.JAVA_BYTE),
                         offer.length)
                 : find(kind.get(), tag, offer.length);
         if (incoming.isPresent()) {
@@ -430,8 +431,7 @@ public final class Peer {
             incoming.done(this, tag, offer.length);
             return;
         }
-        reads.add(new Read(
-                offer.number, offer.address, offer.key, memory.asSlice(0, bytes), incoming, tag, offer.length));
+        reads.add(new Read(offer.number, offer.at, memory.asSlice(0, bytes), incoming, tag, offer.length));
     }
 
     /// A kept message was taken.

@@ -1,5 +1,9 @@
 package verbena.messages.protocol;
 
+import java.util.Collections;
+import java.util.List;
+import verbena.verbs.RemoteMemory;
+
 /// What two workers have agreed on, and how much of what no program has asked for this one keeps of the other.
 ///
 /// @param frameBytes of the longest frame, that both ends can take
@@ -7,7 +11,8 @@ package verbena.messages.protocol;
 /// @param crowdedBytes of whole messages that no receive waits for, behind which the other end is asked to offer
 /// @param offersMax offers of one kind that the other end may have here at once
 /// @param offersMaxThere the same at the other end
-public record PeerLimits(int frameBytes, int window, long crowdedBytes, int offersMax, int offersMaxThere) {
+/// @param rails of the two
+public record PeerLimits(int frameBytes, int window, long crowdedBytes, int offersMax, int offersMaxThere, int rails) {
     /// What a message that waits costs beside its bytes.
     public static final int KEPT_COST = 128;
     /// Bytes of the longest header of an active message, which an offer brings along.
@@ -17,5 +22,10 @@ public record PeerLimits(int frameBytes, int window, long crowdedBytes, int offe
         if (window < 2 || window > Frame.CREDITS_MAX) {
             throw new IllegalArgumentException("window: 2 to " + Frame.CREDITS_MAX + ", got " + window);
         }
+    }
+
+    /// An offer without bytes has no memory, by any rail.
+    List<RemoteMemory> noMemory() {
+        return Collections.nCopies(rails, new RemoteMemory(0, 0, 0));
     }
 }

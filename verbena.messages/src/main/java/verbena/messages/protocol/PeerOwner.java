@@ -1,6 +1,7 @@
 package verbena.messages.protocol;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 import verbena.verbs.RemoteMemory;
 
@@ -11,7 +12,7 @@ public interface PeerOwner {
     /// @param length bytes
     Optional<Incoming> incoming(Peer peer, Kind kind, long tag, long length);
 
-    /// A whole active message. The frame is the owner's until [#handled]; false when it does not want it.
+    /// A whole active message. The frame is the owner's until [Peer#handled()]; false when it does not want it.
     ///
     /// @param at where the header begins, behind which the data is
     boolean active(Peer peer, int handler, MemorySegment frame, int at, int headerBytes, long dataBytes);
@@ -20,13 +21,14 @@ public interface PeerOwner {
     Optional<Incoming> active(Peer peer, int handler, byte[] header, long length);
 
     /// Whether there is room for a message that no program has asked for. After false it is asked again by the
-    /// next [#pollRead].
+    /// next [Peer#pollRead()].
     ///
     /// @param length bytes
     boolean admits(Peer peer, long length);
 
-    /// Makes memory readable for the peer until [#withdraw].
-    RemoteMemory expose(Peer peer, int offer, MemorySegment data);
+    /// Makes memory readable for the peer until [#withdraw]: the same memory by each rail, with key 0 where it
+    /// cannot be.
+    List<RemoteMemory> expose(Peer peer, int offer, MemorySegment data);
 
     /// What was offered is read, or will never be.
     void withdraw(Peer peer, int offer);

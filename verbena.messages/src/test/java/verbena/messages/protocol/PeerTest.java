@@ -53,15 +53,15 @@ class PeerTest {
                 }
 
                 @Override
-                public RemoteMemory expose(Peer itself, int offer, MemorySegment data) {
-                    return new RemoteMemory(0x1000, 0xABCD, data.byteSize());
+                public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data) {
+                    return List.of(new RemoteMemory(0x1000, 0xABCD, data.byteSize()));
                 }
 
                 @Override
                 public void withdraw(Peer itself, int offer) {}
             },
             matching,
-            new PeerLimits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS));
+            new PeerLimits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS, 1));
 
     private Incoming request(int length) {
         return new Incoming() {
@@ -306,7 +306,7 @@ class PeerTest {
         var few = new Matching(2 * (48 + PeerLimits.KEPT_COST));
         var lost = new ArrayList<Peer>();
         for (int i = 0; i < 3; i++) {
-            var each = new Peer(peer.owner(), few, new PeerLimits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS));
+            var each = new Peer(peer.owner(), few, new PeerLimits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS, 1));
             each.poll(MemorySegment.ofArray(new byte[FRAME_BYTES])); // credits
             byte[] frame = HexFormat.of().parseHex("0200010000000000" + "000000000000000" + i + "00".repeat(48));
             assertThat(each.onFrame(MemorySegment.ofArray(frame), frame.length)).isNull();

@@ -194,9 +194,9 @@ final class World {
         }
 
         @Override
-        public RemoteMemory expose(Peer itself, int offer, MemorySegment data) {
+        public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data) {
             exposed.put((long) offer, data);
-            return new RemoteMemory(offer, 7, data.byteSize());
+            return List.of(new RemoteMemory(offer, 7, data.byteSize()));
         }
 
         @Override
@@ -219,7 +219,7 @@ final class World {
     final List<Posted> posted = new ArrayList<>();
 
     World(RandomGenerator random, int workers, int window) {
-        this(random, workers, new PeerLimits(FRAME_BYTES, window, 1 << 20, 1 << 16, 1 << 16));
+        this(random, workers, new PeerLimits(FRAME_BYTES, window, 1 << 20, 1 << 16, 1 << 16, 1));
     }
 
     World(RandomGenerator random, int workers, PeerLimits limits) {
@@ -312,7 +312,8 @@ final class World {
                 if (!link.reads.isEmpty()) {
                     ready.add(() -> {
                         Peer.Read read = link.reads.remove();
-                        MemorySegment from = back.exposed.get(read.address());
+                        MemorySegment from =
+                                back.exposed.get(read.at().getFirst().address());
                         assertThat(from).as("exposed memory").isNotNull();
                         MemorySegment.copy(from, 0, read.into(), 0, read.into().byteSize());
                         link.peer.onRead(read);

@@ -74,7 +74,7 @@ class WorldTest {
     void messagesThatNoReceiveWaitsForHaveALimit(int window) {
         for (int seed = 0; seed < WORLDS; seed++) {
             var random = new SplittableRandom(seed);
-            var world = new World(random, 3, new PeerLimits(World.FRAME_BYTES, window, 500, 2, 2));
+            var world = new World(random, 3, new PeerLimits(World.FRAME_BYTES, window, 500, 2, 2, 1));
             for (int i = 0; i < 150; i++) {
                 act(world, random);
                 assertThat(world.keptMost())

@@ -1,0 +1,160 @@
+package verbena.messages;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import org.jspecify.annotations.Nullable;
+import verbena.messages.protocol.Rails;
+import verbena.verbs.Access;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.PrivateData;
+
+/// What a worker has of one of its devices: the queue of receives that all peers share, and the completion queue. All
+/// is claimed when it is made. The connection of a peer over it is a [Way].
+final class Rail {
+    /// Receives for peers that are sent away, and may have sent a frame.
+    static final int SPARE = 16;
+
+    final int index;
+    final Context device;
+    final ProtectionDomain domain;
+    final CompletionQueue queue;
+    /// The worker's memory for frames to send.
+    final MemoryRegion outbox;
+    final long longest;
+    // Under the lock of [Traffic].
+    final Numbers numbers = new Numbers();
+    boolean isClosed;
+
+    private final WorkerOptions options;
+    private final int requests;
+    private final int stride;
+    private final Arena arena = Arena.ofShared();
+    private final MemoryRegion inbox;
+    private final SharedReceiveQueue receives;
+    private final @Nullable Bell bell;
+
+    // Made when they are first used, so that a frame makes no object.
+    private final @Nullable MemorySegment[] arrived;
+    private final @Nullable MemorySegment[] behindHeaders;
+
+    /// @param rails of the worker
+    /// @param requests of each peer that are under way at most
+    /// @param ring number of the completions of [#ring()]
+    Rail(int index, int rails, Context device, WorkerOptions options, Slots slots, int requests, long ring) {
+        this.index = index;
+        this.device = device;
+        this.options = options;
+        this.requests = requests;
+        this.stride = Slots.stride(options);
+        this.longest = Math.min(device.port(1).maxMessageBytes(), Integer.MAX_VALUE);
+        int told = rails > 1 ? rails + 1 : 0; // frames without a credit: of lost rails, and of the token
+        int count = options.maxPeers() * (options.window() + told) + SPARE;
+        this.arrived = new MemorySegment[count];
+        this.behindHeaders = new MemorySegment[count];
+        var made = new ArrayList<AutoCloseable>();
+        made.add(arena);
+        boolean done = false;
+        try {
+            domain = device.allocateProtectionDomain();
+            made.add(domain);
+            queue = device.createCompletionQueue(count + options.maxPeers() * requests + Bell.RINGS);
+            made.add(queue);
+            receives = domain.createSharedReceiveQueue(count, 1);
+            made.add(receives);
+            inbox = domain.register(arena.allocate((long) count * stride, Long.BYTES), Access.local());
+            made.add(inbox);
+            outbox = domain.register(slots.memory(), Access.local());
+            made.add(outbox);
+            for (int i = 0; i < count; i++) {
+                postReceive(i);
+            }
+            bell = rails == 1 ? new Bell(domain, queue, outbox, ring) : null;
+            done = true;
+        } finally {
+            if (!done) {
+                made.reversed().forEach(Rail::closeQuietly);
+            }
+        }
+    }
+
+    private static void closeQuietly(AutoCloseable object) {
+        try {
+            object.close();
+        } catch (Exception e) {
+            throw new IllegalStateException(e); // verbs throw no checked exception
+        }
+    }
+
+    /// Options of a connection to a peer.
+    ConnectionOptions connection(PrivateData hello) {
+        return ConnectionOptions.defaults()
+                .withParameters(ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)))
+                .withSizes(new QueuePairOptions.Sizes(requests, 0, 1, 1, 0))
+                .withProtectionDomain(domain)
+                .withCompletionQueues(queue, queue)
+                .withSharedReceiveQueue(receives)
+                .withTimeout(options.timeout())
+                .withSecret(options.secret())
+                .withPrivateData(hello);
+    }
+
+    void postReceive(int slot) {
+        receives.postReceive(slot, inbox, (long) slot * stride, stride);
+    }
+
+    /// The whole slot, of which the frame is the beginning.
+    MemorySegment arrived(int slot) {
+        return cached(arrived, slot, 0);
+    }
+
+    /// The slot behind the header that frames have when there are several rails.
+    MemorySegment behindHeader(int slot) {
+        return cached(behindHeaders, slot, Rails.HEADER_BYTES);
+    }
+
+    private MemorySegment cached(@Nullable MemorySegment[] slices, int slot, int header) {
+        MemorySegment slice = slices[slot];
+        if (slice == null) {
+            slice = inbox.segment().asSlice((long) slot * stride + header, stride - header);
+            slices[slot] = slice;
+        }
+        return slice;
+    }
+
+    /// Ends the wait at the completion queue. For a worker of one rail.
+    void ring() {
+        if (bell != null) {
+            bell.ring();
+        }
+    }
+
+    /// Ends the wait at the completion queue for ever. After all connections.
+    void closeQueues() {
+        receives.close();
+        if (bell != null) {
+            bell.close();
+        }
+        queue.close();
+    }
+
+    /// After [#closeQueues()], when no thread reads any more.
+    void closeMemory() {
+        inbox.close();
+        outbox.close();
+        domain.close();
+    }
+
+    /// When no program has a message any more that lies in a frame.
+    void free() {
+        arena.close();
+    }
+}

@@ -1,0 +1,99 @@
+package verbena.messages;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import verbena.messages.protocol.Rails;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.QueuePair;
+import verbena.verbs.VerbsException;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionId;
+
+/// The connection of a peer over one rail.
+final class Way {
+    private static final int TOLD_BYTES_MAX = 32;
+
+    final RemoteWorker remote;
+    final Rail rail;
+    final Connection connection;
+    private final Traffic traffic;
+    private final Thread watcher;
+    /// For frames that tell of rails; null when there is only one.
+    private final @Nullable MemoryRegion told;
+
+    private int toldCount;
+
+    Way(RemoteWorker remote, Traffic traffic, Rail rail, Connection connection) {
+        this.remote = remote;
+        this.traffic = traffic;
+        this.rail = rail;
+        this.connection = connection;
+        int rails = remote.rails().count();
+        this.told =
+                rails > 1 ? rail.domain.allocate((rails + 1L) * TOLD_BYTES_MAX, verbena.verbs.Access.local()) : null;
+        this.watcher = Thread.ofVirtual().name("verbena-peer").unstarted(this::watch);
+    }
+
+    void start() {
+        watcher.start();
+    }
+
+    /// Takes events until the connection has ended.
+    private void watch() {
+        try {
+            while (connection.id().state() == ConnectionId.State.CONNECTED) {
+                connection.id().channel().await(Duration.ofDays(36_500));
+            }
+        } catch (InterruptedException e) {
+            return; // it is being closed
+        } catch (InvalidStateException e) {
+            // closed
+        }
+        traffic.lostRails.loseWay(this, "the peer has left, or is gone");
+        remote.releaseIfLost();
+    }
+
+    int number() {
+        return connection.queuePair().qpn();
+    }
+
+    QueuePair queuePair() {
+        return connection.queuePair();
+    }
+
+    boolean isUsable() {
+        return remote.rails().isUsable(rail.index);
+    }
+
+    /// Tells of lost rails, or how to join. Under the lock of [Traffic]. Each time has memory of its own.
+    void tell(byte @Nullable [] token) {
+        MemoryRegion memory = told;
+        if (memory != null) {
+            long at = (long) toldCount++ * TOLD_BYTES_MAX;
+            var out = memory.segment().asSlice(at, TOLD_BYTES_MAX);
+            int bytes = token == null ? remote.rails().tell(out) : Rails.writeToken(out, token);
+            queuePair().postSend(Departures.TELL, memory, at, bytes);
+        }
+    }
+
+    void disconnect() {
+        try {
+            connection.id().disconnect();
+        } catch (VerbsException e) {
+            // its device has failed, and moves nothing any more
+        }
+    }
+
+    void interrupt() {
+        watcher.interrupt();
+        Readers.join(watcher);
+    }
+
+    void close() {
+        connection.close();
+        if (told != null) {
+            told.close();
+        }
+    }
+}
