@@ -129,7 +129,9 @@ public final class RemoteWorker implements AutoCloseable {
         if (isJoined) {
             way.start();
         } else {
+            int number = way.number();
             way.close();
+            traffic.forget(rail, number);
         }
         return isJoined;
     }

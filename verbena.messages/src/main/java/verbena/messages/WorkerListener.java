@@ -23,6 +23,7 @@ public final class WorkerListener implements AutoCloseable {
     private static final Duration FOREVER = Duration.ofDays(36_500);
 
     private final Worker worker;
+    private final WorkerOptions options;
     private final List<ConnectionListener> listeners = new ArrayList<>();
 
     // With several devices: a thread for each, and the peers whose rails are not all there.
@@ -34,6 +35,7 @@ public final class WorkerListener implements AutoCloseable {
 
     WorkerListener(Worker worker, WorkerOptions options, List<InetSocketAddress> at) {
         this.worker = worker;
+        this.options = options;
         var hello = Hello.of(options, at.size()).privateData();
         boolean done = false;
         try {
@@ -114,11 +116,7 @@ public final class WorkerListener implements AutoCloseable {
         try {
             RemoteWorker made = worker.peer(hello, hello.rails());
             if (hello.rails() > 1) {
-                byte[] token = new byte[Rails.TOKEN_BYTES];
-                random.nextBytes(token);
-                made.setToken(token);
-                joining.values().removeIf(RemoteWorker::isLost);
-                joining.put(HexFormat.of().formatHex(token), made); // before the peer has it
+                expect(made); // before the peer has the token
             }
             isMade = made.join(first, connection);
             return isMade && hello.rails() == 1 ? made : null;
@@ -135,17 +133,46 @@ public final class WorkerListener implements AutoCloseable {
     private void run(int index) {
         try {
             while (true) {
-                Connection connection = listeners.get(index).accept();
-                if (index > 0) {
-                    join(worker.traffic().rails.get(index), connection);
-                } else {
-                    Optional.ofNullable(adopt(connection)).map(Optional::of).ifPresent(ready::add);
-                }
+                take(index, listeners.get(index).accept());
             }
         } catch (ConnectionException | InterruptedException e) { // nothing interrupts it
             if (index == 0) {
                 ready.add(Optional.empty());
             }
+        }
+    }
+
+    private void take(int index, Connection connection) {
+        Rail rail = worker.traffic().rails.get(index);
+        try {
+            if (index > 0) {
+                join(rail, connection);
+                return;
+            }
+            RemoteWorker made = adopt(connection);
+            if (made != null) {
+                ready.add(Optional.of(made));
+            }
+        } catch (RuntimeException e) { // the device has no room for one more, or fails: others are accepted
+            worker.sendAway(rail, connection);
+        }
+    }
+
+    /// A peer has as long for its further rails as one connection may take. It is closed then, so that one that stays
+    /// away, or was lost on the way, keeps no room.
+    private void expect(RemoteWorker peer) {
+        byte[] bytes = new byte[Rails.TOKEN_BYTES];
+        random.nextBytes(bytes);
+        peer.setToken(bytes);
+        String token = HexFormat.of().formatHex(bytes);
+        joining.put(token, peer);
+        var _ = worker.timer().schedule(() -> giveUp(token), options.timeout().toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private void giveUp(String token) {
+        RemoteWorker peer = joining.remove(token);
+        if (peer != null) {
+            Thread.startVirtualThread(peer::close);
         }
     }
 

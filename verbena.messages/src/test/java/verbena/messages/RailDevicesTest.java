@@ -68,7 +68,7 @@ class RailDevicesTest {
     }
 
     /// How a rail ends.
-    private enum End {
+    enum End {
         /// The program gives the device back, and closes it.
         LEFT,
         /// The connection ends, and the peer hears of it.
@@ -299,6 +299,34 @@ class RailDevicesTest {
                     }
                 });
             }
+        }
+    }
+
+    /// A peer that announces two rails and makes one is closed after a while, and keeps no room.
+    @Test
+    void aPeerWhoseFurtherRailStaysAwayKeepsNoRoom() throws Exception {
+        WorkerOptions options = WorkerOptions.defaults().withPeers(1, 8, 4096).withTimeout(Duration.ofSeconds(2));
+        try (Context a = Device.named("rocev2@127.0.0.2").open();
+                Context b = Device.named("rocev2@127.0.0.3").open();
+                Context c = Device.named("rocev2@127.0.0.4").open();
+                Worker server = Worker.open(List.of(a, b), options);
+                Worker client = Worker.open(c, TwoWorkers.SMALL);
+                WorkerListener listener = server.listen(List.of(TwoWorkers.at(a), TwoWorkers.at(b)))) {
+            var hello = Hello.of(TwoWorkers.SMALL, 2).privateData();
+            try (Connection half = Connection.connect(
+                    listener.localAddress(), ConnectionOptions.defaults().withPrivateData(hello))) {
+                assertThatExceptionOfType(ConnectionException.class).isThrownBy(() -> {
+                    while (true) {
+                        half.receive(2000);
+                    }
+                });
+            }
+            while (!server.traffic().remotes().isEmpty()) {
+                Thread.onSpinWait(); // the peer sees the end before its room is free
+            }
+            var accepted = TwoWorkers.accept(listener);
+            client.connect(listener.localAddress()).send(1, "on").await();
+            assertThat(accepted.get(60, TimeUnit.SECONDS).isLost()).isFalse();
         }
     }
 
