@@ -192,9 +192,10 @@ class ActiveMessagesTest {
         }
     }
 
-    /// There and back on one thread for both ends, a thousand times: fewer bytes than half as many of the smallest
-    /// object, which has 16. The first rounds take more, before all is compiled; a thread that finds another one
-    /// reading makes an object, now and then.
+    /// There and back on one thread for both ends, a thousand times: three rounds of four make no object at all.
+    /// A thread that meets the keeper of the worker makes some, and the keeper looks every millisecond. So the
+    /// sum of bytes depends on the load of the machine, and tells nothing. The first batches make more, before
+    /// all is compiled.
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "shm"})
     void aShortMessageMakesNoObject(String device) throws Exception {
@@ -218,21 +219,25 @@ class ActiveMessagesTest {
             BooleanSupplier isThere = () -> rounds[0] == rounds[2];
             BooleanSupplier isBack = () -> rounds[1] == rounds[2];
             var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-            long least = Long.MAX_VALUE;
-            for (int batch = 0; batch < 30 && least >= 8000; batch++) {
-                long before = threads.getCurrentThreadAllocatedBytes();
+            int most = 0;
+            for (int batch = 0; batch < 30 && most < 750; batch++) {
+                int without = 0;
                 for (int i = 0; i < 1000; i++) {
+                    long before = threads.getCurrentThreadAllocatedBytes();
                     rounds[2]++;
                     if (!pair.toServer().trySendActive(1, header, data)) {
                         pair.toServer().sendActive(1, header, data);
                     }
                     pair.server().await(isThere, forever);
                     pair.client().await(isBack, forever);
+                    if (threads.getCurrentThreadAllocatedBytes() == before) {
+                        without++;
+                    }
                 }
-                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+                most = Math.max(most, without);
             }
             assertThat(rounds[1]).isEqualTo(rounds[2]);
-            assertThat(least).isLessThan(8000);
+            assertThat(most).isGreaterThanOrEqualTo(750);
         }
     }
 }
