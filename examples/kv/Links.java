@@ -1,0 +1,72 @@
+import module java.base;
+import verbena.verbs.Access;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.Context;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.cm.ConnectionOptions;
+
+/// How requests of [Raft] travel. Each replica connects to each other one. It WRITEs a request into memory that the
+/// peer gives to this connection alone, with its length as immediate data, and the peer SENDs the answer. So no
+/// replica can write into the log of another one: each looks first whose request it is.
+final class Links {
+    private static final Duration PAUSE = Duration.ofMillis(200);
+    private static final Duration LIMIT = Duration.ofSeconds(2);
+
+    private final Raft raft;
+    private final ConnectionOptions options;
+
+    Links(Raft raft, Context device) {
+        this.raft = raft;
+        this.options = ConnectionOptions.defaults().withDevice(device).withTimeout(LIMIT);
+    }
+
+    /// The body of a thread: tells a peer what there is to tell, and connects again when that fails.
+    void tell(int peer, InetSocketAddress address) throws InterruptedException {
+        while (true) {
+            try (var connection = Connection.connect(address, options.withRequestTimeout(LIMIT))) {
+                RemoteMemory inbox = RemoteMemory.parse(connection.receiveText(100));
+                MemoryRegion outbox = connection.allocate(Raft.REQUEST_MAX);
+                while (true) {
+                    int length = raft.request(peer, outbox.segment());
+                    connection.writeAsync(outbox, 0, length, inbox, 0, length).await();
+                    raft.answered(peer, MemorySegment.ofArray(connection.receive(Raft.ANSWER)));
+                }
+            } catch (ConnectionException e) {
+                raft.failed(peer);
+                Thread.sleep(PAUSE);
+            }
+        }
+    }
+
+    /// The body of a thread: answers the peers that connect.
+    void listen(InetSocketAddress at) throws InterruptedException {
+        try (var listener = ConnectionListener.bind(at, options)) {
+            while (true) {
+                Connection connection = listener.accept();
+                Thread.ofPlatform().daemon().start(() -> answer(connection));
+            }
+        }
+    }
+
+    private void answer(Connection connection) {
+        try (connection) {
+            MemoryRegion inbox = connection.allocate(Raft.REQUEST_MAX, Access.remoteAll());
+            MemoryRegion outbox = connection.allocate(Raft.ANSWER);
+            var next = connection.receiveAsync(outbox, 0, 0);
+            connection.send(inbox.remote().format());
+            while (true) {
+                int length = next.await().immediate();
+                raft.handle(inbox.segment().asSlice(0, length), outbox.segment());
+                next = connection.receiveAsync(outbox, 0, 0); // the next request finds it, as it waits for the answer
+                connection.send(outbox, 0, Raft.ANSWER);
+            }
+        } catch (ConnectionException e) {
+            // The peer has ended, or connects again.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
