@@ -10,7 +10,7 @@ public final class Client {
 
     public static void main(String[] args) throws Exception {
         try (var device = Device.named("rocev2").open();
-                var store = new Store(device, Replica.addresses(args[0]), Duration.ofSeconds(20))) {
+                var store = new Store(device, Replica.addresses(args[0]), Duration.ofSeconds(60))) {
             System.out.println(
                     switch (args[1]) {
                         case "put" -> store.put(args[2], args[3].getBytes(UTF_8)) ? "changed" : "new";

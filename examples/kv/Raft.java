@@ -20,8 +20,8 @@ final class Raft {
     private static final long VOTE = 1;
     private static final long ENTRIES = 2;
     private static final long HEARTBEAT_NANOS = 100_000_000;
-    private static final long ELECTION_NANOS_MIN = 600_000_000;
-    private static final long ELECTION_NANOS_MAX = 1_200_000_000;
+    private static final long ELECTION_NANOS_MIN = 1_000_000_000;
+    private static final long ELECTION_NANOS_MAX = 2_500_000_000L;
 
     enum Role {
         FOLLOWER,

@@ -78,7 +78,8 @@ class HistoryTest {
         assertThat(History.isLinearizable(history(text))).isFalse();
     }
 
-    /// Operations that each take effect at one moment, as a register has them, around which they are stretched. When one
+    /// Operations that each take effect at one moment, as a register has them, around which they are stretched. When
+    /// one
     /// get is told an older value than the one that is there throughout, it is no longer linearizable.
     @Test
     void longHistoriesAreAcceptedAndOneOldAnswerInThemIsFound() {

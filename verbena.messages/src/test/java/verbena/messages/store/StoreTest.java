@@ -40,7 +40,7 @@ class StoreTest {
     private static final int REPLICAS = 3;
     private static final int CLIENTS = 4;
     private static final int KEYS = 8;
-    private static final int OPERATIONS = Boolean.getBoolean("verbena.deep") ? 2_000 : 60;
+    private static final int OPERATIONS = Boolean.getBoolean("verbena.deep") ? 120 : 60;
     private static final int ROUNDS = Boolean.getBoolean("verbena.deep") ? 8 : 1;
     private static final String LOSS = "faults=loss:5%,seed:";
 
@@ -50,8 +50,8 @@ class StoreTest {
     @BeforeAll
     static void compile() throws Exception {
         try (Stream<Path> sources = Files.list(ROOT.resolve("examples/kv"))) {
-            var arguments = new ArrayList<>(
-                    List.of("-d", folder.toString(), "-cp", System.getProperty("java.class.path")));
+            var arguments =
+                    new ArrayList<>(List.of("-d", folder.toString(), "-cp", System.getProperty("java.class.path")));
             sources.map(Path::toString).filter(each -> each.endsWith(".java")).forEach(arguments::add);
             int status = ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments.toArray(String[]::new));
             assertThat(status).isZero();
@@ -74,16 +74,21 @@ class StoreTest {
         String list() {
             return String.join(
                     ",",
-                    addresses.stream().limit(REPLICAS).map(each -> each + ":7001").toList());
+                    addresses.stream()
+                            .limit(REPLICAS)
+                            .map(each -> each + ":7001")
+                            .toList());
         }
 
         Context clientsDevice() {
-            return Device.named("rocev2@" + addresses.get(REPLICAS) + "," + LOSS + "9").open();
+            return Device.named("rocev2@" + addresses.get(REPLICAS) + "," + LOSS + "9")
+                    .open();
         }
 
         void start(int replica) throws Exception {
             processes[replica] = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
                             "--enable-native-access=ALL-UNNAMED",
                             "-XX:+UseSerialGC",
                             "-XX:TieredStopAtLevel=1",
