@@ -121,6 +121,20 @@ class ReadmeTest {
         }
     }
 
+    @Test
+    void theReplicatedStoreIsAsShortAsItsPageSays() throws Exception {
+        long lines = 0;
+        try (var files = Files.newDirectoryStream(ROOT.resolve("examples/kv"), "*.java")) {
+            for (Path file : files) {
+                lines += Files.readAllLines(file).stream()
+                        .filter(line -> !line.isBlank() && !line.strip().startsWith("//"))
+                        .count();
+            }
+        }
+        assertThat(lines).isLessThanOrEqualTo(800);
+        assertThat(Files.readString(ROOT.resolve("examples/README.md"))).contains("in " + lines + " lines of code");
+    }
+
     /// What programs print that run at once.
     private String printed(List<String> sources, Path classes) throws Exception {
         var printed = new ByteArrayOutputStream();

@@ -79,8 +79,7 @@ class HistoryTest {
     }
 
     /// Operations that each take effect at one moment, as a register has them, around which they are stretched. When
-    /// one
-    /// get is told an older value than the one that is there throughout, it is no longer linearizable.
+    /// one get is told an older value than the one that is there throughout, the history is wrong.
     @Test
     void longHistoriesAreAcceptedAndOneOldAnswerInThemIsFound() {
         for (int seed = 0; seed < 30; seed++) {

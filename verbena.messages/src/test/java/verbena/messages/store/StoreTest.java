@@ -33,8 +33,8 @@ import verbena.verbs.Context;
 import verbena.verbs.Device;
 
 /// The replicated store of the examples, as three processes on a network that loses packets, while its leaders are
-/// killed and stopped. What its clients see has to be linearizable. The test waits for operations to be done, and not
-/// for time to pass.
+/// killed and stopped. At last all are killed, start again, and are asked for all keys. What clients see has to be
+/// linearizable. The test waits for operations to be done, and not for time to pass.
 class StoreTest {
     private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
     private static final int REPLICAS = 3;
@@ -188,8 +188,12 @@ class StoreTest {
         }
 
         @Override
-        public void close() throws Exception {
-            call("close");
+        public void close() {
+            try {
+                call("close");
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
         }
     }
 
@@ -211,7 +215,20 @@ class StoreTest {
             };
         }
 
-        private void ask(Client client, String key, int what, String unique) throws Exception {
+        /// What every key has at the end: a change that was acknowledged and is lost makes the history a wrong one.
+        void readAll(ClassLoader loader, Context device, String replicas) throws Exception {
+            try (var client = new Client(loader, device, replicas)) {
+                for (int i = 0; i < KEYS; i++) {
+                    boolean isKnown = false;
+                    while (!isKnown) {
+                        isKnown = ask(client, "key" + i, 0, History.NONE);
+                    }
+                }
+            }
+        }
+
+        /// @return whether the client was told what came of it
+        private boolean ask(Client client, String key, int what, String unique) throws Exception {
             boolean isGet = what < 2;
             String value = what == 4 ? History.NONE : unique;
             boolean wasThere = false;
@@ -227,10 +244,11 @@ class StoreTest {
                 done.release();
             } catch (TimeoutException e) {
                 if (isGet) {
-                    return;
+                    return false;
                 }
             }
             history.add(key, new History.Operation(isGet, value, wasThere, called, returned));
+            return returned != History.NEVER;
         }
 
         /// Waits until so many more operations are done, or a client has failed.
@@ -280,6 +298,13 @@ class StoreTest {
             for (Future<Void> each : clients) {
                 each.get();
             }
+            for (int i = 0; i < REPLICAS; i++) {
+                replicas.kill(i);
+            }
+            for (int i = 0; i < REPLICAS; i++) {
+                replicas.start(i);
+            }
+            crowd.readAll(loader, device, replicas.list());
             assertThat(replicas.said()).doesNotContain("Exception");
         }
         for (Map.Entry<String, List<History.Operation>> each :
