@@ -3,7 +3,8 @@ package verbena.nic;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.management.ManagementFactory;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
@@ -25,19 +26,34 @@ class AllocationTest {
     private static final int ATTEMPTS_MAX = 300;
 
     private static final class End implements AutoCloseable {
-        final Context context = Device.named("rocev2").open();
-        final ProtectionDomain domain = context.allocateProtectionDomain();
-        final CompletionQueue cq = context.createCompletionQueue(256);
-        final QueuePair queuePair = domain.createQueuePair(QueuePairOptions.rc(cq));
-        final XrcDomain xrc = context.openXrcDomain();
-        final SharedReceiveQueue shared = xrc.createSharedReceiveQueue(domain, cq, 8, 1);
-        final int number = shared.number().orElseThrow();
-        final QueuePair target = xrc.createTarget();
-        final QueuePair initiator = domain.createQueuePair(QueuePairOptions.xrcInitiator(cq));
-        final MemoryRegion memory = domain.allocate(1 << 17, Access.remoteAll());
-        final long address = memory.address();
-        final int rkey = memory.rkey();
+        final Context context;
+        final ProtectionDomain domain;
+        final CompletionQueue cq;
+        final QueuePair queuePair;
+        final XrcDomain xrc;
+        final SharedReceiveQueue shared;
+        final int number;
+        final QueuePair target;
+        final QueuePair initiator;
+        final MemoryRegion memory;
+        final long address;
+        final int rkey;
         final WorkCompletion wc = new WorkCompletion();
+
+        End(String device) {
+            context = Device.named(device).open();
+            domain = context.allocateProtectionDomain();
+            cq = context.createCompletionQueue(256);
+            queuePair = domain.createQueuePair(QueuePairOptions.rc(cq));
+            xrc = context.openXrcDomain();
+            shared = xrc.createSharedReceiveQueue(domain, cq, 8, 1);
+            number = shared.number().orElseThrow();
+            target = xrc.createTarget();
+            initiator = domain.createQueuePair(QueuePairOptions.xrcInitiator(cq));
+            memory = domain.allocate(1 << 17, Access.remoteAll());
+            address = memory.address();
+            rkey = memory.rkey();
+        }
 
         void take(int completions) {
             for (int taken = 0; taken < completions; ) {
@@ -95,11 +111,17 @@ class AllocationTest {
         b.take(2);
     }
 
-    @Test
-    void noOperationAllocates() {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "rocev2",
+                "rocev2,congestion=dcqcn,rpg_max_rate:20000,rpg_min_rate:5000,faults=mark:5%,on:received,seed:7",
+                "rocev2,congestion=swift"
+            })
+    void noOperationAllocates(String device) {
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-        try (End a = new End();
-                End b = new End()) {
+        try (End a = new End(device);
+                End b = new End(device)) {
             a.queuePair.connect(b.queuePair.endpoint());
             b.queuePair.connect(a.queuePair.endpoint());
             a.initiator.connect(b.target.endpoint());

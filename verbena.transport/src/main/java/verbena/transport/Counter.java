@@ -34,6 +34,13 @@ public enum Counter {
     DIRECT_DECLINED_BYTES("direct.declined-bytes"),
     /// Keep-alives: questions whether an idle peer lives, repeated ones included.
     KEEP_ALIVES("keep-alives"),
+    /// Packets that a switch has marked. The names of the four that count congestion are those of the kernel's drivers.
+    MARKED_PACKETS("np_ecn_marked_roce_packets"),
+    /// Notifications of congestion that were sent for them.
+    SENT_NOTIFICATIONS("np_cnp_sent"),
+    /// Notifications of the peer that lowered a rate, and others.
+    HANDLED_NOTIFICATIONS("rp_cnp_handled"),
+    IGNORED_NOTIFICATIONS("rp_cnp_ignored"),
     COMPLETIONS("completions"),
     COMPLETION_ERRORS("completion-errors"),
     COMPLETION_OVERFLOWS("completion-overflows"),

@@ -37,6 +37,8 @@ public enum PacketFate {
     DROPPED_EARLY_RESPONSE("dropped.early-response"),
     /// A message of an unreliable service that broke off or found no receive.
     DROPPED_MESSAGE("dropped.message"),
+    /// A notification of congestion that changes nothing: it comes too soon after another, or nothing here heeds it.
+    DROPPED_NOTIFICATION("dropped.notification"),
     /// A management datagram that is none, or whose class has no agent here.
     DROPPED_MANAGEMENT("dropped.management");
 

@@ -2,6 +2,7 @@ package verbena.transport;
 
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
+import verbena.transport.congestion.CongestionRule;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.memory.Region;
@@ -165,7 +166,9 @@ public final class QueuePairCore {
         frame.destinationHigh = path.destinationHigh();
         frame.destinationLow = path.destinationLow();
         frame.sourcePort = path.sourcePort();
-        frame.trafficClass = path.trafficClass();
+        int trafficClass = path.trafficClass();
+        frame.trafficClass =
+                (trafficClass & CongestionRule.MARKED) == 0 ? trafficClass | parameters.ecnBits : trafficClass;
         frame.hopLimit = path.hopLimit();
         frame.serviceLevel = path.serviceLevel();
         frame.destinationLid = path.destinationLid();

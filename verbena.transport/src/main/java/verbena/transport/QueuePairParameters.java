@@ -1,5 +1,6 @@
 package verbena.transport;
 
+import verbena.transport.congestion.CongestionRule;
 import verbena.transport.congestion.PeerWindows;
 import verbena.transport.queue.Path;
 import verbena.verbs.Gid;
@@ -68,6 +69,10 @@ public final class QueuePairParameters {
 
     /// The windows that the one to the peer is taken from; by default, no other queue pair shares them.
     public PeerWindows windows = new PeerWindows();
+    /// What a reliable connection does about congestion; its protocol is made with it.
+    public CongestionRule congestion = CongestionRule.NONE;
+    /// What is in the ECN bits of packets whose traffic class has none there (RFC 3168).
+    public int ecnBits;
     /// Whether SQ_DRAINED is raised.
     public boolean notifyWhenDrained;
 
@@ -99,7 +104,8 @@ public final class QueuePairParameters {
         }
     }
 
-    /// RESET: what modifications have set is as it was made. Number, protection domains and windows stay.
+    /// RESET: what modifications have set is as it was made. Number, protection domains, windows and what is done about
+    /// congestion stay.
     public void reset() {
         var fresh = new QueuePairParameters(qpn);
         pathMtu = fresh.pathMtu;

@@ -136,6 +136,8 @@ final class CaptureBlocks {
             case DROPPED_GHOST_ACK -> "dropped: acknowledges a packet that was never sent (dropped.ghost-ack)";
             case DROPPED_EARLY_RESPONSE -> "dropped: an earlier response is missing (dropped.early-response)";
             case DROPPED_MESSAGE -> "dropped: the message broke off, or found no receive (dropped.message)";
+            case DROPPED_NOTIFICATION ->
+                "dropped: a notification of congestion that changes nothing (dropped.notification)";
             case DROPPED_MANAGEMENT -> "dropped: no agent takes this management datagram (dropped.management)";
         };
     }

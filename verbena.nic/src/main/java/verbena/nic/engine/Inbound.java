@@ -102,7 +102,7 @@ final class Inbound {
     }
 
     private PacketFate hand(EngineTask task, Frame frame, Opcode opcode, long now) {
-        if (opcode.transport() != task.transport) {
+        if (opcode.transport() != task.transport && (task.transport == null || !task.transport.takes(opcode))) {
             return PacketFate.DROPPED_WRONG_SERVICE;
         }
         if (task.isLost) {

@@ -11,12 +11,20 @@ import java.util.regex.Pattern;
 /// @param duplicate the probability that it arrives twice
 /// @param reorder the probability that it is held back for [#REORDER_NANOS], so that later packets overtake it
 /// @param corrupt the probability that one of its bits is inverted
+/// @param mark the probability that it is marked as by a congested switch, if it says that it may be (ECN, RFC 3168)
 /// @param delayNanos how much later than without faults a packet arrives
 /// @param on the packets that are judged
 /// @param seed the seed of the decisions: equal seeds decide equally for the n-th packet sent and the n-th received;
 ///     empty for a seed that is drawn when the link is made
 public record Faults(
-        double loss, double duplicate, double reorder, double corrupt, long delayNanos, On on, OptionalLong seed) {
+        double loss,
+        double duplicate,
+        double reorder,
+        double corrupt,
+        double mark,
+        long delayNanos,
+        On on,
+        OptionalLong seed) {
     /// Which packets are judged.
     public enum On {
         /// The packets that the link sends.
@@ -34,13 +42,13 @@ public record Faults(
     public static final long DELAY_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
 
     /// No faults.
-    public static final Faults NONE = new Faults(0, 0, 0, 0, 0, On.BOTH, OptionalLong.empty());
+    public static final Faults NONE = new Faults(0, 0, 0, 0, 0, 0, On.BOTH, OptionalLong.empty());
 
     private static final Pattern PERCENTAGE = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)%");
     private static final Pattern DURATION = Pattern.compile("([0-9]{1,9})(ns|us|ms|s)");
 
     public Faults {
-        for (double probability : new double[] {loss, duplicate, reorder, corrupt}) {
+        for (double probability : new double[] {loss, duplicate, reorder, corrupt, mark}) {
             if (!(probability >= 0 && probability <= 1)) {
                 throw new IllegalArgumentException("probability: 0 to 1, got " + probability);
             }
@@ -50,7 +58,8 @@ public record Faults(
         }
     }
 
-    /// Reads `loss:5%,duplicate:1%,reorder:3%,corrupt:0.1%,delay:2ms,on:received,seed:7`, any of these in any order.
+    /// Reads `loss:5%,duplicate:1%,reorder:3%,corrupt:0.1%,mark:2%,delay:2ms,on:received,seed:7`, any of these in any
+    /// order.
     ///
     /// @throws IllegalArgumentException when a name or a value is invalid; the message lists the valid ones
     public static Faults parse(String text) {
@@ -64,16 +73,23 @@ public record Faults(
 
     private Faults with(String name, String value) {
         return switch (name) {
-            case "loss" -> new Faults(probability(name, value), duplicate, reorder, corrupt, delayNanos, on, seed);
-            case "duplicate" -> new Faults(loss, probability(name, value), reorder, corrupt, delayNanos, on, seed);
-            case "reorder" -> new Faults(loss, duplicate, probability(name, value), corrupt, delayNanos, on, seed);
-            case "corrupt" -> new Faults(loss, duplicate, reorder, probability(name, value), delayNanos, on, seed);
-            case "delay" -> new Faults(loss, duplicate, reorder, corrupt, nanos(value), on, seed);
-            case "on" -> new Faults(loss, duplicate, reorder, corrupt, delayNanos, on(value), seed);
-            case "seed" -> new Faults(loss, duplicate, reorder, corrupt, delayNanos, on, OptionalLong.of(seed(value)));
+            case "loss" ->
+                new Faults(probability(name, value), duplicate, reorder, corrupt, mark, delayNanos, on, seed);
+            case "duplicate" ->
+                new Faults(loss, probability(name, value), reorder, corrupt, mark, delayNanos, on, seed);
+            case "reorder" ->
+                new Faults(loss, duplicate, probability(name, value), corrupt, mark, delayNanos, on, seed);
+            case "corrupt" ->
+                new Faults(loss, duplicate, reorder, probability(name, value), mark, delayNanos, on, seed);
+            case "mark" ->
+                new Faults(loss, duplicate, reorder, corrupt, probability(name, value), delayNanos, on, seed);
+            case "delay" -> new Faults(loss, duplicate, reorder, corrupt, mark, nanos(value), on, seed);
+            case "on" -> new Faults(loss, duplicate, reorder, corrupt, mark, delayNanos, on(value), seed);
+            case "seed" ->
+                new Faults(loss, duplicate, reorder, corrupt, mark, delayNanos, on, OptionalLong.of(seed(value)));
             default ->
                 throw new IllegalArgumentException("there is no fault \"" + name
-                        + "\"; there are loss, duplicate, reorder, corrupt, delay, and on and seed");
+                        + "\"; there are loss, duplicate, reorder, corrupt, mark, delay, and on and seed");
         };
     }
 

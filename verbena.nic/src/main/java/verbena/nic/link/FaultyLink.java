@@ -7,9 +7,11 @@ import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import verbena.transport.congestion.CongestionRule;
 import verbena.wire.Frame;
 
-/// A link around another that loses, duplicates, holds back, damages and delays packets, by chance or by seed. It
+/// A link around another that loses, duplicates, holds back, damages, marks and delays packets, by chance or by seed.
+/// It
 /// tests a program, or this library, under a bad network without needing one.
 ///
 /// Damage is what a wire does to bits. For departures, [Seal] inverts the bit when the ICRC is in place
@@ -56,6 +58,7 @@ public final class FaultyLink extends ForwardingLink {
         final AtomicLong duplicated = new AtomicLong();
         final AtomicLong reordered = new AtomicLong();
         final AtomicLong corrupted = new AtomicLong();
+        final AtomicLong marked = new AtomicLong();
         final AtomicLong overflowed = new AtomicLong();
         private final SplittableRandom random;
 
@@ -63,13 +66,15 @@ public final class FaultyLink extends ForwardingLink {
             this.random = random;
         }
 
-        // Draws the same number of random numbers for each packet, so that no decision depends on another.
+        // Draws the same number of random numbers for each packet, so that no decision depends on another. The one for
+        // marks comes with the option, so that seeds of before decide as before.
         void judge(Frame frame, long now) {
             boolean lose = random.nextDouble() < faults.loss();
             boolean duplicate = random.nextDouble() < faults.duplicate();
             boolean reorder = random.nextDouble() < faults.reorder();
             boolean corrupt = random.nextDouble() < faults.corrupt();
             int bit = (int) (random.nextDouble() * frame.length * Byte.SIZE);
+            boolean mark = faults.mark() > 0 && random.nextDouble() < faults.mark();
             if (lose) {
                 lost.incrementAndGet();
                 return;
@@ -86,6 +91,10 @@ public final class FaultyLink extends ForwardingLink {
             if (corrupt) {
                 corrupted.incrementAndGet();
                 damage(copy, bit);
+            }
+            if (mark && (copy.trafficClass & CongestionRule.MARKED) != 0) {
+                marked.incrementAndGet();
+                copy.trafficClass |= CongestionRule.MARKED;
             }
             if (duplicate) {
                 duplicated.incrementAndGet();
@@ -107,6 +116,7 @@ public final class FaultyLink extends ForwardingLink {
             to.put("faults." + direction + ".duplicated", duplicated.get());
             to.put("faults." + direction + ".reordered", reordered.get());
             to.put("faults." + direction + ".corrupted", corrupted.get());
+            to.put("faults." + direction + ".marked", marked.get());
             to.put("faults." + direction + ".overflowed", overflowed.get());
         }
     }

@@ -97,6 +97,7 @@ class FatesTest {
             case DROPPED_GHOST_ACK -> this::anAnswerToWhatWasNeverSentIsAGhost;
             case DROPPED_EARLY_RESPONSE -> this::aResponseBeforeAnEarlierOneIsDropped;
             case DROPPED_MESSAGE -> this::aDatagramWithoutAReceiveIsLost;
+            case DROPPED_NOTIFICATION -> this::aNotificationThatNothingHeedsIsDropped;
             case DROPPED_MANAGEMENT -> this::aManagementDatagramWithoutAnAgentIsDropped;
         };
         provoke.run();
@@ -189,6 +190,13 @@ class FatesTest {
         connect();
         for (int i = 0; i < TIMES; i++) {
             arrives("SEND_ONLY psn %d pkey 0x8123 | 8".formatted(psn));
+        }
+    }
+
+    private void aNotificationThatNothingHeedsIsDropped() {
+        connect();
+        for (int i = 0; i < TIMES; i++) {
+            arrives("CNP psn 0 becn | 16");
         }
     }
 

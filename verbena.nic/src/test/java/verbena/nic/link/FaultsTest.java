@@ -12,8 +12,8 @@ class FaultsTest {
     @Test
     void everyFaultHasAName() {
         assertThat(Faults.parse("loss:5%,duplicate:1.5%,reorder:100%,corrupt:0.1%,delay:2ms,on:received,seed:-7"))
-                .isEqualTo(new Faults(0.05, 0.015, 1, 0.001, 2_000_000, Faults.On.RECEIVED, OptionalLong.of(-7)));
-        assertThat(Faults.parse("seed:7")).isEqualTo(new Faults(0, 0, 0, 0, 0, Faults.On.BOTH, OptionalLong.of(7)));
+                .isEqualTo(new Faults(0.05, 0.015, 1, 0.001, 0, 2_000_000, Faults.On.RECEIVED, OptionalLong.of(-7)));
+        assertThat(Faults.parse("seed:7")).isEqualTo(new Faults(0, 0, 0, 0, 0, 0, Faults.On.BOTH, OptionalLong.of(7)));
     }
 
     @ParameterizedTest
@@ -32,8 +32,8 @@ class FaultsTest {
             delay:11s        | delay: a whole number of ns, us, ms or s, at most 10s, got "11s"
             on:wednesdays    | on: sent, received or both, got "wednesdays"
             seed:x           | seed: a whole number of 64 bits, got "x"
-            los:5%           | there is no fault "los"; there are loss, duplicate, reorder, corrupt, delay, and on and seed
-            loss:5%,,seed:1  | there is no fault ""; there are loss, duplicate, reorder, corrupt, delay, and on and seed
+            los:5%           | there is no fault "los"; there are loss, duplicate, reorder, corrupt, mark, delay, and on and seed
+            loss:5%,,seed:1  | there is no fault ""; there are loss, duplicate, reorder, corrupt, mark, delay, and on and seed
             """)
     void mistakesAreNamed(String text, String message) {
         assertThatThrownBy(() -> Faults.parse(text))
@@ -43,9 +43,9 @@ class FaultsTest {
 
     @Test
     void impossibleFaultsAreTheCallersMistake() {
-        assertThatThrownBy(() -> new Faults(Double.NaN, 0, 0, 0, 0, Faults.On.BOTH, OptionalLong.empty()))
+        assertThatThrownBy(() -> new Faults(Double.NaN, 0, 0, 0, 0, 0, Faults.On.BOTH, OptionalLong.empty()))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new Faults(0, 0, 0, 0, -1, Faults.On.BOTH, OptionalLong.empty()))
+        assertThatThrownBy(() -> new Faults(0, 0, 0, 0, 0, -1, Faults.On.BOTH, OptionalLong.empty()))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }

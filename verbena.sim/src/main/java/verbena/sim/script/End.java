@@ -76,6 +76,7 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
         this.name = name;
         this.host = host;
         parameters = new QueuePairParameters(qpn);
+        parameters.congestion = host.congestion;
         parameters.protectionDomain = type == QpType.XRC_TARGET ? -1 : DOMAIN;
         sends = new SendQueue(QUEUE_DEPTH, MAX_SGE, MAX_INLINE, arena);
         receives = type == QpType.XRC_TARGET
@@ -172,9 +173,7 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
 
     /// A packet for this queue pair has arrived at its host.
     PacketFate receive(Frame frame, Opcode opcode, long now) {
-        return opcode.transport() == transport
-                ? protocol.onPacket(frame, opcode, now)
-                : PacketFate.DROPPED_WRONG_SERVICE;
+        return transport.takes(opcode) ? protocol.onPacket(frame, opcode, now) : PacketFate.DROPPED_WRONG_SERVICE;
     }
 
     // ---- what it says

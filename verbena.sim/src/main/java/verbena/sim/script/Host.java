@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 import verbena.transport.PacketFate;
+import verbena.transport.congestion.CongestionRule;
 import verbena.transport.congestion.PeerWindows;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Window;
@@ -44,6 +45,8 @@ final class Host {
     final MemoryTable memory;
     /// Connections from here to one peer share a window.
     final PeerWindows peerWindows;
+    /// What its connections do about congestion.
+    CongestionRule congestion = CongestionRule.NONE;
 
     final Counters counters = new Counters();
     final ReceiveQueue sharedReceives =

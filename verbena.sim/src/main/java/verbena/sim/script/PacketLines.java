@@ -9,6 +9,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.PacketFate;
 import verbena.transport.Protocol;
+import verbena.transport.congestion.CongestionRule;
 import verbena.transport.queue.Path;
 import verbena.verbs.Gid;
 import verbena.wire.BigEndian;
@@ -138,6 +139,9 @@ final class PacketLines {
     }
 
     private void carry(Arrow arrow, End receiver, @Nullable PacketFate expected) {
+        if (arrow.marks()) {
+            mark();
+        }
         if (arrow.flips()) {
             flipBit(frame);
         }
@@ -159,6 +163,14 @@ final class PacketLines {
                 throw new Mismatch("=> " + fate.label());
             }
         }
+    }
+
+    /// A switch marks only what says that it may be marked.
+    private void mark() {
+        if ((frame.trafficClass & CongestionRule.MARKED) == 0) {
+            throw new Mismatch("says that no switch may mark it: tos " + frame.trafficClass);
+        }
+        frame.trafficClass |= CongestionRule.MARKED;
     }
 
     private static void flipBit(Frame frame) {

@@ -9,6 +9,7 @@ import java.util.SplittableRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import verbena.transport.Protocol;
+import verbena.transport.congestion.CongestionRule;
 import verbena.transport.congestion.PeerWindow;
 import verbena.transport.congestion.PeerWindows;
 import verbena.verbs.Access;
@@ -53,6 +54,7 @@ public final class PacketScript {
     private int rnrRetry = 7;
     private int rnrTimerCode = 12;
     private int reads = 4;
+    private CongestionRule congestion = CongestionRule.NONE;
     private boolean shared;
     private boolean signalAll;
     private boolean canMigrate;
@@ -169,6 +171,14 @@ public final class PacketScript {
         return this;
     }
 
+    /// What connections of both hosts do about congestion.
+    ///
+    /// @param option as [CongestionRule#parse] reads it
+    public PacketScript congestion(String option) {
+        congestion = CongestionRule.parse(option);
+        return this;
+    }
+
     /// All send requests of both ends complete visibly.
     public PacketScript signalAll() {
         signalAll = true;
@@ -230,6 +240,8 @@ public final class PacketScript {
             hostOfA.other = Gid.parse("10.0.1.1");
             hostOfB.other = Gid.parse("10.0.1.2");
         }
+        hostOfA.congestion = congestion;
+        hostOfB.congestion = congestion;
         pair(add("a", hostOfA), add("b", hostOfB));
         hostOfB.addArea("r1", AREA_BYTES, hostOfB.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
         hostOfA.addArea("r2", AREA_BYTES, hostOfA.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());

@@ -16,7 +16,7 @@
 ///          | end verb ...
 /// packet   = notation { "from" address | "to" address | "tos" n | "ttl" n | "port" n }
 /// end      = a name
-/// arrow    = "->" | "-x" | "->>" span | "-2>" | "-2>>" span | "-~>"
+/// arrow    = "->" | "-x" | "->>" span | "-2>" | "-2>>" span | "-~>" | "-ce>"
 /// span     = number ( "ns" | "us" | "ms" | "s" )
 ///
 /// post send N            { "imm" n | "inv" key | option }

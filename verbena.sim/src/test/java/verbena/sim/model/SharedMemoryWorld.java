@@ -98,6 +98,7 @@ final class SharedMemoryWorld implements WalkWorld {
                 faults.reorder(),
                 faults.corrupt(),
                 0,
+                0,
                 Faults.On.SENT,
                 OptionalLong.of(root.nextInt(Integer.MAX_VALUE)));
         return new FaultyLink(link, same, () -> now);

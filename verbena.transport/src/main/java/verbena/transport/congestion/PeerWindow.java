@@ -6,6 +6,7 @@ import verbena.verbs.Gid;
 /// Counts what all reliable connections of one engine to one peer address have under way together. The unit is
 /// the PSN: packets sent, and packets of answers asked for. A socket's buffer or a card's ring overflows by
 /// packets too. [LossWindow] says how much may be under way, [RoundTrip] how long an answer takes.
+/// A [ReactionPoint] may hold a single connection to less.
 /// Engine-confined.
 ///
 /// A connection that finds no room waits ([#await]). Waiting connections are told in the order in which they
@@ -114,6 +115,11 @@ public final class PeerWindow {
     /// Called when a packet got lost.
     void lost(long now) {
         control.lost(now, roundTrip.nanos());
+    }
+
+    /// Smoothed; 0 while nothing is known.
+    long roundTripNanos() {
+        return roundTrip.nanos();
     }
 
     /// Measures a round trip: the answer to a packet that was sent only once.

@@ -10,6 +10,8 @@ public final class WindowShare {
 
     private final PeerWindow.Waiter waiter = this::onRoom;
     private final Runnable onReady;
+    /// Null when the window to the peer is all that counts.
+    private final @Nullable ReactionPoint reaction;
 
     /// Null while the connection has no peer.
     private @Nullable PeerWindow window;
@@ -23,8 +25,10 @@ public final class WindowShare {
     private int sinceAckRequest;
 
     /// @param onReady called when there may be room that was waited for
-    public WindowShare(Runnable onReady) {
+    /// @param reaction what else the connection holds to; null for nothing
+    public WindowShare(Runnable onReady, @Nullable ReactionPoint reaction) {
         this.onReady = onReady;
+        this.reaction = reaction;
     }
 
     // ---- life
@@ -52,9 +56,13 @@ public final class WindowShare {
 
     // ---- how much
 
-    /// PSNs that all connections together may have under way; 0 without a peer.
+    /// PSNs that this connection may have under way, and all together; 0 without a peer.
     public int limit() {
-        return window == null ? 0 : window.limit();
+        return window == null ? 0 : limit(window);
+    }
+
+    private int limit(PeerWindow of) {
+        return reaction == null ? of.limit() : Math.min(of.limit(), reaction.limit());
     }
 
     /// PSNs that they have under way.
@@ -70,6 +78,9 @@ public final class WindowShare {
         PeerWindow of = window;
         if (of == null || waits) {
             return false;
+        }
+        if (reaction != null && unanswered > 0 && unanswered + psns > reaction.limit()) {
+            return false; // the answers to these are what it waits for
         }
         int enough = Math.min(psns, Math.max(1, of.limit() / 2));
         boolean toldBefore = wasTold;
@@ -100,10 +111,13 @@ public final class WindowShare {
     /// its way.
     public boolean wantsAck(int unanswered) {
         PeerWindow of = window;
-        if (of == null || of.room() <= 1 || unanswered + 1 >= of.limit()) {
+        if (of == null || of.room() <= 1) {
             return true;
         }
-        return ++sinceAckRequest >= Math.max(1, Math.min(ASK_PACKETS_MAX, of.limit() / 2));
+        int limit = limit(of);
+        return unanswered + 1 >= limit
+                || (reaction != null && reaction.isSlow())
+                || ++sinceAckRequest >= Math.max(1, Math.min(ASK_PACKETS_MAX, limit / 2));
     }
 
     /// A packet that asks for an ACK leaves, or the connection goes back and will ask again.
@@ -111,8 +125,18 @@ public final class WindowShare {
         sinceAckRequest = 0;
     }
 
+    /// Whether the rate of the connection lets a packet with data leave.
+    public boolean mayLeave(long now) {
+        return reaction == null || reaction.mayLeave(now);
+    }
+
     /// Counts PSNs that have been sent, or sent again.
-    public void sent(int psns) {
+    ///
+    /// @param bytes of the packet; 0 when it asks for data, which the peer sends at a rate of its own
+    public void sent(int psns, int bytes, long now) {
+        if (reaction != null && bytes > 0) {
+            reaction.sent(bytes, now);
+        }
         charged += psns;
         if (window != null) {
             window.sent(psns);
@@ -123,6 +147,9 @@ public final class WindowShare {
     public void answered(int psns) {
         if (window != null) {
             window.answered(psns);
+        }
+        if (reaction != null) {
+            reaction.answered(psns, charged);
         }
     }
 
@@ -150,13 +177,19 @@ public final class WindowShare {
     public void lost(long now) {
         if (window != null) {
             window.lost(now);
+            if (reaction != null) {
+                reaction.lost(now, window.roundTripNanos());
+            }
         }
     }
 
     /// Measures a round trip: the answer to a packet that was sent only once.
-    public void roundTrip(long nanos) {
+    public void roundTrip(long nanos, long now) {
         if (window != null) {
             window.roundTrip(nanos);
+        }
+        if (reaction != null) {
+            reaction.roundTrip(nanos, now);
         }
     }
 

@@ -127,7 +127,7 @@ final class LossRecovery {
         timers.cancel(RcTimer.RNR);
         reads.answeredBefore(cursor.unacked());
         if (timedNanos != Protocol.NEVER && Psn.isBefore(timedPsn, cursor.unacked())) {
-            share.roundTrip(now - timedNanos);
+            share.roundTrip(now - timedNanos, now);
             timedNanos = Protocol.NEVER;
             doublings = 0;
         } else if (isProbing) {

@@ -31,7 +31,8 @@ public final class ReliableConnection extends ReliableProtocol {
                 new RequestWriter(core, Transport.RC),
                 parts.sends(),
                 parts.sendCompletions(),
-                parts.signalAll());
+                parts.signalAll(),
+                reaction);
         this.responder = new Responder(core, Transport.RC, this, receiving, new Checklist(core, receiving));
     }
 
@@ -90,8 +91,8 @@ public final class ReliableConnection extends ReliableProtocol {
     }
 
     @Override
-    public boolean poll(Frame frame, long nowNanos) {
-        if (responder.poll(frame)) {
+    boolean pollHalves(Frame frame, long nowNanos) {
+        if (pollPaced(responder, frame, nowNanos)) {
             return true;
         }
         if (p.state == QpState.ERR) {
@@ -113,12 +114,12 @@ public final class ReliableConnection extends ReliableProtocol {
     }
 
     @Override
-    public long deadlineNanos() {
+    long deadlineOfHalves() {
         return requester.deadlineNanos();
     }
 
     @Override
-    public void onDeadline(long nowNanos) {
+    void onDeadlineOfHalves(long nowNanos) {
         requester.onDeadline(nowNanos);
     }
 

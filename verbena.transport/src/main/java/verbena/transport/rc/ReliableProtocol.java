@@ -1,13 +1,21 @@
 package verbena.transport.rc;
 
+import org.jspecify.annotations.Nullable;
+import verbena.transport.Counter;
 import verbena.transport.PacketFate;
 import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
+import verbena.transport.congestion.CongestionRule;
+import verbena.transport.congestion.NotificationPoint;
+import verbena.transport.congestion.ReactionPoint;
 import verbena.verbs.QpState;
+import verbena.wire.BigEndian;
 import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
 
 /// What all queue pairs of a reliable connection have in common. A [ReliableConnection] has a [Requester] and a
 /// [Responder]. An extended one (IBTA A14) has the requester at one end, [XrcInitiator], and the responder at the
@@ -16,10 +24,17 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
         permits ReliableConnection, XrcInitiator, XrcTarget {
     final QueuePairCore core;
     final QueuePairParameters p;
+    /// Null when packets may leave as soon as there is room for them.
+    final @Nullable ReactionPoint reaction;
+    /// Null when marks of switches mean nothing here.
+    private final @Nullable NotificationPoint notifications;
 
     ReliableProtocol(ProtocolParts parts) {
         this.core = new QueuePairCore(parts);
         this.p = core.parameters;
+        this.reaction = ReactionPoint.of(p.congestion);
+        this.notifications = p.congestion.marks() ? new NotificationPoint(p.congestion) : null;
+        p.ecnBits = p.congestion.marks() ? CongestionRule.MAY_BE_MARKED : 0;
     }
 
     /// The halves have to know of a change, which may be one within a state. Not called for ERR.
@@ -31,11 +46,19 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
     /// The connection has migrated to its alternate path.
     void onMigrated() {}
 
+    /// The next packet of a half.
+    abstract boolean pollHalves(Frame frame, long nowNanos);
+
+    abstract long deadlineOfHalves();
+
+    abstract void onDeadlineOfHalves(long nowNanos);
+
     /// ERR: the peer reaches no memory through this queue pair any more.
     void endPeerAccess() {}
 
     @Override
     public final void onModified(QpState from, QpState to, long nowNanos) {
+        onModified(from, to);
         if (to != QpState.ERR) {
             if (to == QpState.RESET) {
                 core.rootCause = null;
@@ -56,8 +79,69 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
         }
     }
 
+    private void onModified(QpState from, QpState to) {
+        if (to == from || (to != QpState.RESET && to != QpState.RTR && to != QpState.ERR)) {
+            return;
+        }
+        if (reaction != null) {
+            if (to == QpState.RTR) {
+                reaction.start(p.pathMtu);
+            } else {
+                reaction.stop();
+            }
+        }
+        if (notifications != null) {
+            notifications.reset();
+        }
+    }
+
+    // ---- packets and time
+
+    @Override
+    public final boolean poll(Frame frame, long nowNanos) {
+        if (notifications != null && notifications.take() && isConnected()) {
+            writeNotification(frame);
+            return true;
+        }
+        return pollHalves(frame, nowNanos);
+    }
+
+    /// The next packet of a responder; data leaves at the rate of the connection.
+    final boolean pollPaced(Responder responder, Frame frame, long nowNanos) {
+        ReactionPoint pace = responder.owesData() ? reaction : null;
+        if (pace != null && !pace.mayLeave(nowNanos)) {
+            return false;
+        }
+        boolean isSent = responder.poll(frame);
+        if (pace != null && isSent) {
+            pace.sent(frame.length, nowNanos);
+        }
+        return isSent;
+    }
+
+    private boolean isConnected() {
+        return p.state == QpState.RTR || p.state == QpState.RTS || p.state == QpState.SQD;
+    }
+
+    @Override
+    public final long deadlineNanos() {
+        long deadline = deadlineOfHalves();
+        return reaction == null ? deadline : Math.min(deadline, reaction.dueNanos());
+    }
+
+    @Override
+    public final void onDeadline(long nowNanos) {
+        if (reaction != null) {
+            reaction.onDue(nowNanos);
+        }
+        onDeadlineOfHalves(nowNanos);
+    }
+
     @Override
     public final PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
+        if (opcode == Opcode.CNP) {
+            return onNotification(frame, nowNanos);
+        }
         if (p.state == QpState.RESET || p.state == QpState.INIT) {
             return core.pkeyMatches(frame) ? onPeerPacket(frame, opcode, nowNanos) : PacketFate.DROPPED_PKEY;
         }
@@ -69,8 +153,48 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
         if (isMigration) {
             onMigrated();
         }
+        if (notifications != null && NotificationPoint.isMarked(frame.trafficClass) && isConnected()) {
+            core.counters.count(Counter.MARKED_PACKETS);
+            if (Packet.payloadBytes(frame, opcode) > 0) { // a peer that only answers cannot go slower
+                notifications.marked(nowNanos);
+            }
+        }
         return onPeerPacket(frame, opcode, nowNanos);
     }
+
+    // ---- notifications of congestion (IBTA A17.9.3)
+
+    /// It has the default P_Key, whatever that of the queue pair is.
+    private void writeNotification(Frame frame) {
+        int bytes = Opcode.CNP.payload().bytesMax();
+        core.begin(frame, Opcode.CNP, bytes, false, false, 0);
+        Bth.setPkey(frame.slot, frame.start, Bth.PKEY_DEFAULT);
+        Bth.setBecn(frame.slot, frame.start, true);
+        long payload = Packet.payloadOffset(frame, Opcode.CNP);
+        for (int i = 0; i < bytes; i += Long.BYTES) {
+            BigEndian.put64(frame.slot, payload + i, 0);
+        }
+        frame.trafficClass = p.congestion.notificationClass();
+        core.counters.count(Counter.SENT_NOTIFICATIONS);
+    }
+
+    /// Only the peer can lower the rate of a connection.
+    private PacketFate onNotification(Frame frame, long nowNanos) {
+        if (!isConnected()) {
+            return PacketFate.DROPPED_STATE;
+        }
+        if (!core.isFromPeer(frame)) {
+            return PacketFate.DROPPED_SOURCE;
+        }
+        if (reaction == null || !reaction.notified(nowNanos)) {
+            core.counters.count(Counter.IGNORED_NOTIFICATIONS);
+            return PacketFate.DROPPED_NOTIFICATION;
+        }
+        core.counters.count(Counter.HANDLED_NOTIFICATIONS);
+        return PacketFate.ACCEPTED;
+    }
+
+    // ---- life
 
     @Override
     public final String rootCause() {

@@ -9,6 +9,7 @@ import verbena.transport.QueuePairParameters;
 import verbena.transport.RequestWriter;
 import verbena.transport.Retransmission;
 import verbena.transport.SendCompletions;
+import verbena.transport.congestion.ReactionPoint;
 import verbena.transport.congestion.WindowShare;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.CompletionRing;
@@ -70,7 +71,8 @@ final class Requester {
             RequestWriter writer,
             SendQueue sends,
             CompletionRing completions,
-            boolean signalAll) {
+            boolean signalAll,
+            @Nullable ReactionPoint reaction) {
         this.core = core;
         this.p = core.parameters;
         this.owner = owner;
@@ -78,7 +80,7 @@ final class Requester {
         this.completions = new SendCompletions(core, sends, completions, signalAll);
         this.sends = sends;
         this.cursor = new SendCursor(sends);
-        this.share = new WindowShare(core.events::onReady);
+        this.share = new WindowShare(core.events::onReady, reaction);
         this.recovery = new LossRecovery(core, cursor, reads, share, timers);
         this.failures = new RequestFailures(core, owner, cursor, this.completions);
         this.responses = new Responses(core, this, failures, cursor, recovery, timers);
@@ -213,7 +215,7 @@ final class Requester {
             }
             boolean isFirst = cursor.isCurrentNew();
             int psns = psns(request, cursor.packet());
-            boolean isSent = mayAsk(request) && hasRoom(psns) && send(request, psns, frame, now);
+            boolean isSent = mayLeave(request, now) && hasRoom(psns) && send(request, psns, frame, now);
             if (isSent && isFirst && direct != null) {
                 direct.declined(request);
             }
@@ -310,9 +312,9 @@ final class Requester {
                 : 1;
     }
 
-    /// The peer takes only so many READs and atomics at once.
-    private boolean mayAsk(SendRequest request) {
-        return !request.operation.needsResponse() || reads.size() < p.readsOutstandingMax;
+    /// The peer takes only so many READs and atomics at once; other packets leave at the rate of the connection.
+    private boolean mayLeave(SendRequest request, long now) {
+        return request.operation.needsResponse() ? reads.size() < p.readsOutstandingMax : share.mayLeave(now);
     }
 
     private boolean hasRoom(int psns) {
@@ -343,7 +345,7 @@ final class Requester {
             core.counters.count(Counter.RETRANSMITTED_PACKETS);
         }
         cursor.advance(psns);
-        share.sent(psns);
+        share.sent(psns, request.operation.needsResponse() ? 0 : frame.length, now);
         recovery.sent(now);
         return true;
     }

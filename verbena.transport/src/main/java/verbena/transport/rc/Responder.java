@@ -456,6 +456,11 @@ final class Responder {
 
     // ---- departures
 
+    /// Whether the next packet brings data that the peer has asked for.
+    boolean owesData() {
+        return !owed.isEmpty() && owed.first().kind == OwedResponses.Kind.READ;
+    }
+
     boolean poll(Frame frame) {
         while (!owed.isEmpty()) {
             var response = owed.first();

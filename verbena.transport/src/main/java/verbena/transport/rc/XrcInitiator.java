@@ -15,7 +15,13 @@ public final class XrcInitiator extends ReliableProtocol {
     public XrcInitiator(ProtocolParts parts) {
         super(parts);
         this.requester = new Requester(
-                core, this, new XrcRequestWriter(core), parts.sends(), parts.sendCompletions(), parts.signalAll());
+                core,
+                this,
+                new XrcRequestWriter(core),
+                parts.sends(),
+                parts.sendCompletions(),
+                parts.signalAll(),
+                reaction);
     }
 
     @Override
@@ -57,7 +63,7 @@ public final class XrcInitiator extends ReliableProtocol {
     }
 
     @Override
-    public boolean poll(Frame frame, long nowNanos) {
+    boolean pollHalves(Frame frame, long nowNanos) {
         if (p.state == QpState.ERR) {
             requester.flush();
             return false;
@@ -66,12 +72,12 @@ public final class XrcInitiator extends ReliableProtocol {
     }
 
     @Override
-    public long deadlineNanos() {
+    long deadlineOfHalves() {
         return requester.deadlineNanos();
     }
 
     @Override
-    public void onDeadline(long nowNanos) {
+    void onDeadlineOfHalves(long nowNanos) {
         requester.onDeadline(nowNanos);
     }
 }

@@ -58,15 +58,15 @@ public final class XrcTarget extends ReliableProtocol {
     }
 
     @Override
-    public boolean poll(Frame frame, long nowNanos) {
-        return responder.poll(frame);
+    boolean pollHalves(Frame frame, long nowNanos) {
+        return pollPaced(responder, frame, nowNanos);
     }
 
     @Override
-    public long deadlineNanos() {
+    long deadlineOfHalves() {
         return NEVER;
     }
 
     @Override
-    public void onDeadline(long nowNanos) {}
+    void onDeadlineOfHalves(long nowNanos) {}
 }

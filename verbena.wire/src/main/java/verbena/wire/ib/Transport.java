@@ -42,6 +42,12 @@ public enum Transport {
         return prefix;
     }
 
+    /// Whether queue pairs of this service take packets with the opcode: those of the service, and reliable ones
+    /// notifications of congestion, too.
+    public boolean takes(Opcode opcode) {
+        return opcode.transport() == this || (opcode == Opcode.CNP && (this == RC || this == XRC));
+    }
+
     Set<Header> headersOf(Operation operation) {
         return operation.isResponse() ? responseHeaders : requestHeaders;
     }

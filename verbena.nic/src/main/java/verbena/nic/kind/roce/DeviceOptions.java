@@ -6,7 +6,9 @@ import verbena.nic.capture.CaptureFile;
 import verbena.nic.kind.HostProvider;
 import verbena.nic.link.EthernetLink;
 import verbena.nic.link.Faults;
+import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.UdpLinks;
+import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Mtu;
 import verbena.wire.roce.Ethernet;
 
@@ -19,6 +21,7 @@ import verbena.wire.roce.Ethernet;
 ///     socket
 /// @param vlan the number of the VLAN of these frames, [Ethernet#NO_TAG] for none
 /// @param mtu path MTU not to exceed, null for what the interface carries
+/// @param congestion what its reliable connections do about congestion
 /// @param faults what is done to its packets, null for nothing
 /// @param capture where its packets are written, null for nowhere
 record DeviceOptions(
@@ -28,6 +31,7 @@ record DeviceOptions(
         int queue,
         int vlan,
         @Nullable Mtu mtu,
+        CongestionRule congestion,
         @Nullable Faults faults,
         @Nullable CaptureFile capture) {
     private static final Set<String> ON_ETHERNET = Set.of("capture", "faults", "link", "mtu", "queue", "vlan");
@@ -37,7 +41,15 @@ record DeviceOptions(
     private static final int QUEUE_LAST = 4_095;
 
     static final DeviceOptions NONE = new DeviceOptions(
-            0, UdpLinks.Options.DEFAULT, false, EthernetLink.PACKET_SOCKET, Ethernet.NO_TAG, null, null, null);
+            0,
+            UdpLinks.Options.DEFAULT,
+            false,
+            EthernetLink.PACKET_SOCKET,
+            Ethernet.NO_TAG,
+            null,
+            CongestionRule.NONE,
+            null,
+            null);
     /// Those of a device that is on Ethernet itself, whatever its options.
     private static final DeviceOptions NONE_ON_ETHERNET = NONE.onEthernet(EthernetLink.PACKET_SOCKET);
 
@@ -92,26 +104,56 @@ record DeviceOptions(
                                 EthernetLink.PACKET_SOCKET,
                                 vlan,
                                 mtu,
+                                congestion,
                                 faults,
                                 capture);
                 };
             case "mtu" ->
                 new DeviceOptions(
-                        engines, link, raw, queue, vlan, Mtu.ofBytes(Integer.parseInt(value)), faults, capture);
-            case "faults" -> new DeviceOptions(engines, link, raw, queue, vlan, mtu, Faults.parse(value), capture);
+                        engines,
+                        link,
+                        raw,
+                        queue,
+                        vlan,
+                        Mtu.ofBytes(Integer.parseInt(value)),
+                        congestion,
+                        faults,
+                        capture);
+            case "faults" ->
+                new DeviceOptions(engines, link, raw, queue, vlan, mtu, congestion, Faults.parse(value), capture);
             case "engines" ->
-                new DeviceOptions(HostProvider.parseEngines(value), link, raw, queue, vlan, mtu, faults, capture);
-            case "capture" -> new DeviceOptions(engines, link, raw, queue, vlan, mtu, faults, CaptureFile.parse(value));
-            case "vlan" -> new DeviceOptions(engines, link, raw, queue, parseVlan(value), mtu, faults, capture);
+                new DeviceOptions(
+                        HostProvider.parseEngines(value), link, raw, queue, vlan, mtu, congestion, faults, capture);
+            case "capture" ->
+                new DeviceOptions(engines, link, raw, queue, vlan, mtu, congestion, faults, CaptureFile.parse(value));
+            case "vlan" ->
+                new DeviceOptions(engines, link, raw, queue, parseVlan(value), mtu, congestion, faults, capture);
             case "queue" -> onEthernet(parseQueue(value));
+            case "congestion" -> {
+                CongestionRule rule = CongestionRule.parse(value);
+                yield withCongestion(rule.withMarks(rule.marks() || congestion.marks()));
+            }
+            case "ecn" -> withCongestion(congestion.withMarks(parseSwitch(value)));
             default ->
                 throw new IllegalArgumentException("there is no option \"" + pair[0]
-                        + "\"; there are capture, engines, faults, link, mtu, queue and vlan");
+                        + "\"; there are capture, congestion, ecn, engines, faults, link, mtu, queue and vlan");
+        };
+    }
+
+    private DeviceOptions withCongestion(CongestionRule rule) {
+        return new DeviceOptions(engines, link, raw, queue, vlan, mtu, rule, faults, capture);
+    }
+
+    private static boolean parseSwitch(String value) {
+        return switch (value) {
+            case "on" -> true;
+            case "off" -> false;
+            default -> throw new IllegalArgumentException("on or off, got \"" + value + "\"");
         };
     }
 
     private DeviceOptions onEthernet(int byQueue) {
-        return new DeviceOptions(engines, link, true, byQueue, vlan, mtu, faults, capture);
+        return new DeviceOptions(engines, link, true, byQueue, vlan, mtu, congestion, faults, capture);
     }
 
     private int parseQueue(String value) {
@@ -131,6 +173,20 @@ record DeviceOptions(
             throw new IllegalArgumentException("0 to " + VLAN_LAST + ", got " + vlan);
         }
         return vlan;
+    }
+
+    /// What connections on this interface do about congestion.
+    ///
+    /// @throws IllegalArgumentException when that needs marks, and the sockets cannot read them
+    CongestionRule congestionOn(HostInterface host) {
+        String why = raw ? null : link.kind() == UdpLinks.Kind.PORTABLE ? "link=portable" : UdpLinks.whyPortable();
+        if (congestion.marks() && why != null) {
+            throw new IllegalArgumentException("option \"ecn\", or \"congestion=dcqcn\", which needs it: marks of"
+                    + " switches are read by Linux system calls, and there are none: " + why);
+        }
+        return host.bitsPerSecond().isPresent()
+                ? congestion.onLink((double) host.bitsPerSecond().getAsLong())
+                : congestion;
     }
 
     /// How many engines a device gets: as the options say, else as many as fit. Several need the Linux link:

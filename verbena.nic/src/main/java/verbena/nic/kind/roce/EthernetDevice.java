@@ -9,6 +9,7 @@ import verbena.nic.link.FaultyLink;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
+import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
@@ -50,8 +51,10 @@ record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptio
         boolean isOpen = false;
         try {
             Mtu mtu = mtu();
+            CongestionRule congestion = options.congestionOn(host);
             link = EthernetLink.open(host, gids(), options.vlan(), options.queue());
-            var context = DeviceContext.open(this, List.of(withFaults(link)), RoceKind::new, mtu);
+            var context =
+                    DeviceContext.open(this, List.of(withFaults(link)), made -> new RoceKind(made, congestion), mtu);
             isOpen = true;
             context.watchNetwork();
             return context.capturing(options.capture());

@@ -18,6 +18,7 @@ import verbena.nic.kind.QueuePairWiring;
 import verbena.nic.link.Tap;
 import verbena.nic.link.TapLink;
 import verbena.transport.QueuePairProtocol;
+import verbena.transport.congestion.CongestionRule;
 import verbena.transport.rc.PeerMemory;
 import verbena.transport.rc.ReliableConnection;
 import verbena.transport.rc.XrcInitiator;
@@ -68,6 +69,7 @@ public class RoceKind implements DeviceKind {
             Integer.MAX_VALUE); // address handles cost nothing but heap
 
     private final DeviceHost host;
+    private final CongestionRule congestion;
     private final Gsi gsi;
     private final ConnectionService connections;
     private volatile @Nullable CmAgent cm;
@@ -77,12 +79,22 @@ public class RoceKind implements DeviceKind {
         this(host, _ -> Ways.BY_GID);
     }
 
+    /// The same with a rule for congestion.
+    public RoceKind(DeviceHost host, CongestionRule congestion) {
+        this(host, _ -> Ways.BY_GID, congestion);
+    }
+
     /// The kind of a device on whose wire a GID alone may not lead to a peer.
     ///
     /// @param ways makes the ways to peers, which send by this kind
-    @SuppressWarnings("this-escape") // called when a program asks for a connection
     public RoceKind(DeviceHost host, Function<RoceKind, Ways> ways) {
+        this(host, ways, CongestionRule.NONE);
+    }
+
+    @SuppressWarnings("this-escape") // called when a program asks for a connection
+    private RoceKind(DeviceHost host, Function<RoceKind, Ways> ways, CongestionRule congestion) {
         this.host = host;
+        this.congestion = congestion;
         Ways made = ways.apply(this);
         this.gsi = new Gsi(host.engines().all(), made);
         this.connections = new RoceConnections(host, made, this::cm);
@@ -123,6 +135,7 @@ public class RoceKind implements DeviceKind {
 
     @Override
     public QueuePairDriver queuePair(QueuePairWiring w) {
+        w.parts().parameters().congestion = congestion;
         QueuePairProtocol protocol = switch (w.type()) {
             case RC -> reliable(w);
             case UC -> new UnreliableConnection(w.parts());

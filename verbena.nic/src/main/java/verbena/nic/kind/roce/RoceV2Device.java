@@ -13,6 +13,7 @@ import verbena.nic.link.LinkException;
 import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.UdpLink;
 import verbena.nic.link.UdpLinks;
+import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
@@ -49,6 +50,7 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
         boolean opened = false;
         try {
             int engines = options.enginesToOpen();
+            CongestionRule congestion = options.congestionOn(host);
             UdpLinks.Options alone =
                     engines == 1 ? options.link() : options.link().share();
             UdpLink first = host.gids().isEmpty()
@@ -75,7 +77,7 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
                     : links.stream()
                             .map(link -> new FaultyLink(link, faults, System::nanoTime))
                             .toList();
-            var context = DeviceContext.open(this, used, RoceKind::new, mtu);
+            var context = DeviceContext.open(this, used, made -> new RoceKind(made, congestion), mtu);
             opened = true;
             context.watchNetwork();
             return context.capturing(options.capture());
