@@ -127,6 +127,34 @@ class CongestionTest {
     }
 
     @Test
+    void aRateIsThatOfAPathAndTheAlternateOneBeginsAtTheRateOfTheLine() {
+        rc().migration().congestion(DCQCN).run("""
+                a         modify  alternate 10.0.1.2 migration REARM
+                b         modify  alternate 10.0.1.1 migration REARM
+                b         post  write 1 -> r2+0
+                b -> a    WRITE_ONLY  psn 7000  migrated 0
+                a -> b    ACK  psn 7000  migrated 0
+                a         post  write 6144 -> r1+0  wr 1 signaled
+                a -ce> b  WRITE_FIRST   psn 100  | 1024
+                b -> a    CNP
+                a -> b    WRITE_MIDDLE  psn 101  | 1024
+                +123.760us  a -> b    WRITE_MIDDLE  psn 102  ackreq  | 1024  # at half the rate
+                b -> a    ACK  psn 102
+                b         modify  migration MIGRATED
+                b         event  PATH_MIG
+                b         post  write 1 -> r2+0
+                b -> a    WRITE_ONLY  psn 7001  migrated
+                a         event  PATH_MIG
+                a -> b    ACK  psn 7001  migrated
+                a -> b    WRITE_MIDDLE  psn 103  migrated  | 1024
+                a -> b    WRITE_MIDDLE  psn 104  migrated  | 1024
+                a -> b    WRITE_LAST    psn 105  migrated  | 1024
+                b -> a    ACK  psn 105
+                a         completion  wr 1 success
+                """);
+    }
+
+    @Test
     void theRateIsNeverLessThanTheLeast() {
         // A peer that never stops to notify slows its own connection, and no further than that.
         rc().congestion("dcqcn,rpg_max_rate:100,rpg_min_rate:40,rpg_time_reset:100000")

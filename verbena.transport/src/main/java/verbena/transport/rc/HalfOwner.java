@@ -16,6 +16,9 @@ interface HalfOwner {
     /// ERR: what is posted, or in use, completes as flushed.
     void flush();
 
+    /// A half has made the connection migrate to its alternate path.
+    void onMigrated();
+
     /// The queue pair goes to ERR, although no request of its own has failed; nothing more is sent.
     ///
     /// @param cause in words

@@ -62,7 +62,8 @@ public final class ReliableConnection extends ReliableProtocol {
     }
 
     @Override
-    void onMigrated() {
+    public void onMigrated() {
+        super.onMigrated();
         requester.followPath();
     }
 

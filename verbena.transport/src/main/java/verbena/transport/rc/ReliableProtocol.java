@@ -43,8 +43,13 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
     /// A packet of the peer, of whatever direction.
     abstract PacketFate onPeerPacket(Frame frame, Opcode opcode, long nowNanos);
 
-    /// The connection has migrated to its alternate path.
-    void onMigrated() {}
+    /// The connection has migrated to its alternate path: nothing is known of that.
+    @Override
+    public void onMigrated() {
+        if (reaction != null) {
+            reaction.start(p.pathMtu);
+        }
+    }
 
     /// The next packet of a half.
     abstract boolean pollHalves(Frame frame, long nowNanos);

@@ -436,7 +436,7 @@ final class Requester {
             return;
         }
         if (core.migration.migrate()) {
-            followPath();
+            owner.onMigrated();
             recovery.beginAnew(why, now);
             return;
         }

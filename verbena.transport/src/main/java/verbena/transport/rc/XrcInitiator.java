@@ -30,7 +30,8 @@ public final class XrcInitiator extends ReliableProtocol {
     }
 
     @Override
-    void onMigrated() {
+    public void onMigrated() {
+        super.onMigrated();
         requester.followPath();
     }
 
