@@ -3,6 +3,7 @@ package verbena.sim.rc;
 import static verbena.sim.script.PacketScript.rc;
 
 import org.junit.jupiter.api.Test;
+import verbena.sim.script.PacketScript;
 
 /// Marks, notifications, and what they do to a sender.
 class CongestionTest {
@@ -231,6 +232,50 @@ class CongestionTest {
                 b -> a    ACK  psn 107
                 a         completion  wr 3 success
                 b         memory  r1+0 len 6144 as sent
+                """);
+    }
+
+    /// Swift with so small a window that a packet leaves 100 ms after the one before it, the longest pause.
+    private static final String PAUSED = """
+            a         post  write 10 -> r1+0  wr 1
+            a -> b    WRITE_ONLY  psn 100  | 10
+            b ->>10ms a    ACK  psn 100
+            nothing until +10ms
+            a         post  write 1024 -> r1+0  wr 2
+            a -> b    WRITE_ONLY  psn 101  | 1024
+            b ->>10ms a    ACK  psn 101
+            nothing until +10ms
+            """;
+
+    private static PacketScript paused() {
+        return rc().congestion("swift,target:100,flow:0,beta:1,cut_max:0.99");
+    }
+
+    @Test
+    void thePauseBetweenPacketsHasABound() {
+        paused().run(PAUSED + """
+                a         post  write 3072 -> r1+0  wr 3 signaled
+                a -> b    WRITE_FIRST   psn 102  ackreq  | 1024
+                b ->>10ms a    ACK  psn 102
+                nothing until +99.950ms
+                a -> b    WRITE_MIDDLE  psn 103  ackreq  | 1024
+                b ->>10ms a    ACK  psn 103
+                nothing until +100ms
+                a -> b    WRITE_LAST    psn 104  ackreq  | 1024
+                b -> a    ACK  psn 104
+                a         completion  wr 3 success
+                """);
+    }
+
+    @Test
+    void theAckTimerRunsFromWhenAPacketLeavesAndNotWhileItWaitsForItsTime() {
+        paused().retries(1).run(PAUSED + """
+                a         post  write 1024 -> r1+0  wr 3 signaled
+                a -x b    WRITE_ONLY  psn 102  | 1024
+                +35ms       a -x b    WRITE_ONLY  psn 102  | 1024            # a probe
+                +64.950ms   a -x b    WRITE_ONLY  psn 102  | 1024            # the timer has run out 33 ms ago
+                nothing until +67.108864ms
+                a         completion  wr 3 retry-exc-err
                 """);
     }
 }

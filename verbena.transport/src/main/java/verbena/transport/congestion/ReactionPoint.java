@@ -18,6 +18,9 @@ public final class ReactionPoint {
     /// A packet that takes so long at the rate asks for an ACK: others of the connection are far behind it.
     private static final long SLOW_NANOS = 100_000;
 
+    /// No pause is longer. A sender that never asks does not learn that the way is free again.
+    private static final long PAUSE_NANOS_MAX = 100_000_000;
+
     private static final long NEVER = Long.MAX_VALUE;
 
     private final CongestionRule rule;
@@ -65,6 +68,11 @@ public final class ReactionPoint {
         return !isWaiting;
     }
 
+    /// When the next packet with data may leave, if not now.
+    long leavesNanos(long now) {
+        return Math.max(now, freeNanos);
+    }
+
     /// When the packet that waits may leave; the largest number when none waits.
     public long dueNanos() {
         return isWaiting ? freeNanos : NEVER;
@@ -96,7 +104,7 @@ public final class ReactionPoint {
             packetNanos = 0;
             return;
         }
-        packetNanos = (long) (Byte.SIZE * onWire * 1e9 / rate);
+        packetNanos = Math.min(PAUSE_NANOS_MAX, (long) (Byte.SIZE * onWire * 1e9 / rate));
         freeNanos = Math.max(freeNanos, now - CATCH_UP_NANOS) + packetNanos;
     }
 

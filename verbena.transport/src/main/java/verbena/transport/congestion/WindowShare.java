@@ -130,6 +130,11 @@ public final class WindowShare {
         return reaction == null || reaction.mayLeave(now);
     }
 
+    /// When the rate of the connection lets a packet with data leave, if not now.
+    public long leavesNanos(long now) {
+        return reaction == null ? now : reaction.leavesNanos(now);
+    }
+
     /// Counts PSNs that have been sent, or sent again.
     ///
     /// @param bytes of the packet; 0 when it asks for data, which the peer sends at a rate of its own

@@ -203,14 +203,16 @@ final class LossRecovery {
 
     // ---- timers
 
-    /// Something is unacknowledged, and there has just been a sign of life, or the beginning.
+    /// Something is unacknowledged, and there has just been a sign of life, or the beginning. What has to wait for its
+    /// time is given the time for an answer from then on.
     private void arm(long now) {
+        long from = cursor.underWay() == 0 ? share.leavesNanos(now) : now;
         timers.set(
                 RcTimer.ACK,
-                p.ackTimeoutNanos == 0 ? Protocol.NEVER : now + Math.max(p.ackTimeoutNanos, ACK_TIMEOUT_NANOS_MIN));
+                p.ackTimeoutNanos == 0 ? Protocol.NEVER : from + Math.max(p.ackTimeoutNanos, ACK_TIMEOUT_NANOS_MIN));
         isProbing = false;
         probe = Probe.NONE;
-        setProbeTimer(now);
+        setProbeTimer(from);
     }
 
     private void setProbeTimer(long now) {
