@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.LongSupplier;
 import verbena.transport.Protocol;
+import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
@@ -24,6 +25,7 @@ import verbena.wire.roce.RoceV2;
 public final class Network {
     /// 8 Gbit/s.
     static final long NANOS_PER_BYTE = 1;
+    static final double BITS_PER_SECOND = Byte.SIZE * 1e9 / NANOS_PER_BYTE;
     /// The shortest way from one device to another.
     static final long LATENCY_NANOS = 5_000;
     /// Arrivals are told together once in this time, as a card with interrupt moderation does.
@@ -51,6 +53,7 @@ public final class Network {
     private long lossBelow;
     private long duplicateBelow;
     private long corruptBelow;
+    private long markBelow;
     private long reorderBelow;
 
     // What has happened.
@@ -58,6 +61,7 @@ public final class Network {
     private long lost;
     private long duplicated;
     private long corrupted;
+    private long marked;
     private long overtaken;
     private long overrun;
 
@@ -93,6 +97,7 @@ public final class Network {
         lossBelow = threshold(faults.loss());
         duplicateBelow = threshold(faults.duplicate());
         corruptBelow = threshold(faults.corrupt());
+        markBelow = threshold(faults.mark());
         reorderBelow = threshold(faults.reorder());
     }
 
@@ -160,6 +165,10 @@ public final class Network {
         if (strikes(corruptBelow)) {
             corrupted++;
             flip(flight.frame);
+        }
+        if ((frame.trafficClass & CongestionRule.MARKED) != 0 && strikes(markBelow)) {
+            marked++;
+            flight.frame.trafficClass |= CongestionRule.MARKED;
         }
         flight.arrivalNanos = arrival(from);
         boolean isOvertaken = strikes(reorderBelow) && hold(from, flight, now);
@@ -292,6 +301,11 @@ public final class Network {
     /// Packets damaged on the way.
     public long corrupted() {
         return corrupted;
+    }
+
+    /// Packets marked on the way.
+    public long marked() {
+        return marked;
     }
 
     /// Packets held back until later ones have passed.

@@ -6,6 +6,7 @@ package verbena.sim;
 /// @param loss share of packets that get lost
 /// @param duplicate share that arrives a second time
 /// @param corrupt share that arrives with one bit flipped, after the ICRC was written
+/// @param mark share that is marked as by a congested switch, of those that say that they may be (ECN, RFC 3168)
 /// @param reorder share that is overtaken
 /// @param reorderPackets by how many later packets of its sender, at most [#REORDER_PACKETS_MAX]
 /// @param jitterNanos how much longer than the shortest way a packet may take
@@ -16,6 +17,7 @@ public record NetworkFaults(
         double loss,
         double duplicate,
         double corrupt,
+        double mark,
         double reorder,
         int reorderPackets,
         long jitterNanos,
@@ -27,7 +29,7 @@ public record NetworkFaults(
 
     /// A network without faults.
     public static final NetworkFaults NONE =
-            new NetworkFaults(0, 0, 0, 0, 0, 0, Outages.NONE, Outages.NONE, Outages.NONE);
+            new NetworkFaults(0, 0, 0, 0, 0, 0, 0, Outages.NONE, Outages.NONE, Outages.NONE);
 
     /// Something that comes now and then and lasts for a while.
     ///
@@ -41,6 +43,7 @@ public record NetworkFaults(
         share("loss", loss);
         share("duplicate", duplicate);
         share("corrupt", corrupt);
+        share("mark", mark);
         share("reorder", reorder);
         if (reorderPackets < 0 || reorderPackets > REORDER_PACKETS_MAX || (reorder > 0 && reorderPackets == 0)) {
             throw new IllegalArgumentException(
@@ -50,30 +53,37 @@ public record NetworkFaults(
 
     /// These shares; packets keep their order, and nothing else happens.
     public static NetworkFaults of(double loss, double duplicate, double corrupt) {
-        return new NetworkFaults(loss, duplicate, corrupt, 0, 0, 0, Outages.NONE, Outages.NONE, Outages.NONE);
+        return new NetworkFaults(loss, duplicate, corrupt, 0, 0, 0, 0, Outages.NONE, Outages.NONE, Outages.NONE);
+    }
+
+    public NetworkFaults withMarks(double share) {
+        return new NetworkFaults(
+                loss, duplicate, corrupt, share, reorder, reorderPackets, jitterNanos, blackHoles, pauses, mutes);
     }
 
     public NetworkFaults withReorder(double share, int packets) {
-        return new NetworkFaults(loss, duplicate, corrupt, share, packets, jitterNanos, blackHoles, pauses, mutes);
+        return new NetworkFaults(
+                loss, duplicate, corrupt, mark, share, packets, jitterNanos, blackHoles, pauses, mutes);
     }
 
     public NetworkFaults withJitter(long nanos) {
-        return new NetworkFaults(loss, duplicate, corrupt, reorder, reorderPackets, nanos, blackHoles, pauses, mutes);
+        return new NetworkFaults(
+                loss, duplicate, corrupt, mark, reorder, reorderPackets, nanos, blackHoles, pauses, mutes);
     }
 
     public NetworkFaults withBlackHoles(Outages outages) {
         return new NetworkFaults(
-                loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, outages, pauses, mutes);
+                loss, duplicate, corrupt, mark, reorder, reorderPackets, jitterNanos, outages, pauses, mutes);
     }
 
     public NetworkFaults withPauses(Outages outages) {
         return new NetworkFaults(
-                loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, blackHoles, outages, mutes);
+                loss, duplicate, corrupt, mark, reorder, reorderPackets, jitterNanos, blackHoles, outages, mutes);
     }
 
     public NetworkFaults withMutes(Outages outages) {
         return new NetworkFaults(
-                loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, blackHoles, pauses, outages);
+                loss, duplicate, corrupt, mark, reorder, reorderPackets, jitterNanos, blackHoles, pauses, outages);
     }
 
     private static void share(String name, double value) {

@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.Link;
 import verbena.transport.Protocol;
+import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.QueuePair;
 import verbena.wire.Frame;
@@ -96,17 +97,19 @@ public final class World {
 
     /// A device whose link is wrapped, and has room for packets of `packetMax` bytes.
     public SimDevice addDevice(int packetMax, UnaryOperator<Link> wrap) {
-        return addDevice(packetMax, wrap, 1);
+        return addDevice(packetMax, wrap, 1, CongestionRule.NONE);
     }
 
-    /// The same with several engines, over which the queue pairs are spread.
-    public SimDevice addDevice(int packetMax, UnaryOperator<Link> wrap, int engines) {
+    /// The same with several engines, over which the queue pairs are spread, and with a rule for congestion.
+    public SimDevice addDevice(int packetMax, UnaryOperator<Link> wrap, int engines, CongestionRule congestion) {
         String name = String.valueOf((char) ('a' + devices.size()));
         List<SimLink> links = IntStream.range(0, engines)
                 .mapToObj(i -> network.attach(name, devices.size(), packetMax, engines == 1 ? Link.NO_SLOT : i))
                 .toList();
         List<Link> wrapped = links.stream().<Link>map(wrap).toList();
-        var device = new SimDevice(this, links, LinkDevice.open("sim-" + name, wrapped, () -> now, root.split()));
+        CongestionRule onLink = congestion.onLink(Network.BITS_PER_SECOND);
+        var device =
+                new SimDevice(this, links, LinkDevice.open("sim-" + name, wrapped, () -> now, root.split(), onLink));
         devices.add(device);
         return device;
     }

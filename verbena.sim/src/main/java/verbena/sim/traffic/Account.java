@@ -37,6 +37,7 @@ public record Account(
         long lost,
         long duplicated,
         long corrupted,
+        long marked,
         long overtaken,
         Map<Feature, Long> happened,
         String digest) {
@@ -57,6 +58,7 @@ public record Account(
                 network.lost(),
                 network.duplicated(),
                 network.corrupted(),
+                network.marked(),
                 network.overtaken(),
                 happened,
                 world.trace().digest());
@@ -95,11 +97,12 @@ public record Account(
                         broke),
                 String.format(
                         Locale.ROOT,
-                        "  %,d packets: %,d lost, %,d twice, %,d damaged, %,d overtaken",
+                        "  %,d packets: %,d lost, %,d twice, %,d damaged, %,d marked, %,d overtaken",
                         packets,
                         lost,
                         duplicated,
                         corrupted,
+                        marked,
                         overtaken),
                 "  " + features(),
                 "  sha-256 " + digest);
@@ -120,6 +123,7 @@ public record Account(
         share(words, faults.loss(), "lost");
         share(words, faults.duplicate(), "twice");
         share(words, faults.corrupt(), "damaged");
+        share(words, faults.mark(), "marked");
         share(words, faults.reorder(), "overtaken by up to " + faults.reorderPackets());
         if (faults.jitterNanos() > 0) {
             words.add(String.format(Locale.ROOT, "%,d us of jitter", faults.jitterNanos() / 1_000));

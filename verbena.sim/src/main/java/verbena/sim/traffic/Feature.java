@@ -28,7 +28,9 @@ public enum Feature {
     /// A word was changed by a FETCH_ADD or COMPARE_SWAP.
     ATOMICS("atomics"),
     /// A message of an extended connection was received from the queue that it named, which several targets share.
-    XRC("XRC");
+    XRC("XRC"),
+    /// A peer told of a marked packet, and the rate of a connection fell.
+    MARKS("marks");
 
     private final String label;
 

@@ -67,7 +67,13 @@ public record Profile(String name, String explanation, NetworkFaults faults, Haz
                     "2 % lost; queue pairs are killed and made anew, memory is withdrawn under way",
                     NetworkFaults.of(0.02, 0.02, 0.001).withReorder(0.02, 16),
                     new Hazards(MILLISECOND, 0.002, 0.002)),
-            CROWD);
+            CROWD,
+            new Profile(
+                    "marked",
+                    "1 % lost, 20 % marked; devices obey notifications (DCQCN) or delay (Swift)",
+                    NetworkFaults.of(0.01, 0, 0).withMarks(0.2),
+                    Hazards.NONE,
+                    Set.of(Feature.MARKS)));
 
     public Profile {
         features = Set.copyOf(features);
@@ -95,8 +101,21 @@ public record Profile(String name, String explanation, NetworkFaults faults, Haz
     }
 
     /// What this profile is in a world with this chance: itself, but for [#ANY] and [#CROWD].
-    Profile in(SplittableRandom random) {
-        return this == ANY ? any(random) : this == CROWD ? crowd(random) : this;
+    ///
+    /// @param ofMarks chance for marks alone; what a seed drew before there were marks, it draws still
+    Profile in(SplittableRandom random, SplittableRandom ofMarks) {
+        return this == ANY
+                ? any(random).withMarks(ofMarks, 6)
+                : this == CROWD ? crowd(random).withMarks(ofMarks, 2) : this;
+    }
+
+    private Profile withMarks(SplittableRandom random, int oneIn) {
+        if (random.nextInt(oneIn) != 0) {
+            return this;
+        }
+        var more = EnumSet.of(Feature.MARKS);
+        more.addAll(features);
+        return new Profile(name, explanation, faults.withMarks(choose(random, 0.01, 0.1, 0.5, 1)), hazards, more);
     }
 
     private Profile crowd(SplittableRandom random) {

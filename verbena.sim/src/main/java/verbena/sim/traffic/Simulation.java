@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 import verbena.nic.link.Link;
 import verbena.sim.NetworkFaults;
@@ -12,6 +13,7 @@ import verbena.sim.SimDevice;
 import verbena.sim.World;
 import verbena.transport.Counter;
 import verbena.transport.Protocol;
+import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
@@ -79,7 +81,8 @@ public final class Simulation {
     /// @param wrap puts something around each device's link
     public Simulation(long seed, Profile profile, long operations, String repeat, UnaryOperator<Link> wrap) {
         world = new World(seed);
-        this.profile = profile.in(world.random());
+        var ofMarks = new SplittableRandom(~seed);
+        this.profile = profile.in(world.random(), ofMarks);
         this.operations = operations;
         this.repeat = repeat;
         rules = new Rules(
@@ -92,8 +95,21 @@ public final class Simulation {
                 rules.have(Feature.READ_PIECES) ? link -> new PieceWatch(wrap.apply(link), tally) : wrap;
         for (int i = 0; i < devices; i++) {
             int engines = rules.have(Feature.ENGINES) ? 2 + world.random().nextInt(ENGINES_MORE) : 1;
-            world.addDevice(Frame.PACKET_MAX, watched, engines);
+            world.addDevice(
+                    Frame.PACKET_MAX,
+                    watched,
+                    engines,
+                    rules.have(Feature.MARKS) ? congestion(i, ofMarks) : CongestionRule.NONE);
         }
+    }
+
+    /// What device `i` does about congestion. Each says that its packets may be marked, and the first heeds marks.
+    private static CongestionRule congestion(int i, SplittableRandom random) {
+        boolean heedsMarks = i == 0 || random.nextBoolean();
+        String rule = heedsMarks
+                ? "dcqcn,rpg_min_rate:" + (random.nextBoolean() ? 10 : 1_000)
+                : "swift,target:" + (random.nextBoolean() ? 20 : 500);
+        return CongestionRule.parse(rule).withMarks(true);
     }
 
     /// Runs it to the end.
@@ -191,6 +207,7 @@ public final class Simulation {
             tally.add(Feature.KEEP_ALIVE, counters.getOrDefault(Counter.KEEP_ALIVES.label(), 0L));
             tally.add(Feature.RNR, counters.getOrDefault(Counter.RECEIVED_NAK_RNR.label(), 0L));
             tally.add(Feature.RETRIES, counters.getOrDefault(Counter.RETRANSMITTED_PACKETS.label(), 0L));
+            tally.add(Feature.MARKS, counters.getOrDefault(Counter.HANDLED_NOTIFICATIONS.label(), 0L));
             tally.add(Feature.PROBES, counters.getOrDefault(Counter.PROBES.label(), 0L));
             if (rules.have(Feature.ENGINES) && device.enginesUsed() > 1) {
                 tally.count(Feature.ENGINES);

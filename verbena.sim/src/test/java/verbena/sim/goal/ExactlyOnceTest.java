@@ -8,10 +8,11 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import verbena.sim.NetworkFaults;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
+import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.CompletionQueue;
@@ -25,6 +26,7 @@ import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.wire.Frame;
 
 /// Goal N1: atomics are carried out exactly once, however bad the network. Two devices count up two words of a
 /// third: one by FETCH_ADD, the other by CMP_SWAP of the value that they believe to be there and the next.
@@ -53,8 +55,8 @@ class ExactlyOnceTest {
         long failedSwaps;
         long done;
 
-        Words(World world) {
-            device = world.addDevice();
+        Words(World world, CongestionRule rule) {
+            device = world.addDevice(Frame.PACKET_MAX, link -> link, 1, rule);
             domain = device.context().allocateProtectionDomain();
             cq = device.context().createCompletionQueue(SLOTS);
             memory = device.register(domain, 2 * Long.BYTES, Access.remoteAll());
@@ -85,12 +87,12 @@ class ExactlyOnceTest {
         long connectAt = -1;
         int broke;
 
-        Counting(World world, Words words, int outstandingMax, long toPost) {
+        Counting(World world, CongestionRule rule, Words words, int outstandingMax, long toPost) {
             this.world = world;
             this.words = words;
             this.outstandingMax = outstandingMax;
             this.toPost = toPost;
-            device = world.addDevice();
+            device = world.addDevice(Frame.PACKET_MAX, link -> link, 1, rule);
             var domain = device.context().allocateProtectionDomain();
             cq = device.context().createCompletionQueue(SLOTS);
             qp = domain.createQueuePair(QueuePairOptions.rc(cq).withDepth(SLOTS, 1));
@@ -191,14 +193,15 @@ class ExactlyOnceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 4, 16})
-    void everyAtomicIsCarriedOutOnce(int outstanding) {
+    @CsvSource({"1, window", "4, window", "16, window", "16, swift"})
+    void everyAtomicIsCarriedOutOnce(int outstanding, String congestion) {
         long start = System.nanoTime();
         var world = new World(Goal.seed() * 31 + outstanding);
-        var words = new Words(world);
+        var rule = CongestionRule.parse(congestion);
+        var words = new Words(world, rule);
         var counting = new ArrayList<Counting>();
         for (int i = 0; i < 2; i++) {
-            counting.add(new Counting(world, words, outstanding, OPERATIONS / 2));
+            counting.add(new Counting(world, rule, words, outstanding, OPERATIONS / 2));
         }
         world.faults(FAULTS);
         try {
@@ -210,11 +213,12 @@ class ExactlyOnceTest {
         Goal.report(
                 "N1",
                 start,
-                ("%,d atomics with %d outstanding returned unique values; the words are %,d and %,d; %d connections"
+                ("%,d atomics with %d outstanding (%s) returned unique values; the words are %,d and %,d; %d connections"
                                 + " broke, of %d failed requests %d were carried out; %,d packets, %,d lost")
                         .formatted(
                                 words.done,
                                 outstanding,
+                                congestion,
                                 words.value(0),
                                 words.value(1),
                                 counting.stream().mapToInt(one -> one.broke).sum(),

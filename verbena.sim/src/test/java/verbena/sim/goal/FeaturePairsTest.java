@@ -81,6 +81,7 @@ class FeaturePairsTest {
     @Test
     void theDocumentNamesEveryFeature() throws IOException {
         String row = Arrays.stream(Feature.values()).map(Feature::label).collect(Collectors.joining(" | ", "| ", " |"));
-        assertThat(Files.readString(Path.of("..", "docs", "simulation.md"))).contains(row);
+        assertThat(Files.readString(Path.of(System.getProperty("verbena.root"), "docs", "simulation.md")))
+                .contains(row);
     }
 }

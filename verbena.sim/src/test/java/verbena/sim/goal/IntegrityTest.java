@@ -2,9 +2,11 @@ package verbena.sim.goal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import verbena.sim.NetworkFaults;
 import verbena.sim.traffic.Account;
+import verbena.sim.traffic.Feature;
 import verbena.sim.traffic.Hazards;
 import verbena.sim.traffic.Profile;
 import verbena.sim.traffic.Simulation;
@@ -16,6 +18,7 @@ class IntegrityTest {
     private static final double[] LOSS = {0, 0.01, 0.05, 0.1, 0.2, 0.3};
     private static final double[] DUPLICATE = {0, 0.1, 0.5};
     private static final int[] REORDER = {0, 8, 64};
+    private static final double[] MARK = {0.02, 0.3, 1};
     private static final double[] CORRUPT = {0, 0.01};
     private static final double REORDER_SHARE = 0.1;
 
@@ -51,11 +54,42 @@ class IntegrityTest {
                         .formatted(cells, requests, packets, lost));
     }
 
+    @Test
+    void everyMessageArrivesAsSentWhereMarksAndDelaySlowItDown() {
+        long start = System.nanoTime();
+        int cells = 0;
+        long requests = 0;
+        long marked = 0;
+        long heeded = 0;
+        for (double mark : MARK) {
+            for (double loss : LOSS) {
+                for (int reorder : REORDER) {
+                    NetworkFaults faults = NetworkFaults.of(loss, 0, 0).withMarks(mark);
+                    Account account = run(reorder == 0 ? faults : faults.withReorder(REORDER_SHARE, reorder), cells);
+                    cells++;
+                    requests += account.completed() + account.failed();
+                    marked += account.marked();
+                    heeded += account.happened().get(Feature.MARKS);
+                    assertThat(account.broke() == 0 || loss > 0)
+                            .as("a connection broke without a loss")
+                            .isTrue();
+                }
+            }
+        }
+        assertThat(heeded).as("marks slowed connections down").isPositive();
+        Goal.report(
+                "N2",
+                start,
+                "%d mixes of marks and faults, %,d requests, %,d packets marked, %,d times a rate fell: every message whole"
+                        .formatted(cells, requests, marked, heeded));
+    }
+
     private static Account run(NetworkFaults faults, int cell) {
         String name = "cell " + cell + ", " + faults;
+        Set<Feature> features = faults.mark() > 0 ? Set.of(Feature.MARKS) : Set.of();
         return new Simulation(
                         Goal.seed() + cell,
-                        new Profile(name, name, faults, Hazards.NONE),
+                        new Profile(name, name, faults, Hazards.NONE, features),
                         OPERATIONS,
                         Goal.command(IntegrityTest.class) + "   # " + name,
                         link -> link)

@@ -12,6 +12,9 @@ import verbena.sim.NetworkFaults;
 /// before it: that is what makes shortening a failure easy.
 final class RandomWalk extends WalkSteps {
     private static final int FAULTY_EACH = 4;
+    /// One seed in so many has a network that marks packets.
+    private static final int MARKED_EACH = 3;
+    private static final double MARKS = 0.3;
     private static final NetworkFaults FAULTS =
             NetworkFaults.of(0.02, 0.02, 0.005).withReorder(0.03, 4);
 
@@ -96,9 +99,14 @@ final class RandomWalk extends WalkSteps {
         return seed % FAULTY_EACH == 0;
     }
 
+    static boolean isMarked(long seed) {
+        return seed % MARKED_EACH == 0;
+    }
+
     /// What happens to packets.
     static NetworkFaults faults(long seed) {
-        return isFaulty(seed) ? FAULTS : NetworkFaults.NONE;
+        NetworkFaults faults = isFaulty(seed) ? FAULTS : NetworkFaults.NONE;
+        return isMarked(seed) ? faults.withMarks(MARKS) : faults;
     }
 
     /// What it walks in.

@@ -244,7 +244,7 @@ final class WalkObjects extends WalkSteps {
     private AddressVector way(WalkPlace to) {
         int gid = walk.random.nextInt(2);
         Gid destination = chance(25) ? GROUPS.get(gid) : to.pair.model.gids().get(gid);
-        return new AddressVector(destination, gid, 1, walk.random.nextInt(256), 1 + walk.random.nextInt(255), 0, 0, 0);
+        return new AddressVector(destination, gid, 1, trafficClass(), 1 + walk.random.nextInt(255), 0, 0, 0);
     }
 
     /// In a multicast group, or not any more.

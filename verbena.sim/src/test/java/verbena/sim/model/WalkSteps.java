@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Access;
 import verbena.verbs.AddressVector;
 
@@ -64,12 +65,17 @@ abstract class WalkSteps {
         return access;
     }
 
+    /// Of a datagram, whose receive shows it: where switches mark, it has no bits that they could change (RFC 3168).
+    int trafficClass() {
+        return walk.random.nextInt(256) & (RandomWalk.isMarked(walk.seed) ? ~CongestionRule.MARKED : ~0);
+    }
+
     AddressVector wildWay(WalkPlace to) {
         return new AddressVector(
                 to.pair.model.gids().get(walk.random.nextInt(2)),
                 walk.random.nextInt(3),
                 chance(5) ? 2 : 1,
-                walk.random.nextInt(256),
+                trafficClass(),
                 1 + walk.random.nextInt(255),
                 0,
                 0,

@@ -8,10 +8,14 @@ import verbena.nic.SoftContext;
 import verbena.nic.link.Link;
 import verbena.sim.NetworkFaults;
 import verbena.sim.World;
+import verbena.transport.congestion.CongestionRule;
 import verbena.wire.Frame;
 
 /// What the real devices of a [Lockstep] stand on, and the time in which they work.
 interface WalkWorld {
+    CongestionRule BY_MARKS = CongestionRule.parse("dcqcn,rpg_min_rate:1000");
+    CongestionRule BY_DELAY = CongestionRule.parse("swift").withMarks(true);
+
     /// A device.
     ///
     /// @param memory for regions to be made from
@@ -36,14 +40,16 @@ interface WalkWorld {
     /// Gives back what the system would keep, whatever is open.
     default void abandon() {}
 
-    /// Devices on the simulated network.
+    /// Devices on the simulated network. If it marks packets, one device in two obeys marks, and the others delay.
     static WalkWorld simulated(long seed, NetworkFaults faults) {
         var world = new World(seed);
         world.faults(faults);
         return new WalkWorld() {
             @Override
             public Opened open(UnaryOperator<Link> wrap) {
-                var device = world.addDevice(Frame.PACKET_MAX, wrap);
+                boolean isEven = world.devices().size() % 2 == 0;
+                CongestionRule rule = faults.mark() == 0 ? CongestionRule.NONE : isEven ? BY_MARKS : BY_DELAY;
+                var device = world.addDevice(Frame.PACKET_MAX, wrap, 1, rule);
                 return new Opened(
                         device.name(), device.context(), Arena.ofAuto().allocate(Lockstep.MEMORY_BYTES, 4_096));
             }

@@ -7,6 +7,7 @@ import verbena.nic.SoftContext;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.kind.NodeGuid;
 import verbena.nic.link.Link;
+import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
@@ -60,7 +61,7 @@ public record LinkDevice(String name, Link link) implements Device {
     /// @param ownThread whether the engine has a thread; without one, [SoftContext#drive()] has to be called
     public static SoftContext open(
             String name, Link link, LongSupplier clock, RandomGenerator random, boolean ownThread) {
-        var context = (DeviceContext) open(name, List.of(link), clock, random);
+        var context = (DeviceContext) open(name, List.of(link), clock, random, CongestionRule.NONE);
         if (ownThread) {
             context.start();
         }
@@ -74,9 +75,20 @@ public record LinkDevice(String name, Link link) implements Device {
     /// @param links at the same addresses, each with a slot of its own ([Link#slot()]); closed with the context
     /// @param clock nanoseconds, monotonic
     /// @param random unpredictable to peers; in a simulation, seeded
+    /// @param congestion what its reliable connections do about congestion
     public static SoftContext open(
-            String name, List<? extends Link> links, LongSupplier clock, RandomGenerator random) {
+            String name,
+            List<? extends Link> links,
+            LongSupplier clock,
+            RandomGenerator random,
+            CongestionRule congestion) {
         Link first = links.getFirst();
-        return DeviceContext.open(new LinkDevice(name, first), links, RoceKind::new, largestMtu(first), clock, random);
+        return DeviceContext.open(
+                new LinkDevice(name, first),
+                links,
+                host -> new RoceKind(host, congestion),
+                largestMtu(first),
+                clock,
+                random);
     }
 }
