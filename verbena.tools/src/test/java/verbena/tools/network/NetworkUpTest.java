@@ -5,13 +5,16 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
 import verbena.tools.Cli;
 import verbena.tools.NetworkNamespace;
 import verbena.tools.kit.JavaCommand;
@@ -74,6 +77,81 @@ class NetworkUpTest {
         } finally {
             up.destroyForcibly();
         }
+    }
+
+    /// Two flows into a link that is slower than that of either sender: what exceeds it waits in the switch, and is
+    /// marked. The least rate keeps the test short.
+    @Test
+    void flowsThatObeyMarksAreToldOfThemAndTheSwitchDropsNothingOfTheirs(@TempDir Path folder) throws Exception {
+        assumeTrue(Path.of("/dev/net/tun").toFile().canWrite(), "there is no /dev/net/tun");
+        Path network = Files.writeString(folder.resolve("network"), """
+                switch s mark=20KB:80KB:0.1
+                host h0
+                host h1
+                host h2
+                link h0 s 100M 10us
+                link h1 s 100M 10us
+                link h2 s 50M 10us
+                """);
+        Process up = new ProcessBuilder(command("network", "up", "--name", name, network.toString()))
+                .redirectErrorStream(true)
+                .start();
+        var flows = new ArrayList<Process>();
+        try (BufferedReader said = up.inputReader()) {
+            String first = until(said, "up: ");
+            assumeTrue(first.contains("up: "), "no network can be made here: " + first);
+
+            String rule = ",congestion=dcqcn,rpg_max_rate:100,rpg_min_rate:10";
+            Process server = flow("h2", "serve", "rocev2@10.76.0.3" + rule, "2");
+            flows.add(server);
+            BufferedReader heard = server.inputReader();
+            assertThat(until(heard, "listens")).contains("listens");
+            flows.add(flow("h0", "write", "rocev2@10.76.0.1" + rule, "1"));
+            flows.add(flow("h1", "write", "rocev2@10.76.0.2" + rule, "2"));
+
+            String ofServer = until(heard, "no such line");
+            String ofClients = until(flows.get(1).inputReader(), "no such line")
+                    + until(flows.get(2).inputReader(), "no such line");
+            assertThat(ofServer + ofClients).as("each end has compared").doesNotContain("is wrong");
+            assertThat(counts(ofServer + ofClients, "all bytes are right()")).hasSize(4);
+            long marked = sum(ofServer, "np_ecn_marked_roce_packets (\\d+)");
+            long told = sum(ofServer, "np_cnp_sent (\\d+)");
+            assertThat(told).as("notifications for %d marks", marked).isBetween(1L, marked);
+            assertThat(sum(ofClients, "rp_cnp_handled (\\d+)"))
+                    .as("of %d notifications", told)
+                    .isBetween(1L, told);
+
+            up.toHandle().destroy();
+            String summary = until(said, "no such line");
+            assertThat(sum(summary, "([\\d,]+) marked")).as(summary).isGreaterThanOrEqualTo(marked);
+            // A switch cannot mark frames without ECN, such as those of ARP, and drops some of them in place of that.
+            assertThat(sum(summary, "([\\d,]+) dropped")).as(summary).isLessThan(5);
+        } finally {
+            flows.forEach(Process::destroyForcibly);
+            up.destroyForcibly();
+        }
+    }
+
+    /// Starts a [Flow] with the server at the third host.
+    private Process flow(String host, String role, String device, String last) throws IOException {
+        List<String> command = JavaCommand.again();
+        command.set(command.size() - 1, Flow.class.getName());
+        command.addAll(List.of(role, device, "10.76.0.3", last));
+        return new ProcessBuilder(on(host, command)).redirectErrorStream(true).start();
+    }
+
+    private static List<String> counts(String text, String pattern) {
+        return Pattern.compile(pattern)
+                .matcher(text)
+                .results()
+                .map(found -> found.group(1))
+                .toList();
+    }
+
+    private static long sum(String text, String pattern) {
+        return counts(text, pattern).stream()
+                .mapToLong(count -> Long.parseLong(count.replace(",", "")))
+                .sum();
     }
 
     /// What is said until a line has these words, or until the end.
