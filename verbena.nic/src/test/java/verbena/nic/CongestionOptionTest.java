@@ -83,7 +83,9 @@ class CongestionOptionTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "rocev2@::1"})
     void whatIsMarkedOnItsWayLowersTheRate(String device) throws InterruptedException {
-        String rule = ",congestion=dcqcn,rpg_max_rate:200,rpg_min_rate:100";
+        // For a second no rate rises again, however late threads run.
+        String rule =
+                ",congestion=dcqcn,rpg_max_rate:200,rpg_min_rate:100,rpg_time_reset:1000000,rpg_byte_reset:1000000000";
         boolean ipv6 = device.contains("::");
         try (End a = new End(device + rule + ",faults=mark:100%,on:sent");
                 End b = new End((ipv6 ? "rocev2@::1" : "rocev2") + rule)) {
