@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamOptions;
 
@@ -108,7 +109,7 @@ final class Attempt {
             done = bound == null ? made.connectTo(peer) : made.connectTo(address(bound), peer);
             if (done) {
                 keep(made, null);
-                PendingCloses.quietly(bound); // it has held the port
+                Opener.quietly(bound); // it has held the port
             }
         } catch (AsynchronousCloseException e) {
             throw e;
@@ -154,7 +155,7 @@ final class Attempt {
         if (stream != null) {
             PendingCloses.add(stream);
         }
-        PendingCloses.quietly(tcp);
+        Opener.quietly(tcp);
     }
 
     /// Ends it, whatever has become of it. A thread that waits goes on.

@@ -9,6 +9,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
 
 /// What carries the bytes of a connected [RdmaSocketChannel]. Each counts them in [NioCounters]. Threads, results and

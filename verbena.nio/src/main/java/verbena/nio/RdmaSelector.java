@@ -132,13 +132,13 @@ final class RdmaSelector extends AbstractSelector {
                 key.nextNews = before;
             } while (!news.compareAndSet(before, key));
         }
-        sleep.wake();
+        sleep.end();
     }
 
     @Override
     public Selector wakeup() {
         isWoken = true;
-        sleep.wake();
+        sleep.end();
         return this;
     }
 
@@ -234,7 +234,7 @@ final class RdmaSelector extends AbstractSelector {
     private boolean sleep(long nanos) throws IOException {
         begin();
         try {
-            return sleep.sleep(nanos);
+            return sleep.begin(nanos);
         } finally {
             end();
         }

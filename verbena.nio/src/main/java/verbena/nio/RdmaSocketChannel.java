@@ -395,7 +395,7 @@ final class RdmaSocketChannel extends SocketChannel {
         if (current != null) {
             current.cancel();
         }
-        PendingCloses.quietly(bound);
+        Opener.quietly(bound);
         Carrier now = carrier;
         if (now != null) {
             now.close(choices.linger(), waits);

@@ -429,6 +429,16 @@ public final class StreamChannel
         }
     }
 
+    /// Waits for a thread that makes the connection, which [#close()] does not.
+    void awaitSteps() {
+        readLock.lock();
+        try {
+            assert !isOpen();
+        } finally {
+            readLock.unlock();
+        }
+    }
+
     /// Frees what was made for a connection that there will not be, and one that was made at the moment of closing.
     private void free() {
         connecting.free();

@@ -43,6 +43,7 @@ public final class StreamListener implements Channel {
     private final EventChannel events;
     private final ConnectionId id;
     private final StreamOptions options;
+    private final int backlog;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private volatile boolean isBlocking = true;
@@ -54,10 +55,11 @@ public final class StreamListener implements Channel {
     private volatile boolean isClosed;
     private @Nullable String failure;
 
-    private StreamListener(EventChannel events, ConnectionId id, StreamOptions options) {
+    private StreamListener(EventChannel events, ConnectionId id, StreamOptions options, int backlog) {
         this.events = events;
         this.id = id;
         this.options = options;
+        this.backlog = backlog;
     }
 
     /// Listens with [StreamOptions#defaults()].
@@ -73,6 +75,16 @@ public final class StreamListener implements Channel {
     /// @throws BindException when the address is not this host's, or the port is taken
     /// @throws UnresolvedAddressException when the name of the address was not resolved
     public static StreamListener bind(InetSocketAddress at, StreamOptions options) throws SocketException {
+        return bind(at, options, BACKLOG);
+    }
+
+    /// The same, for a number of connections that may wait to be accepted; more are refused.
+    ///
+    /// @param backlog at least 1; the other methods have 128
+    public static StreamListener bind(InetSocketAddress at, StreamOptions options, int backlog) throws SocketException {
+        if (backlog < 1) {
+            throw new IllegalArgumentException("backlog: 1 or more, got " + backlog);
+        }
         if (at.isUnresolved()) {
             throw new UnresolvedAddressException();
         }
@@ -81,7 +93,7 @@ public final class StreamListener implements Channel {
         boolean done = false;
         try {
             id.bind(at);
-            id.listen(BACKLOG);
+            id.listen(backlog);
             done = true;
         } catch (ConnectionException e) {
             var refused = new BindException(e.getMessage());
@@ -93,7 +105,7 @@ public final class StreamListener implements Channel {
                 events.close();
             }
         }
-        var made = new StreamListener(events, id, options);
+        var made = new StreamListener(events, id, options, backlog);
         Thread.ofVirtual().name("verbena-stream-listener").start(made::answer);
         return made;
     }
@@ -188,8 +200,7 @@ public final class StreamListener implements Channel {
                     onEvent(event.get());
                 }
                 if (isClosed) {
-                    events.close(); // when the thread that closed the listener could not
-                    return;
+                    closeEvents(); // when the thread that closed the listener could not
                 }
             }
         } catch (InvalidStateException | InterruptedException e) {
@@ -216,7 +227,7 @@ public final class StreamListener implements Channel {
         Begun begun = null;
         lock.lock();
         try {
-            if (peer != null && !isClosed && arriving.size() + arrived.size() < BACKLOG) {
+            if (peer != null && !isClosed && arriving.size() + arrived.size() < backlog) {
                 begun = new Begun(new StreamChannel(options, request.id(), null), peer);
                 arriving.put(request.id(), begun);
             }
@@ -309,10 +320,14 @@ public final class StreamListener implements Channel {
         }
         id.close();
         orphans.forEach(StreamChannel::abandon);
+        closeEvents();
+    }
+
+    private void closeEvents() {
         try {
             events.close();
         } catch (InUseException e) {
-            // a request has come at this moment: the thread that answers it closes the channel
+            // the other of the two threads, that which closes and that which answers, has a connection still to close
         }
     }
 

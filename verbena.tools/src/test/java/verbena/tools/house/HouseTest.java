@@ -47,6 +47,7 @@ class HouseTest {
             floors("verbena.ibverbs", ""),
             floors("verbena.stream", "protocol", ""),
             floors("verbena.nio", ""),
+            floors("verbena.netty", ""),
             floors("verbena.abi", ""),
             floors("verbena.messages", "protocol", ""),
             floors("verbena.sim", "", "model", "script", "traffic", "ethernet", "scenario"),

@@ -1,19 +1,15 @@
-package verbena.nio;
+package verbena.stream;
 
-import java.io.Closeable;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
-import verbena.stream.StreamChannel;
 
 /// Streams that were closed and have bytes on their way. The kernel sends what a closed socket has left; here a
-/// virtual thread waits for it, and so does the end of the process.
-final class PendingCloses {
-    private static final long EXIT_NANOS = Duration.ofSeconds(10).toNanos();
+/// virtual thread waits for it, and so does the end of the process. Any thread.
+public final class PendingCloses {
+    private static final Duration EXIT = Duration.ofSeconds(10);
 
     private static final ReentrantLock LOCK = new ReentrantLock();
     private static final Condition CHANGED = LOCK.newCondition();
@@ -22,7 +18,7 @@ final class PendingCloses {
 
     static {
         try {
-            Runtime.getRuntime().addShutdownHook(new Thread(PendingCloses::await, "verbena-nio-end"));
+            Runtime.getRuntime().addShutdownHook(new Thread(PendingCloses::awaitAtExit, "verbena-stream-end"));
         } catch (IllegalStateException e) {
             // the process ends already
         }
@@ -30,8 +26,8 @@ final class PendingCloses {
 
     private PendingCloses() {}
 
-    /// Closes a stream without waiting for it.
-    static void add(StreamChannel stream) {
+    /// Closes a stream as [StreamChannel#close()] does, without waiting for it.
+    public static void add(StreamChannel stream) {
         LOCK.lock();
         try {
             if (!PENDING.add(stream)) {
@@ -40,12 +36,13 @@ final class PendingCloses {
         } finally {
             LOCK.unlock();
         }
-        Thread.ofVirtual().name("verbena-nio-close").start(() -> close(stream));
+        Thread.ofVirtual().name("verbena-stream-close").start(() -> close(stream));
     }
 
     private static void close(StreamChannel stream) {
         try {
             stream.close();
+            stream.awaitSteps(); // a thread that connects frees what it has made
         } finally {
             LOCK.lock();
             try {
@@ -57,28 +54,27 @@ final class PendingCloses {
         }
     }
 
-    private static void await() {
-        LOCK.lock();
+    /// Waits until none is left. A program does so before it closes a device that its streams have used.
+    ///
+    /// @return false when the time is over
+    public static boolean await(Duration timeout) throws InterruptedException {
+        LOCK.lockInterruptibly();
         try {
-            long left = EXIT_NANOS;
+            long left = StreamOptions.nanos(timeout);
             while (!PENDING.isEmpty() && left > 0) {
                 left = CHANGED.awaitNanos(left);
             }
-        } catch (InterruptedException e) {
-            // the process is to end now
+            return PENDING.isEmpty();
         } finally {
             LOCK.unlock();
         }
     }
 
-    /// Closes what is to be closed after a failure that the program is told already.
-    static void quietly(@Nullable Closeable what) {
-        if (what != null) {
-            try {
-                what.close();
-            } catch (IOException e) {
-                // the descriptor is closed all the same: close(2)
-            }
+    private static void awaitAtExit() {
+        try {
+            boolean _ = await(EXIT);
+        } catch (InterruptedException e) {
+            // the process is to end now
         }
     }
 }

@@ -1,0 +1,31 @@
+package verbena.netty;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/// What the channels of this process have carried, all of it by RDMA. A program may read it at any time, from any
+/// thread; the counters only grow.
+public final class NettyCounters {
+    static final LongAdder CONNECTIONS = new LongAdder();
+    static final LongAdder IN = new LongAdder();
+    static final LongAdder OUT = new LongAdder();
+
+    private NettyCounters() {}
+
+    /// The counters at one moment.
+    ///
+    /// @param connections made or accepted
+    /// @param bytesIn read from them
+    /// @param bytesOut written to them
+    public record Snapshot(long connections, long bytesIn, long bytesOut) {
+        /// In the form of the summary of `verbena.nio`.
+        @Override
+        public String toString() {
+            return "rdma-connections=" + connections + " rdma-in=" + bytesIn + " rdma-out=" + bytesOut;
+        }
+    }
+
+    /// The counters now.
+    public static Snapshot snapshot() {
+        return new Snapshot(CONNECTIONS.sum(), IN.sum(), OUT.sum());
+    }
+}

@@ -1,0 +1,478 @@
+package verbena.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.FileRegion;
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.SocketChannelConfig;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.PromiseCombiner;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.channels.UnsupportedAddressTypeException;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import verbena.stream.PendingCloses;
+import verbena.stream.StreamChannel;
+import verbena.stream.StreamOptions;
+
+/// A connection over RDMA, with the pipeline and the options of a socket channel. The peer is such a channel, a stream,
+/// a program with the agent, or a C program with rsockets.
+///
+/// Data are copied once at each end, composite buffers piece by piece. [ChannelOption#SO_SNDBUF] and
+/// [ChannelOption#SO_RCVBUF] are the sizes of the rings, 16 KiB to 16 MiB and 256 KiB by default, set before it is
+/// connected. [ChannelOption#SO_LINGER] holds. Other options of sockets are kept, and change nothing.
+///
+/// Connecting fails with a [java.net.ConnectException], which a [io.netty.channel.ConnectTimeoutException] is too.
+/// There is no way by TCP.
+public final class VerbenaSocketChannel extends RegisteredChannel implements SocketChannel {
+    private static final int BUFFERS_MAX = 1_024;
+    private static final Duration FOREVER = Duration.ofDays(36_500);
+
+    private final StreamSocketConfig config = new StreamSocketConfig(this);
+    private volatile @Nullable StreamChannel stream;
+    private volatile @Nullable InetSocketAddress bound;
+    private volatile boolean isInputShut;
+    private volatile boolean isOutputShut;
+
+    // By the thread of the event loop.
+    private @Nullable ConnectAttempt attempt;
+    private @Nullable ChannelPromise connecting;
+
+    /// Made by a bootstrap.
+    public VerbenaSocketChannel() {
+        super(null);
+    }
+
+    /// A connection that a listener has accepted.
+    VerbenaSocketChannel(VerbenaServerSocketChannel parent, StreamChannel accepted) throws IOException {
+        super(parent);
+        accepted.configureBlocking(false);
+        adopt(accepted);
+    }
+
+    private void adopt(StreamChannel made) throws ClosedChannelException {
+        made.onReadiness(this::poke);
+        stream = made;
+        NettyCounters.CONNECTIONS.increment();
+        poke();
+    }
+
+    private StreamChannel connected() {
+        StreamChannel made = stream;
+        if (made == null) {
+            throw new NotYetConnectedException();
+        }
+        return made;
+    }
+
+    @Override
+    protected AbstractUnsafe newUnsafe() {
+        return new Carried();
+    }
+
+    @Override
+    public SocketChannelConfig config() {
+        return config;
+    }
+
+    @Override
+    public @Nullable ServerSocketChannel parent() {
+        return (ServerSocketChannel) super.parent();
+    }
+
+    @Override
+    public boolean isActive() {
+        return isOpen() && stream != null;
+    }
+
+    // ---- connecting
+
+    @Override
+    protected void doBind(SocketAddress local) {
+        if (bound != null || stream != null) {
+            throw new AlreadyBoundException();
+        }
+        bound = address(local);
+    }
+
+    private static InetSocketAddress address(SocketAddress of) {
+        if (!(of instanceof InetSocketAddress address)) {
+            throw new UnsupportedAddressTypeException();
+        }
+        if (address.isUnresolved()) {
+            throw new UnresolvedAddressException();
+        }
+        return address;
+    }
+
+    private void connect(InetSocketAddress to, @Nullable SocketAddress from, ChannelPromise promise) {
+        if (connecting != null) {
+            throw new ConnectionPendingException();
+        }
+        if (stream != null) {
+            throw new AlreadyConnectedException();
+        }
+        if (from != null) {
+            doBind(from);
+        }
+        int millis = config.getConnectTimeoutMillis();
+        StreamOptions options =
+                config.choices().stream().withConnectTimeout(millis > 0 ? Duration.ofMillis(millis) : FOREVER);
+        connecting = promise;
+        promise.addListener(future -> {
+            if (future.isCancelled()) {
+                closeNow();
+            }
+        });
+        var made = new ConnectAttempt(bound, to, options);
+        attempt = made;
+        made.start(
+                connection -> later(() -> onConnected(connection), connection),
+                why -> later(() -> onFailed(why, to), null));
+    }
+
+    /// In the thread of the event loop, unless it has ended.
+    private void later(Runnable step, @Nullable StreamChannel otherwiseClosed) {
+        try {
+            eventLoop().execute(step);
+        } catch (RejectedExecutionException e) {
+            if (otherwiseClosed != null) {
+                PendingCloses.add(otherwiseClosed);
+            }
+        }
+    }
+
+    private void onConnected(StreamChannel made) {
+        ChannelPromise promise = connecting;
+        attempt = null;
+        connecting = null;
+        if (!isOpen() || promise == null) {
+            PendingCloses.add(made);
+            return;
+        }
+        try {
+            adopt(made);
+        } catch (ClosedChannelException e) {
+            promise.tryFailure(e);
+            closeNow();
+            return;
+        }
+        boolean isWanted = promise.trySuccess();
+        if (isActive()) { // the program may have closed it
+            pipeline().fireChannelActive();
+        }
+        if (!isWanted) {
+            closeNow();
+        }
+    }
+
+    private void onFailed(Throwable why, InetSocketAddress to) {
+        ChannelPromise promise = connecting;
+        attempt = null;
+        connecting = null;
+        if (promise != null && unsafe() instanceof Carried carried) {
+            promise.tryFailure(carried.annotated(why, to));
+            closeNow();
+        }
+    }
+
+    // ---- what the handler serves
+
+    private final class Carried extends Served {
+        private final StreamReader reader = new StreamReader(VerbenaSocketChannel.this);
+
+        @Override
+        public int readyOps(int interestOps) {
+            StreamChannel made = stream;
+            return made == null || interestOps == 0 ? 0 : made.readyOps(interestOps);
+        }
+
+        @Override
+        public @Nullable StreamChannel stream() {
+            return stream;
+        }
+
+        @Override
+        public void handle(IoRegistration registration, IoEvent event) {
+            int ops = event instanceof StreamOps ready ? ready.value() : 0;
+            if ((ops & StreamOps.WRITE) != 0) {
+                super.flush0(); // it makes room
+            }
+            if ((ops & StreamOps.READ) != 0 && isOpen()) {
+                reader.read(round());
+            }
+        }
+
+        @Override
+        public void connect(SocketAddress remote, SocketAddress local, ChannelPromise promise) {
+            if (promise.isDone() || !ensureOpen(promise)) {
+                return;
+            }
+            try {
+                VerbenaSocketChannel.this.connect(address(remote), local, promise);
+            } catch (RuntimeException e) {
+                promise.tryFailure(annotateConnectException(e, remote));
+            }
+        }
+
+        Throwable annotated(Throwable why, SocketAddress remote) {
+            return annotateConnectException(why, remote);
+        }
+
+        /// When a write waits for room, what is flushed waits behind it.
+        @Override
+        protected void flush0() {
+            if (!waitsFor(StreamOps.WRITE)) {
+                super.flush0();
+            }
+        }
+
+        @Override
+        protected @Nullable Executor prepareToClose() {
+            if (stream == null || config.getSoLinger() <= 0) {
+                return null;
+            }
+            doDeregister(); // the close waits elsewhere
+            return task -> Thread.ofVirtual().name("verbena-netty-close").start(task);
+        }
+    }
+
+    /// Flushes once more, after other tasks.
+    private void flushLater() {
+        eventLoop().execute(() -> {
+            if (unsafe() instanceof Carried carried) {
+                carried.flush0();
+            }
+        });
+    }
+
+    // ---- data
+
+    int read(ByteBuf into) throws IOException {
+        StreamChannel from = connected();
+        int index = into.writerIndex();
+        ByteBuffer room = into.internalNioBuffer(index, into.writableBytes());
+        int count = from.read(room);
+        if (count > 0) {
+            into.writerIndex(index + count);
+            NettyCounters.IN.add(count);
+        }
+        return count;
+    }
+
+    @Override
+    protected Object filterOutboundMessage(Object message) {
+        if (message instanceof ByteBuf || message instanceof FileRegion) {
+            return message;
+        }
+        throw new UnsupportedOperationException(
+                "write: a ByteBuf or a FileRegion, got " + message.getClass().getName());
+    }
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+        int rounds = config.getWriteSpinCount();
+        while (!in.isEmpty()) {
+            if (rounds-- <= 0) {
+                waitNoMoreFor(StreamOps.WRITE);
+                flushLater();
+                return;
+            }
+            if (!writeSome(in)) {
+                waitFor(StreamOps.WRITE);
+                return;
+            }
+        }
+        waitNoMoreFor(StreamOps.WRITE);
+    }
+
+    /// False when there is no room.
+    private boolean writeSome(ChannelOutboundBuffer in) throws IOException {
+        StreamChannel to = connected();
+        ByteBuffer[] buffers = in.nioBuffers(BUFFERS_MAX, Integer.MAX_VALUE);
+        int count = in.nioBufferCount();
+        if (count == 0) {
+            return writeOther(in, to);
+        }
+        long written = count == 1 ? to.write(buffers[0]) : to.write(buffers, 0, count);
+        NettyCounters.OUT.add(written);
+        in.removeBytes(written);
+        return written > 0;
+    }
+
+    /// A file, or a buffer without bytes.
+    private static boolean writeOther(ChannelOutboundBuffer in, StreamChannel to) throws IOException {
+        if (!(in.current() instanceof FileRegion file)) {
+            return in.remove();
+        }
+        long written = file.transferred() < file.count() ? file.transferTo(to, file.transferred()) : 0;
+        NettyCounters.OUT.add(written);
+        in.progress(written);
+        if (file.transferred() >= file.count()) {
+            return in.remove();
+        }
+        return written > 0;
+    }
+
+    // ---- the end
+
+    @Override
+    protected void doClose() {
+        super.doClose();
+        ChannelPromise promise = connecting;
+        connecting = null;
+        if (promise != null) {
+            promise.tryFailure(new ClosedChannelException());
+        }
+        ConnectAttempt current = attempt;
+        if (current != null) {
+            current.cancel();
+        }
+        StreamChannel made = stream;
+        if (made != null) {
+            end(made, config.getSoLinger());
+        }
+    }
+
+    private static void end(StreamChannel made, int lingerSeconds) {
+        if (lingerSeconds == 0) {
+            made.abandon();
+        } else if (lingerSeconds > 0) {
+            made.close(); // not in the thread of the event loop: see prepareToClose()
+        } else {
+            PendingCloses.add(made);
+        }
+    }
+
+    /// The peer writes nothing more, and the program writes on.
+    void inputHasEnded() {
+        isInputShut = true;
+        waitNoMoreFor(StreamOps.READ);
+    }
+
+    @Override
+    protected void doBeginRead() {
+        if (!isInputShut) {
+            super.doBeginRead();
+        }
+    }
+
+    @Override
+    protected void doShutdownOutput() throws IOException {
+        isOutputShut = true;
+        StreamChannel _ = connected().shutdownOutput();
+    }
+
+    private void shutInput(ChannelPromise promise) {
+        try {
+            inputHasEnded();
+            StreamChannel _ = connected().shutdownInput();
+            promise.setSuccess();
+        } catch (IOException | RuntimeException e) {
+            promise.setFailure(e);
+        }
+    }
+
+    private void inLoop(Runnable step) {
+        if (eventLoop().inEventLoop()) {
+            step.run();
+        } else {
+            eventLoop().execute(step);
+        }
+    }
+
+    @Override
+    public boolean isInputShutdown() {
+        return isInputShut || !isActive();
+    }
+
+    @Override
+    public ChannelFuture shutdownInput() {
+        return shutdownInput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownInput(ChannelPromise promise) {
+        inLoop(() -> shutInput(promise));
+        return promise;
+    }
+
+    @Override
+    public boolean isOutputShutdown() {
+        return isOutputShut || !isActive();
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput() {
+        return shutdownOutput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput(ChannelPromise promise) {
+        inLoop(() -> ((AbstractUnsafe) unsafe()).shutdownOutput(promise));
+        return promise;
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return isInputShutdown() && isOutputShutdown();
+    }
+
+    @Override
+    public ChannelFuture shutdown() {
+        return shutdown(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdown(ChannelPromise promise) {
+        inLoop(() -> {
+            var both = new PromiseCombiner(eventLoop());
+            both.add((Future<?>) shutdownOutput());
+            both.add((Future<?>) shutdownInput());
+            both.finish(promise);
+        });
+        return promise;
+    }
+
+    // ---- what there is to know
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) super.localAddress();
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return (InetSocketAddress) super.remoteAddress();
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // null before there is one, as Netty has it
+    protected SocketAddress localAddress0() {
+        StreamChannel made = stream;
+        return made == null ? null : made.localAddress().orElse(null);
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // null before there is one, as Netty has it
+    protected SocketAddress remoteAddress0() {
+        StreamChannel made = stream;
+        return made == null ? null : made.peerAddress().orElse(null);
+    }
+}

@@ -1,0 +1,69 @@
+package verbena.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static verbena.netty.Ends.await;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.socket.SocketChannel;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// The code of docs/netty.md is here, and works.
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class NettyDocTest {
+    private static final String CODE = """
+            var group = new MultiThreadIoEventLoopGroup(VerbenaIoHandler.newFactory());
+            new ServerBootstrap().group(group).channel(VerbenaServerSocketChannel.class)
+            new Bootstrap().group(group).channel(VerbenaSocketChannel.class)
+            """;
+
+    /// Sends back what comes.
+    private static final class Returning extends ChannelInitializer<SocketChannel> {
+        @Override
+        protected void initChannel(SocketChannel channel) {
+            channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelRead(ChannelHandlerContext context, Object message) {
+                    var _ = context.writeAndFlush(message);
+                }
+            });
+        }
+    }
+
+    @Test
+    void theLinesOfTheDocumentAreThoseThatWork() throws Exception {
+        String document = Files.readString(Path.of(System.getProperty("verbena.root"), "docs", "netty.md"));
+        CODE.lines().forEach(line -> assertThat(document).contains(line));
+        var group = new MultiThreadIoEventLoopGroup(VerbenaIoHandler.newFactory());
+        ChannelFuture bound = new ServerBootstrap()
+                .group(group)
+                .channel(VerbenaServerSocketChannel.class)
+                .childHandler(new Returning())
+                .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        await(bound);
+        var hears = new Collected();
+        ChannelFuture connected = new Bootstrap()
+                .group(group)
+                .channel(VerbenaSocketChannel.class)
+                .handler(hears)
+                .connect(bound.channel().localAddress());
+        await(connected);
+        Channel client = connected.channel();
+        var _ = client.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {1, 2, 3}));
+        assertThat(hears.take(3)).containsExactly(1, 2, 3);
+        await(group.shutdownGracefully(Ends.QUIET_MILLIS, Ends.PATIENCE_SECONDS * 1_000, TimeUnit.MILLISECONDS));
+    }
+}

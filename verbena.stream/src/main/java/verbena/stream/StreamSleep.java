@@ -1,0 +1,125 @@
+package verbena.stream;
+
+import java.io.IOException;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Context;
+import verbena.verbs.spi.Waiter;
+
+/// How a thread sleeps that serves many streams: at the device of its streams, so that what arrives wakes one thread.
+/// Without streams, or when other threads of the process sleep at the device, it sleeps elsewhere. Selectors and event
+/// loops stand on it.
+/// [Decision 0101](../../../../../../docs/decisions/0101-one-selector-for-both.md) says why no wake-up is lost.
+///
+/// By the thread that sleeps, except where a method allows another.
+public final class StreamSleep {
+    private enum Place {
+        /// It is awake, or has to ask once more before it sleeps.
+        NONE,
+        DEVICE,
+        ELSEWHERE
+    }
+
+    /// Where the thread sleeps when it cannot sleep at a device.
+    public interface Elsewhere {
+        /// Has the device watch what this place watches; false when that is too much, and the sleep has to be here.
+        boolean watch(Waiter at);
+
+        /// Sleeps, at most so long; it may end early. A wake-up that came before it ends it at once.
+        void sleep(long nanos) throws IOException;
+
+        /// Ends the sleep, or the next one. Any thread.
+        void wake();
+    }
+
+    private final Elsewhere elsewhere;
+    private final BooleanSupplier isOver;
+
+    private volatile Place place = Place.NONE;
+    private volatile @Nullable Waiter waiter;
+    /// The device of the stream that was looked at last.
+    private @Nullable Context device;
+
+    private int streams;
+
+    /// @param isOver whether there is a reason to be awake. A thread that makes it true calls [#wake()] afterwards
+    public StreamSleep(Elsewhere elsewhere, BooleanSupplier isOver) {
+        this.elsewhere = elsewhere;
+        this.isOver = isOver;
+    }
+
+    /// A stream is one of those that the thread serves, from now on.
+    public void add() {
+        streams++;
+    }
+
+    /// It is none any more.
+    public void remove() {
+        if (--streams == 0) {
+            device = null;
+            waiter = null;
+        }
+    }
+
+    /// The thread has asked this stream whether it is ready: its device is where the next sleep is.
+    public void found(StreamChannel stream) {
+        Context its = stream.context();
+        if (its != device) {
+            device = its;
+            waiter = StreamDevices.waiter(its, isOver);
+        }
+    }
+
+    /// Ends the sleep, if there is one. Any thread.
+    public void wake() {
+        switch (place) {
+            case NONE -> {}
+            case DEVICE -> {
+                Waiter at = waiter;
+                if (at != null) {
+                    at.wake();
+                }
+            }
+            case ELSEWHERE -> elsewhere.wake();
+        }
+    }
+
+    /// Sleeps, at most so long, `Long.MAX_VALUE` for ever; it may end early. Returns whether the other place may have
+    /// something to tell.
+    public boolean sleep(long nanos) throws IOException {
+        Waiter at = waiter;
+        if (at == null) {
+            return sleepElsewhere(nanos);
+        }
+        at.watchNone();
+        if (elsewhere.watch(at)) {
+            place = Place.DEVICE; // before it asks whether to sleep: see wake()
+            try {
+                if (at.await(nanos)) {
+                    return at.isReady();
+                }
+            } finally {
+                place = Place.NONE;
+            }
+        }
+        at.parked(1);
+        try {
+            return sleepElsewhere(nanos);
+        } finally {
+            at.parked(-1);
+        }
+    }
+
+    private boolean sleepElsewhere(long nanos) throws IOException {
+        place = Place.ELSEWHERE; // before the question: see wake()
+        try {
+            if (isOver.getAsBoolean()) {
+                return false;
+            }
+            elsewhere.sleep(nanos);
+            return true;
+        } finally {
+            place = Place.NONE;
+        }
+    }
+}
