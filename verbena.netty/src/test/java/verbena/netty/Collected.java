@@ -55,7 +55,7 @@ final class Collected extends ChannelInboundHandlerAdapter {
     synchronized byte[] take(int count) throws InterruptedException {
         long start = System.nanoTime();
         while (bytes.size() < count) {
-            long left = Ends.PATIENCE_SECONDS * 1_000 - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            long left = NettyEnds.PATIENCE_SECONDS * 1_000 - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
             if (left <= 0) {
                 throw new AssertionError(bytes.size() + " of " + count + " bytes have come");
             }

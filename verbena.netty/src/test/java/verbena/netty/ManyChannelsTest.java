@@ -1,8 +1,8 @@
 package verbena.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static verbena.netty.Ends.await;
-import static verbena.netty.Ends.next;
+import static verbena.netty.NettyEnds.await;
+import static verbena.netty.NettyEnds.next;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -56,13 +56,13 @@ class ManyChannelsTest {
 
     @Test
     void aThousandChannelsOfOneLoopAreAnswered() throws Exception {
-        try (var ends = new Ends(Ends.NEAREST)) {
+        try (var ends = new NettyEnds(NettyEnds.NEAREST)) {
             ServerBootstrap server = ends.server(channel -> channel.pipeline().addLast(new Returning()));
-            Ends.small(server);
+            NettyEnds.small(server);
             Channel listener = ends.listen(server);
             BlockingQueue<Integer> answers = new LinkedBlockingQueue<>();
             Bootstrap client = ends.client(new SharedCount(answers));
-            Ends.small(client);
+            NettyEnds.small(client);
             List<Channel> channels = connect(client, listener, CHANNELS);
             for (int round = 0; round < 3; round++) {
                 for (Channel each : channels) {
@@ -98,7 +98,7 @@ class ManyChannelsTest {
     void slowReadersCostNoMoreMemoryEachTime() throws Exception {
         int count = 100;
         var memory = new PooledByteBufAllocator(true);
-        try (var ends = new Ends(Ends.NEAREST)) {
+        try (var ends = new NettyEnds(NettyEnds.NEAREST)) {
             var accepted = new LinkedBlockingQueue<Channel>();
             BlockingQueue<Integer> arrivals = new LinkedBlockingQueue<>();
             var counter = new SharedCount(arrivals);
@@ -108,12 +108,12 @@ class ManyChannelsTest {
                     })
                     .childOption(ChannelOption.AUTO_READ, false)
                     .childOption(ChannelOption.ALLOCATOR, memory);
-            Ends.small(server);
+            NettyEnds.small(server);
             Channel listener = ends.listen(server);
             Bootstrap client = ends.client(counter)
                     .option(ChannelOption.ALLOCATOR, memory)
                     .option(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(8_192, 16_384));
-            Ends.small(client);
+            NettyEnds.small(client);
             List<Channel> channels = connect(client, listener, count);
             var slow = new ArrayList<Channel>();
             for (int i = 0; i < count; i++) {

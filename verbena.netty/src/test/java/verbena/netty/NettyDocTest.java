@@ -1,7 +1,7 @@
 package verbena.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static verbena.netty.Ends.await;
+import static verbena.netty.NettyEnds.await;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -64,6 +64,7 @@ class NettyDocTest {
         Channel client = connected.channel();
         var _ = client.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {1, 2, 3}));
         assertThat(hears.take(3)).containsExactly(1, 2, 3);
-        await(group.shutdownGracefully(Ends.QUIET_MILLIS, Ends.PATIENCE_SECONDS * 1_000, TimeUnit.MILLISECONDS));
+        await(group.shutdownGracefully(
+                NettyEnds.QUIET_MILLIS, NettyEnds.PATIENCE_SECONDS * 1_000, TimeUnit.MILLISECONDS));
     }
 }

@@ -1,8 +1,8 @@
 package verbena.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static verbena.netty.Ends.await;
-import static verbena.netty.Ends.next;
+import static verbena.netty.NettyEnds.await;
+import static verbena.netty.NettyEnds.next;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -51,7 +51,8 @@ class TlsTest {
                 .redirectErrorStream(true)
                 .start();
         byte[] _ = keytool.getInputStream().readAllBytes();
-        assertThat(keytool.waitFor(Ends.PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(keytool.waitFor(NettyEnds.PATIENCE_SECONDS, TimeUnit.SECONDS))
+                .isTrue();
         assertThat(keytool.exitValue()).isZero();
         KeyStore keys = KeyStore.getInstance("PKCS12");
         try (InputStream in = Files.newInputStream(file)) {
@@ -70,7 +71,7 @@ class TlsTest {
         SslContext atServer = SslContextBuilder.forServer(ours).build();
         SslContext atClient =
                 SslContextBuilder.forClient().trustManager(trusted).build();
-        try (var ends = new Ends(Ends.NEAREST)) {
+        try (var ends = new NettyEnds(NettyEnds.NEAREST)) {
             var accepted = new LinkedBlockingQueue<Channel>();
             var serverHears = new Collected();
             Channel listener = ends.listen(ends.server(channel -> {
@@ -78,7 +79,7 @@ class TlsTest {
                 accepted.add(channel);
             }));
             var clientHears = new Collected();
-            Channel client = Ends.connect(
+            Channel client = NettyEnds.connect(
                     ends.client(new ChannelInitializer<SocketChannel>() {
                         @Override
                         protected void initChannel(SocketChannel channel) {

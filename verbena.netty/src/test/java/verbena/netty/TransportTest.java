@@ -2,8 +2,8 @@ package verbena.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static verbena.netty.Ends.await;
-import static verbena.netty.Ends.next;
+import static verbena.netty.NettyEnds.await;
+import static verbena.netty.NettyEnds.next;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -41,17 +41,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// What a channel of this transport does is what a socket channel of Netty's does, over every kind of device.
 @ParameterizedClass
-@ValueSource(strings = {Ends.NEAREST, "shm", "rocev2", "iwarp"})
+@ValueSource(strings = {NettyEnds.NEAREST, "shm", "rocev2", "iwarp"})
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TransportTest {
     @Parameter
     String device;
 
-    private Ends ends;
+    private NettyEnds ends;
 
     @BeforeEach
     void open() {
-        ends = new Ends(device);
+        ends = new NettyEnds(device);
     }
 
     @AfterEach
@@ -67,7 +67,7 @@ class TransportTest {
 
     @Test
     void messagesOfAllSizesArriveAsTheyWere() throws Exception {
-        Ends.Pair pair = ends.pair();
+        NettyEnds.Pair pair = ends.pair();
         for (int size : new int[] {1, 16, 1_000, 1 << 14, 1 << 16, 3_000_001}) {
             byte[] message = random(size);
             var _ = pair.client().writeAndFlush(Unpooled.wrappedBuffer(message));
@@ -79,7 +79,7 @@ class TransportTest {
 
     @Test
     void aCompositeBufferArrivesPieceByPiece() throws Exception {
-        Ends.Pair pair = ends.pair();
+        NettyEnds.Pair pair = ends.pair();
         byte[] message = random(300_000);
         CompositeByteBuf composite = ByteBufAllocator.DEFAULT.compositeBuffer(1_000);
         for (int i = 0; i < 300; i++) {
@@ -94,7 +94,7 @@ class TransportTest {
 
     @Test
     void aFileArrives(@TempDir Path folder) throws Exception {
-        Ends.Pair pair = ends.pair();
+        NettyEnds.Pair pair = ends.pair();
         byte[] content = random(700_000);
         Path file = Files.write(folder.resolve("content"), content);
         var _ = pair.client().write(Unpooled.EMPTY_BUFFER);
@@ -107,7 +107,8 @@ class TransportTest {
 
     @Test
     void anEndCanBeHalfClosedAndReadOn() throws Exception {
-        Ends.Pair pair = ends.pair(server -> server.childOption(ChannelOption.ALLOW_HALF_CLOSURE, true), client -> {});
+        NettyEnds.Pair pair =
+                ends.pair(server -> server.childOption(ChannelOption.ALLOW_HALF_CLOSURE, true), client -> {});
         var _ = pair.client().writeAndFlush(Unpooled.wrappedBuffer(new byte[1_000]));
         await(((SocketChannel) pair.client()).shutdownOutput());
         assertThat(pair.atServer().take(1_000)).hasSize(1_000);
@@ -123,7 +124,7 @@ class TransportTest {
 
     @Test
     void withoutHalfClosureTheEndOfInputClosesTheChannel() throws Exception {
-        Ends.Pair pair = ends.pair();
+        NettyEnds.Pair pair = ends.pair();
         await(((SocketChannel) pair.client()).shutdownOutput());
         await(pair.server().closeFuture());
         await(pair.client().closeFuture());
@@ -131,7 +132,7 @@ class TransportTest {
 
     @Test
     void aReaderThatDoesNotReadHoldsUpItsWriter() throws Exception {
-        Ends.Pair pair = ends.pair(
+        NettyEnds.Pair pair = ends.pair(
                 server -> server.childOption(ChannelOption.AUTO_READ, false),
                 client -> client.option(
                         ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(1 << 16, 1 << 17)));
@@ -151,7 +152,7 @@ class TransportTest {
 
     @Test
     void oneReadGivesWhatOneReadMayGive() throws Exception {
-        Ends.Pair pair = ends.pair(server -> server.childOption(ChannelOption.AUTO_READ, false), client -> {});
+        NettyEnds.Pair pair = ends.pair(server -> server.childOption(ChannelOption.AUTO_READ, false), client -> {});
         await(pair.client().writeAndFlush(Unpooled.wrappedBuffer(new byte[100])));
         pair.server().read();
         assertThat(pair.atServer().take(100)).hasSize(100);
@@ -159,12 +160,12 @@ class TransportTest {
 
     @Test
     void closingTellsThePeerAfterAllBytes() throws Exception {
-        Ends.Pair pair = ends.pair();
+        NettyEnds.Pair pair = ends.pair();
         byte[] message = random(100_000);
         await(pair.client().writeAndFlush(Unpooled.wrappedBuffer(message)));
         await(pair.client().close());
         assertThat(pair.atServer().take(message.length)).isEqualTo(message);
-        assertThat(pair.atServer().end.get(Ends.PATIENCE_SECONDS, TimeUnit.SECONDS))
+        assertThat(pair.atServer().end.get(NettyEnds.PATIENCE_SECONDS, TimeUnit.SECONDS))
                 .isTrue();
         assertThat(pair.atServer().failure).isNotDone();
         assertThat(pair.client().isOpen()).isFalse();
@@ -172,16 +173,16 @@ class TransportTest {
 
     @Test
     void aLingerOfZeroResetsThePeer() throws Exception {
-        Ends.Pair pair = ends.pair(server -> {}, client -> client.option(ChannelOption.SO_LINGER, 0));
+        NettyEnds.Pair pair = ends.pair(server -> {}, client -> client.option(ChannelOption.SO_LINGER, 0));
         await(pair.client().close());
-        assertThat(pair.atServer().failure.get(Ends.PATIENCE_SECONDS, TimeUnit.SECONDS))
+        assertThat(pair.atServer().failure.get(NettyEnds.PATIENCE_SECONDS, TimeUnit.SECONDS))
                 .isInstanceOf(IOException.class);
         await(pair.server().closeFuture());
     }
 
     @Test
     void aLingerWaitsUntilAllBytesAreThere() throws Exception {
-        Ends.Pair pair = ends.pair(server -> {}, client -> client.option(ChannelOption.SO_LINGER, 30));
+        NettyEnds.Pair pair = ends.pair(server -> {}, client -> client.option(ChannelOption.SO_LINGER, 30));
         var _ = pair.client().writeAndFlush(Unpooled.wrappedBuffer(random(50_000)));
         await(pair.client().close());
         assertThat(pair.atServer().take(50_000)).isEqualTo(random(50_000));
@@ -204,7 +205,7 @@ class TransportTest {
         for (int i = 0; i < 20; i++) {
             ChannelFuture connecting = ends.client(new Collected()).connect(listener.localAddress());
             await(connecting.channel().close());
-            assertThat(connecting.await(Ends.PATIENCE_SECONDS, TimeUnit.SECONDS))
+            assertThat(connecting.await(NettyEnds.PATIENCE_SECONDS, TimeUnit.SECONDS))
                     .isTrue();
             if (!connecting.isSuccess()) {
                 assertThat(connecting.cause()).isInstanceOf(ClosedChannelException.class);
@@ -230,27 +231,27 @@ class TransportTest {
 
     @Test
     void addressesAreThoseOfTheConnection() throws Exception {
-        Ends.Pair pair = ends.pair();
+        NettyEnds.Pair pair = ends.pair();
         assertThat(pair.server().remoteAddress()).isEqualTo(pair.client().localAddress());
         assertThat(pair.server().localAddress()).isEqualTo(pair.client().remoteAddress());
     }
 
     @Test
     void tasksOfOtherThreadsAndTimersWakeTheLoop() throws Exception {
-        Ends.Pair pair = ends.pair();
+        NettyEnds.Pair pair = ends.pair();
         for (int i = 0; i < 500; i++) {
             var ran = new CompletableFuture<Boolean>();
             pair.client().eventLoop().execute(() -> ran.complete(true));
-            assertThat(ran.get(Ends.PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(ran.get(NettyEnds.PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
         }
         await(pair.client().eventLoop().schedule(() -> true, 1, TimeUnit.MILLISECONDS));
     }
 
     @Test
     void endingTheGroupClosesItsChannels() throws Exception {
-        Ends.Pair pair = ends.pair();
+        NettyEnds.Pair pair = ends.pair();
         await(ends.clientGroup.shutdownGracefully(
-                Ends.QUIET_MILLIS, Ends.PATIENCE_SECONDS * 1_000, TimeUnit.MILLISECONDS));
+                NettyEnds.QUIET_MILLIS, NettyEnds.PATIENCE_SECONDS * 1_000, TimeUnit.MILLISECONDS));
         assertThat(pair.client().isOpen()).isFalse();
         await(pair.server().closeFuture());
     }

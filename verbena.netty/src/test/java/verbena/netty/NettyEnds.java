@@ -22,7 +22,7 @@ import verbena.verbs.Context;
 import verbena.verbs.Device;
 
 /// A server and clients with an event loop each, over a device of a name at both ends, or over the nearest.
-final class Ends implements AutoCloseable {
+final class NettyEnds implements AutoCloseable {
     static final long PATIENCE_SECONDS = 60;
     static final String NEAREST = "nearest";
     /// With none, an event loop may end without closing its channels in order.
@@ -33,7 +33,7 @@ final class Ends implements AutoCloseable {
     final MultiThreadIoEventLoopGroup serverGroup = new MultiThreadIoEventLoopGroup(1, VerbenaIoHandler.newFactory());
     final MultiThreadIoEventLoopGroup clientGroup = new MultiThreadIoEventLoopGroup(1, VerbenaIoHandler.newFactory());
 
-    Ends(String device) {
+    NettyEnds(String device) {
         boolean isNearest = device.equals(NEAREST);
         serverDevice =
                 isNearest ? Optional.empty() : Optional.of(Device.named(device).open());
