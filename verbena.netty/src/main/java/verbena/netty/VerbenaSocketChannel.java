@@ -34,9 +34,10 @@ import verbena.stream.StreamOptions;
 /// A connection over RDMA, with the pipeline and the options of a socket channel. The peer is such a channel, a stream,
 /// a program with the agent, or a C program with rsockets.
 ///
-/// Data are copied once at each end, composite buffers piece by piece. [ChannelOption#SO_SNDBUF] and
-/// [ChannelOption#SO_RCVBUF] are the sizes of the rings, 16 KiB to 16 MiB and 256 KiB by default, set before it is
-/// connected. [ChannelOption#SO_LINGER] holds. Other options of sockets are kept, and change nothing.
+/// Data are copied once at each end. The pieces of a composite buffer, and buffers that are flushed together, leave in
+/// one message. [io.netty.channel.ChannelOption#SO_SNDBUF] and [io.netty.channel.ChannelOption#SO_RCVBUF] are the sizes
+/// of the rings, 16 KiB to 16 MiB and 256 KiB by default, set before it is connected.
+/// [io.netty.channel.ChannelOption#SO_LINGER] holds. Other options of sockets are kept, and change nothing.
 ///
 /// Connecting fails with a [java.net.ConnectException], which a [io.netty.channel.ConnectTimeoutException] is too.
 /// There is no way by TCP.
@@ -265,14 +266,8 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
     // ---- data
 
     int read(ByteBuf into) throws IOException {
-        StreamChannel from = connected();
-        int index = into.writerIndex();
-        ByteBuffer room = into.internalNioBuffer(index, into.writableBytes());
-        int count = from.read(room);
-        if (count > 0) {
-            into.writerIndex(index + count);
-            NettyCounters.IN.add(count);
-        }
+        int count = into.writeBytes(connected(), into.writableBytes());
+        NettyCounters.IN.add(Math.max(0, count));
         return count;
     }
 

@@ -66,8 +66,8 @@ public interface SoftContext extends Context {
     /// @param managementClass 0x01 to 0xFF; the communication manager's is 0x07
     /// @throws IllegalArgumentException when there is no such class, or it is that of subnet management, which has
     ///     a queue pair of its own (IBTA 13.4.4)
-    /// @throws InvalidStateException when the class has an agent already; its own class has the communication
-    ///     manager once that has been used
-    /// @throws UnsupportedException when this kind of device has no management datagrams
+    /// @throws verbena.verbs.InvalidStateException when the class has an agent already; its own class has the
+    ///     communication manager once that has been used
+    /// @throws verbena.verbs.UnsupportedException when this kind of device has no management datagrams
     ManagementPort manage(int managementClass, ManagementAgent agent);
 }

@@ -373,7 +373,7 @@ public final class StreamChannel
     /// Those of the operations that would not wait now, and answer something: bytes, the end or a failure. When
     /// there is none, the listener of [#onReadiness] runs after there may be one.
     ///
-    /// @param interestOps of [SelectionKey#OP_READ] and [SelectionKey#OP_WRITE]
+    /// @param interestOps of `OP_READ` and `OP_WRITE` of [java.nio.channels.SelectionKey]
     public int readyOps(int interestOps) {
         OpenStream stream = open;
         return stream == null ? 0 : stream.readyOps(interestOps);

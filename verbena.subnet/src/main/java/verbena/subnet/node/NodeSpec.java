@@ -10,9 +10,9 @@ import verbena.wire.mad.NodeInfo;
 /// @param ports external ports, 1 to 254
 /// @param mtuCap 1 for 256 bytes to 5 for 4096
 /// @param vlCap 1 for VL0, 2 to VL1, 3 to VL3, 4 to VL7, 5 to VL14
-/// @param widths bits of [PortInfo#LINK_WIDTH_SUPPORTED]
-/// @param speeds bits of [PortInfo#LINK_SPEED_SUPPORTED]
-/// @param extendedSpeeds bits of [PortInfo#LINK_SPEED_EXT_SUPPORTED]
+/// @param widths bits of [verbena.wire.mad.PortInfo#LINK_WIDTH_SUPPORTED]
+/// @param speeds bits of [verbena.wire.mad.PortInfo#LINK_SPEED_SUPPORTED]
+/// @param extendedSpeeds bits of [verbena.wire.mad.PortInfo#LINK_SPEED_EXT_SUPPORTED]
 public record NodeSpec(
         int type,
         long guid,

@@ -10,7 +10,7 @@ public final class ClassPortInfo {
     public static final int ALL_PORT_SELECT = 0x100;
     /// [#CAPABILITY_MASK] of performance management: counters of 64 bits.
     public static final int EXTENDED_WIDTH = 0x200;
-    /// [#CAPABILITY_MASK] of performance management: [PortCounters#XMIT_WAIT].
+    /// [#CAPABILITY_MASK] of performance management: PortXmitWait of [PortCounters].
     public static final int XMIT_WAIT = 0x1000;
     /// [#CAPABILITY_MASK_2] of subnet administration: [McMemberRecord#SEND_ONLY_FULL_MEMBER].
     public static final int SEND_ONLY_FULL_MEMBER = 0x8;

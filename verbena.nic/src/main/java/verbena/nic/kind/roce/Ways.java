@@ -73,7 +73,7 @@ public interface Ways {
         return Bth.PKEY_DEFAULT;
     }
 
-    /// As [ConnectionService#join]. Any thread.
+    /// As [verbena.verbs.spi.ConnectionService#join]. Any thread.
     default Watch join(GroupJoin join, GroupListener listener) {
         return join.atOnce(listener);
     }
