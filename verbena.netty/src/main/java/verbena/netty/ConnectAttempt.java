@@ -13,8 +13,7 @@ import verbena.stream.StreamOptions;
 import verbena.verbs.VerbsException;
 
 /// An attempt to connect, in a virtual thread of its own: opening a device and waiting for the peer take time, which
-/// the
-/// event loop has not.
+/// the event loop has not.
 final class ConnectAttempt {
     private final @Nullable InetSocketAddress from;
     private final InetSocketAddress to;

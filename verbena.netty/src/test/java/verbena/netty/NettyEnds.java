@@ -62,6 +62,11 @@ final class NettyEnds implements AutoCloseable {
                 .orElse(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     }
 
+    /// How many requests have completed at the server's device.
+    long serverCompletions() {
+        return serverDevice.orElseThrow().counters().getOrDefault("completions", 0L);
+    }
+
     /// Not bound yet.
     ServerBootstrap server(Consumer<SocketChannel> onAccepted) {
         var made = new ServerBootstrap()

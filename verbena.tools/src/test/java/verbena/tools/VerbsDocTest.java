@@ -183,8 +183,7 @@ class VerbsDocTest {
     }
 
     /// The transport of Netty, tests of other rooms, the races, the workbench, the fuzz targets and the lab are not on
-    /// the class path of
-    /// this one.
+    /// the class path of this one.
     private static boolean isElsewhere(String name) {
         try (Stream<Path> rooms = Files.list(ROOT)) {
             return Stream.concat(
