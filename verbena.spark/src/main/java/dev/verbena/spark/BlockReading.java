@@ -1,0 +1,236 @@
+package dev.verbena.spark;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.ShuffleBlockBatchId;
+import org.apache.spark.storage.ShuffleBlockId;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.WorkRequest;
+
+/// One request of Spark for blocks of a peer, carried out by READs in three rounds: where the outputs are, where the blocks
+/// are in them, the blocks. All READs of a round are under way at once. One thread uses it.
+final class BlockReading implements AutoCloseable {
+    /// Of one READ. Longer blocks are several, so that a loss does not cost a whole one.
+    private static final int READ_MAX = 1 << 20;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /// A block as Spark names it: successive partitions of one map output.
+    private record Wanted(String name, int shuffleId, long mapId, int first, int end) {
+        private Peer.Key key() {
+            return new Peer.Key(shuffleId, mapId);
+        }
+    }
+
+    /// Where in the memory of its output a block is.
+    private record Placed(Wanted wanted, MapOutputTable.Entry entry, long at, long bytes) {}
+
+    private final Peer peer;
+    private final Peer.Way way;
+    private final Connection connection;
+    private final ReadCounters counters;
+    private final Set<String> delivered = new HashSet<>();
+    private final List<ReadBuffers.Buffer> buffers = new ArrayList<>();
+
+    BlockReading(Peer peer, Peer.Way way, ReadCounters counters) {
+        this.peer = peer;
+        this.way = way;
+        this.connection = way.connection();
+        this.counters = counters;
+    }
+
+    /// @return the blocks that are not in the peer's memory
+    /// @throws verbena.verbs.VerbsException when a READ fails; [#left] has the blocks that were not delivered then
+    List<String> read(List<String> blocks, BlockFetchingListener listener) throws InterruptedException {
+        List<Wanted> wanted = blocks.stream()
+                .map(BlockReading::wanted)
+                .filter(Objects::nonNull)
+                .toList();
+        deliver(place(wanted, find(wanted)), listener);
+        return left(blocks);
+    }
+
+    /// Those of `blocks` that were not delivered.
+    List<String> left(List<String> blocks) {
+        return blocks.stream().filter(block -> !delivered.contains(block)).toList();
+    }
+
+    /// Null for what is no block of a map output.
+    private static @Nullable Wanted wanted(String name) {
+        return switch (BlockId.apply(name)) {
+            case ShuffleBlockId block ->
+                new Wanted(name, block.shuffleId(), block.mapId(), block.reduceId(), block.reduceId() + 1);
+            case ShuffleBlockBatchId batch ->
+                new Wanted(name, batch.shuffleId(), batch.mapId(), batch.startReduceId(), batch.endReduceId());
+            default -> null;
+        };
+    }
+
+    // ---- where the outputs are
+
+    private Map<Peer.Key, MapOutputTable.Entry> find(List<Wanted> wanted) throws InterruptedException {
+        var found = new LinkedHashMap<Peer.Key, MapOutputTable.Entry>();
+        var missing = new LinkedHashMap<Peer.Key, Boolean>();
+        for (Wanted block : wanted) {
+            MapOutputTable.Entry entry = peer.known(block.shuffleId(), block.mapId());
+            if (entry == null) {
+                missing.put(block.key(), true);
+            } else {
+                found.put(block.key(), entry);
+            }
+        }
+        for (int probe = 0; probe < MapOutputTable.PROBES && !missing.isEmpty(); probe++) {
+            for (MapOutputTable.Entry entry : look(List.copyOf(missing.keySet()), probe)) {
+                peer.learn(entry);
+                Peer.Key key = new Peer.Key(entry.shuffleId(), entry.mapId());
+                found.put(key, entry);
+                missing.remove(key);
+            }
+        }
+        return found;
+    }
+
+    private List<MapOutputTable.Entry> look(List<Peer.Key> keys, int probe) throws InterruptedException {
+        RemoteMemory table = way.entrance().table();
+        MemoryRegion into = buffer((long) keys.size() * MapOutputTable.BUCKET_BYTES).region();
+        var reads = new ArrayList<WorkRequest>();
+        for (int i = 0; i < keys.size(); i++) {
+            Peer.Key key = keys.get(i);
+            long at = MapOutputTable.bucketOffset(table.length(), key.shuffleId(), key.mapId(), probe);
+            reads.add(connection.readAsync(
+                    into, (long) i * MapOutputTable.BUCKET_BYTES, MapOutputTable.BUCKET_BYTES, table, at));
+        }
+        await(reads);
+        var entries = new ArrayList<MapOutputTable.Entry>();
+        for (int i = 0; i < keys.size(); i++) {
+            long at = (long) i * MapOutputTable.BUCKET_BYTES;
+            MapOutputTable.Entry entry = MapOutputTable.look(
+                    into.segment().asSlice(at, MapOutputTable.BUCKET_BYTES),
+                    keys.get(i).shuffleId(),
+                    keys.get(i).mapId());
+            if (entry != null) {
+                entries.add(entry);
+            }
+        }
+        return entries;
+    }
+
+    private RemoteMemory memory(MapOutputTable.Entry entry) {
+        return new RemoteMemory(entry.address(), entry.keys()[way.entrance().index()], entry.bytes());
+    }
+
+    // ---- where the blocks are
+
+    private List<Placed> place(List<Wanted> wanted, Map<Peer.Key, MapOutputTable.Entry> found)
+            throws InterruptedException {
+        var placed = new ArrayList<Placed>();
+        List<Wanted> here = wanted.stream()
+                .filter(block -> found.containsKey(block.key()))
+                .toList();
+        MemoryRegion into = buffer(2L * Long.BYTES * here.size()).region();
+        var reads = new ArrayList<WorkRequest>();
+        var entries = new ArrayList<MapOutputTable.Entry>();
+        for (int i = 0; i < here.size(); i++) {
+            Wanted block = here.get(i);
+            MapOutputTable.Entry entry = Objects.requireNonNull(found.get(block.key()));
+            entries.add(entry);
+            RemoteMemory memory = memory(entry);
+            long at = 2L * Long.BYTES * i;
+            long first = (long) block.first() * Long.BYTES;
+            if (block.end() > entry.partitions()) {
+                throw damaged(block, "has " + entry.partitions() + " partitions");
+            }
+            if (block.end() == block.first() + 1) {
+                reads.add(connection.readAsync(into, at, 2 * Long.BYTES, memory, first));
+            } else {
+                reads.add(connection.readAsync(into, at, Long.BYTES, memory, first));
+                reads.add(connection.readAsync(
+                        into, at + Long.BYTES, Long.BYTES, memory, (long) block.end() * Long.BYTES));
+            }
+        }
+        await(reads);
+        for (int i = 0; i < here.size(); i++) {
+            long begin = into.segment().get(MapOutput.OFFSET, 2L * Long.BYTES * i);
+            long end = into.segment().get(MapOutput.OFFSET, 2L * Long.BYTES * i + Long.BYTES);
+            MapOutputTable.Entry entry = entries.get(i);
+            long index = MapOutput.indexBytes(entry.partitions());
+            if (begin < 0 || begin > end || end > entry.bytes() - index) {
+                throw damaged(here.get(i), "is from " + begin + " to " + end);
+            }
+            placed.add(new Placed(here.get(i), entry, index + begin, end - begin));
+        }
+        return placed;
+    }
+
+    private ConnectionException damaged(Wanted block, String what) {
+        return new ConnectionException(
+                ConnectionException.Reason.FAILED, block.name() + ": the map output of the peer " + what);
+    }
+
+    // ---- the blocks
+
+    private void deliver(List<Placed> placed, BlockFetchingListener listener) throws InterruptedException {
+        long total = placed.stream().mapToLong(Placed::bytes).sum();
+        ReadBuffers.Buffer into = buffer(total);
+        var reads = new ArrayList<List<WorkRequest>>();
+        long at = 0;
+        for (Placed block : placed) {
+            var parts = new ArrayList<WorkRequest>();
+            for (long done = 0; done < block.bytes(); done += READ_MAX) {
+                int part = (int) Math.min(READ_MAX, block.bytes() - done);
+                parts.add(connection.readAsync(
+                        into.region(), at + done, part, memory(block.entry()), block.at() + done));
+            }
+            reads.add(parts);
+            at += block.bytes();
+        }
+        at = 0;
+        for (int i = 0; i < placed.size(); i++) {
+            Placed block = placed.get(i);
+            await(reads.get(i));
+            RegionBlock data = into.block(at, block.bytes());
+            delivered.add(block.wanted().name());
+            counters.blocksByRead.increment();
+            counters.bytesByRead.add(block.bytes());
+            if (way.door().isOfHost()) {
+                counters.bytesWithinHost.add(block.bytes());
+            }
+            listener.onBlockFetchSuccess(block.wanted().name(), data);
+            data.release(); // the listener has retained it
+            at += block.bytes();
+        }
+    }
+
+    private void await(List<WorkRequest> reads) throws InterruptedException {
+        for (WorkRequest read : reads) {
+            if (!read.await(PATIENCE)) {
+                throw new ConnectionException(
+                        ConnectionException.Reason.FAILED, "a READ has taken more than " + PATIENCE.toSeconds() + " s");
+            }
+        }
+    }
+
+    private ReadBuffers.Buffer buffer(long bytes) {
+        ReadBuffers.Buffer buffer = way.door().buffers().take(bytes);
+        buffers.add(buffer);
+        return buffer;
+    }
+
+    /// Releases its memory. When a READ has failed, the connection has to be closed before.
+    @Override
+    public void close() {
+        buffers.forEach(ReadBuffers.Buffer::release);
+    }
+}

@@ -1,0 +1,201 @@
+package dev.verbena.spark;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import verbena.verbs.Access;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.VerbsException;
+
+/// The map outputs of this executor that are in registered memory, up to a limit. Any thread may use it.
+final class MapOutputs implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(MapOutputs.class);
+
+    static final int CHUNK_BYTES = 256 << 10;
+    private static final int IDLE_CHUNKS = 64;
+    /// Of memory that has one key. Spark's buffers cannot be longer.
+    private static final long BYTES_MAX = Integer.MAX_VALUE;
+
+    private record Key(int shuffleId, long mapId) {}
+
+    /// Puts the partitions, one behind the other, into memory.
+    interface Filling {
+        void into(MemorySegment data) throws IOException;
+    }
+
+    private final List<Door> doors;
+    private final long limit;
+    private final AtomicLong used = new AtomicLong();
+    private final Map<Key, MapOutput> outputs = new ConcurrentHashMap<>();
+    private final Deque<MemorySegment> chunks = new ConcurrentLinkedDeque<>();
+    private final AtomicInteger idleChunks = new AtomicInteger();
+    /// At each door; the first has the memory. Empty without a door.
+    private final List<MemoryRegion> tables;
+
+    private final @Nullable MapOutputTable table;
+
+    MapOutputs(List<Door> doors, Settings settings) {
+        this.doors = doors;
+        this.limit = settings.memoryBytes();
+        long bytes = (long) settings.tableSlots() * MapOutputTable.SLOT_BYTES;
+        this.tables = doors.isEmpty() ? List.of() : everywhere(bytes);
+        this.table = doors.isEmpty() ? null : new MapOutputTable(tables.getFirst().segment());
+    }
+
+    /// Allocates memory, registered at all doors.
+    private List<MemoryRegion> everywhere(long bytes) {
+        var regions = new ArrayList<MemoryRegion>();
+        try {
+            regions.add(doors.getFirst().outputs().allocate(bytes, Set.of(Access.REMOTE_READ)));
+            for (Door door : doors.subList(1, doors.size())) {
+                regions.add(door.register(regions.getFirst()));
+            }
+            return regions;
+        } catch (VerbsException e) {
+            regions.reversed().forEach(MemoryRegion::close);
+            throw e;
+        }
+    }
+
+    List<Directory.Entrance> entrances() {
+        var entrances = new ArrayList<Directory.Entrance>();
+        for (int i = 0; i < doors.size(); i++) {
+            entrances.add(doors.get(i).entrance(i, tables.get(i)));
+        }
+        return entrances;
+    }
+
+    // ---- memory
+
+    /// Sets bytes aside; false when that would be more than the limit, or there is no device.
+    private boolean reserve(long bytes) {
+        if (table == null) {
+            return false;
+        }
+        if (used.addAndGet(bytes) > limit) {
+            used.addAndGet(-bytes);
+            return false;
+        }
+        return true;
+    }
+
+    /// A chunk of [#CHUNK_BYTES] for an output that is being written; null when there is no memory for it.
+    @Nullable
+    MemorySegment takeChunk() {
+        if (!reserve(CHUNK_BYTES)) {
+            return null;
+        }
+        MemorySegment chunk = chunks.pollLast();
+        if (chunk == null) {
+            return Arena.ofAuto().allocate(CHUNK_BYTES, Long.BYTES);
+        }
+        idleChunks.decrementAndGet();
+        return chunk;
+    }
+
+    void giveBack(Collection<MemorySegment> unused) {
+        used.addAndGet(-(long) CHUNK_BYTES * unused.size());
+        for (MemorySegment chunk : unused) {
+            if (idleChunks.incrementAndGet() > IDLE_CHUNKS) {
+                idleChunks.decrementAndGet(); // the collector has it
+            } else {
+                chunks.addLast(chunk);
+            }
+        }
+    }
+
+    /// Bytes that outputs and chunks have now.
+    long usedBytes() {
+        return used.get();
+    }
+
+    // ---- outputs
+
+    /// Publishes an output; false when there is no room for it, in memory or in the table.
+    boolean add(int shuffleId, long mapId, long[] lengths, Filling filling) throws IOException {
+        long bytes = MapOutput.bytes(lengths);
+        if (bytes > BYTES_MAX || !reserve(bytes)) {
+            return false;
+        }
+        List<MemoryRegion> regions = List.of();
+        boolean done = false;
+        try {
+            regions = everywhere(bytes);
+            MemorySegment memory = regions.getFirst().segment();
+            MapOutput.writeIndex(memory, lengths);
+            filling.into(memory.asSlice(MapOutput.indexBytes(lengths.length)));
+            done = publish(shuffleId, mapId, lengths.length, regions);
+        } catch (VerbsException e) {
+            LOG.warn("map output {}/{} goes to a file: {}", shuffleId, mapId, e.getMessage());
+        } finally {
+            if (!done) {
+                regions.reversed().forEach(MemoryRegion::close);
+                used.addAndGet(-bytes);
+            }
+        }
+        return done;
+    }
+
+    private boolean publish(int shuffleId, long mapId, int partitions, List<MemoryRegion> regions) {
+        MemoryRegion first = regions.getFirst();
+        int[] keys = regions.stream().mapToInt(MemoryRegion::rkey).toArray();
+        var entry = new MapOutputTable.Entry(
+                shuffleId, mapId, partitions, first.address(), Arrays.copyOf(keys, MapOutputTable.DOORS_MAX), first.length());
+        if (table == null || !table.add(entry)) {
+            return false;
+        }
+        MapOutput older = outputs.put(new Key(shuffleId, mapId), new MapOutput(entry, regions));
+        if (older != null) {
+            withdraw(older);
+        }
+        return true;
+    }
+
+    /// The output of a map task; null when it is not in memory.
+    @Nullable
+    MapOutput find(int shuffleId, long mapId) {
+        return outputs.get(new Key(shuffleId, mapId));
+    }
+
+    List<MapOutputTable.Entry> entries() {
+        return outputs.values().stream().map(MapOutput::entry).toList();
+    }
+
+    /// Withdraws the keys of an output, if it is here.
+    void remove(int shuffleId, long mapId) {
+        MapOutput output = outputs.remove(new Key(shuffleId, mapId));
+        if (output != null) {
+            withdraw(output);
+        }
+    }
+
+    private void withdraw(MapOutput output) {
+        if (table != null) {
+            table.remove(output.entry());
+        }
+        output.withdraw();
+        used.addAndGet(-output.entry().bytes());
+    }
+
+    @Override
+    public void close() {
+        for (Key key : List.copyOf(outputs.keySet())) {
+            remove(key.shuffleId(), key.mapId());
+        }
+        tables.reversed().forEach(MemoryRegion::close);
+    }
+}

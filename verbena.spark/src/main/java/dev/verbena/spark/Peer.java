@@ -1,0 +1,216 @@
+package dev.verbena.spark;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import verbena.verbs.QpState;
+import verbena.verbs.VerbsException;
+import verbena.verbs.cm.Connection;
+
+/// Another executor, whose map outputs this one reads. Any thread may use it.
+final class Peer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Peer.class);
+    private static final long DIRECTORY_SECONDS = 120;
+    /// After a failure to connect, blocks go by Spark's transport for so long.
+    private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    record Key(int shuffleId, long mapId) {}
+
+    /// A way to the peer.
+    ///
+    /// @param door of this executor
+    /// @param entrance of the peer
+    record Way(Door door, Directory.Entrance entrance, Connection connection) {}
+
+    private final ReadingBlockClient.Home home;
+    private final String host;
+    private final int port;
+    private final String executor;
+    private final List<Door> doors;
+    private final ReadCounters counters;
+    /// Outputs whose slot was read. An output never changes, and a later one has another number.
+    private final Map<Key, MapOutputTable.Entry> entries = new ConcurrentHashMap<>();
+
+    // Guarded by this.
+    private @Nullable Directory directory;
+    private @Nullable Way way;
+    private boolean hasFailed;
+    private long failedNanos;
+    private boolean closed;
+
+    Peer(
+            ReadingBlockClient.Home home,
+            String host,
+            int port,
+            String executor,
+            List<Door> doors,
+            ReadCounters counters) {
+        this.home = home;
+        this.host = host;
+        this.port = port;
+        this.executor = executor;
+        this.doors = doors;
+        this.counters = counters;
+    }
+
+    /// Reads blocks, and gives those that it could read to the listener.
+    ///
+    /// @return those that it could not read
+    List<String> read(List<String> blocks, BlockFetchingListener listener) {
+        try {
+            Way through = way();
+            if (through == null) {
+                return blocks;
+            }
+            var reading = new BlockReading(this, through, counters);
+            try {
+                return reading.read(blocks, listener);
+            } catch (VerbsException e) {
+                List<String> left = reading.left(blocks);
+                fail(through, left.size() + " blocks go by Spark's transport: " + e.getMessage());
+                return left;
+            } finally {
+                reading.close();
+            }
+        } catch (VerbsException e) {
+            synchronized (this) {
+                hasFailed = true;
+                failedNanos = System.nanoTime();
+            }
+            counters.failures.increment();
+            LOG.warn("{}: no connection, so blocks go by Spark's transport: {}", this, e.getMessage());
+            return blocks;
+        } catch (IOException e) { // its block service does not answer, so neither will it for the blocks
+            blocks.forEach(block -> listener.onBlockFetchFailure(block, e));
+            return List.of();
+        } catch (InterruptedException e) { // this executor ends
+            blocks.forEach(block -> listener.onBlockFetchFailure(block, e));
+            return List.of();
+        }
+    }
+
+    /// The nearest way that both ends have; null when there is none.
+    private synchronized @Nullable Way way() throws IOException, InterruptedException {
+        Way known = way;
+        if (known != null && known.connection().queuePair().state() != QpState.ERR) {
+            return known;
+        }
+        if (known != null) {
+            known.connection().close();
+            way = null;
+        }
+        if (closed || hasFailed && System.nanoTime() - failedNanos < REST_NANOS) {
+            return null;
+        }
+        hasFailed = false;
+        Directory of = directory;
+        if (of == null) {
+            of = fetchDirectory();
+            directory = of;
+        }
+        way = connect(of);
+        return way;
+    }
+
+    private @Nullable Way connect(Directory of) throws InterruptedException {
+        VerbsException failure = null;
+        for (Directory.Entrance entrance : of.doors()) {
+            for (Door door : doors) {
+                boolean isPossible = door.kind().equals(entrance.kind()) && (!door.isOfHost() || host.equals(home.host()));
+                if (isPossible) {
+                    try {
+                        Connection connection = door.connect(entrance, of.secret());
+                        counters.connections.increment();
+                        LOG.info("{} is read by way of {}", this, door);
+                        return new Way(door, entrance, connection);
+                    } catch (VerbsException e) {
+                        LOG.debug("{}: not by way of {}: {}", this, door, e.getMessage());
+                        failure = e;
+                    }
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        return null;
+    }
+
+    private Directory fetchDirectory() throws IOException, InterruptedException {
+        var answer = new CompletableFuture<Directory>();
+        home.transport()
+                .fetchBlocks(
+                        host,
+                        port,
+                        executor,
+                        new String[] {Directory.BLOCK},
+                        new BlockFetchingListener() {
+                            @Override
+                            public void onBlockFetchSuccess(String block, ManagedBuffer data) {
+                                try (InputStream bytes = data.createInputStream()) {
+                                    answer.complete(Directory.read(bytes));
+                                } catch (IOException e) {
+                                    answer.completeExceptionally(e);
+                                }
+                            }
+
+                            @Override
+                            public void onBlockFetchFailure(String block, Throwable cause) {
+                                answer.completeExceptionally(cause);
+                            }
+                        },
+                        null);
+        try {
+            return answer.get(DIRECTORY_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            throw new IOException(this + ": does not say where its map outputs are: " + e.getCause(), e.getCause());
+        } catch (TimeoutException e) {
+            throw new IOException(this + ": has not said in " + DIRECTORY_SECONDS + " s where its map outputs are", e);
+        }
+    }
+
+    /// Ends a way on which a READ failed. The next reader makes another.
+    private void fail(Way failed, String why) {
+        counters.failures.increment();
+        LOG.warn("{}: a READ failed, and {}", this, why);
+        failed.connection().close();
+        entries.clear();
+    }
+
+    MapOutputTable.@Nullable Entry known(int shuffleId, long mapId) {
+        return entries.get(new Key(shuffleId, mapId));
+    }
+
+    void learn(MapOutputTable.Entry entry) {
+        entries.put(new Key(entry.shuffleId(), entry.mapId()), entry);
+    }
+
+    void forget(int shuffleId) {
+        entries.keySet().removeIf(key -> key.shuffleId() == shuffleId);
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        Way known = way;
+        if (known != null) {
+            known.connection().close();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "executor " + executor + " at " + host + ":" + port;
+    }
+}

@@ -1,0 +1,123 @@
+package dev.verbena.spark;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.checksum.Cause;
+import org.jspecify.annotations.Nullable;
+
+/// Fetches blocks of other executors by READ, and by Spark's own client where there is no way to read them: without a common
+/// device, from files, or when READs fail. Spark's iterator calls it in place of that client, so limits, metrics, retries and
+/// `FetchFailedException` are Spark's. Any thread may use it.
+final class ReadingBlockClient extends BlockStoreClient {
+    private static final int THREADS_MIN = 4;
+
+    /// This executor.
+    ///
+    /// @param host its address, as Spark has it
+    /// @param transport Spark's own client
+    record Home(String host, BlockStoreClient transport) {}
+
+    private final Home home;
+    private final List<Door> doors;
+    private final ReadCounters counters;
+    private final Map<String, Peer> peers = new ConcurrentHashMap<>();
+    private final ThreadPoolExecutor threads;
+
+    ReadingBlockClient(Home home, List<Door> doors, ReadCounters counters) {
+        this.home = home;
+        this.doors = doors;
+        this.counters = counters;
+        int count = Math.max(THREADS_MIN, 2 * Runtime.getRuntime().availableProcessors());
+        this.threads = new ThreadPoolExecutor(count, count, 30, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), work -> {
+            Thread thread = Thread.ofPlatform().daemon().name("verbena-spark-read").unstarted(work);
+            thread.setContextClassLoader(ReadingBlockClient.class.getClassLoader());
+            return thread;
+        });
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    @Override
+    public void fetchBlocks(
+            String host,
+            int port,
+            String executor,
+            String[] blocks,
+            BlockFetchingListener listener,
+            @Nullable DownloadFileManager files) {
+        if (doors.isEmpty() || files != null) { // what is too large for memory goes to a file
+            transport(host, port, executor, blocks, listener, files);
+            return;
+        }
+        Peer peer = peers.computeIfAbsent(
+                executor + "@" + host + ":" + port, name -> new Peer(home, host, port, executor, doors, counters));
+        try {
+            threads.execute(() -> {
+                List<String> left = peer.read(Arrays.asList(blocks), listener);
+                if (!left.isEmpty()) {
+                    transport(host, port, executor, left.toArray(String[]::new), listener, null);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            Arrays.stream(blocks).forEach(block -> listener.onBlockFetchFailure(block, e));
+        }
+    }
+
+    private void transport(
+            String host,
+            int port,
+            String executor,
+            String[] blocks,
+            BlockFetchingListener listener,
+            @Nullable DownloadFileManager files) {
+        home.transport().fetchBlocks(host, port, executor, blocks, new Counting(listener, counters), files);
+    }
+
+    private record Counting(BlockFetchingListener listener, ReadCounters counters) implements BlockFetchingListener {
+        @Override
+        public void onBlockFetchSuccess(String block, ManagedBuffer data) {
+            counters.blocksByTransport.increment();
+            counters.bytesByTransport.add(data.size());
+            listener.onBlockFetchSuccess(block, data);
+        }
+
+        @Override
+        public void onBlockFetchFailure(String block, Throwable cause) {
+            listener.onBlockFetchFailure(block, cause);
+        }
+    }
+
+    @Override
+    public Cause diagnoseCorruption(
+            String host,
+            int port,
+            String executor,
+            int shuffleId,
+            long mapId,
+            int reduceId,
+            long checksum,
+            String algorithm) {
+        return home.transport()
+                .diagnoseCorruption(host, port, executor, shuffleId, mapId, reduceId, checksum, algorithm);
+    }
+
+    /// Forgets where the outputs of a shuffle are.
+    void forget(int shuffleId) {
+        peers.values().forEach(peer -> peer.forget(shuffleId));
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+        peers.values().forEach(Peer::close);
+    }
+}

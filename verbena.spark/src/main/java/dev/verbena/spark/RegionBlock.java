@@ -1,0 +1,68 @@
+package dev.verbena.spark;
+
+import io.netty.buffer.Unpooled;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.util.ByteBufferInputStream;
+
+/// A block, or several successive ones, in registered memory. Nothing is copied: Spark's streams read the memory itself, for
+/// as long as they hold it.
+final class RegionBlock extends ManagedBuffer {
+    /// What the memory belongs to. Any thread may call.
+    interface Holder {
+        /// @throws IllegalStateException when the memory was given back before
+        void retain();
+
+        void release();
+    }
+
+    private final MemorySegment data;
+    private final Holder holder;
+
+    /// @param data at most [Integer#MAX_VALUE] bytes
+    RegionBlock(MemorySegment data, Holder holder) {
+        this.data = data;
+        this.holder = holder;
+    }
+
+    @Override
+    public long size() {
+        return data.byteSize();
+    }
+
+    @Override
+    public ByteBuffer nioByteBuffer() {
+        return data.asByteBuffer().asReadOnlyBuffer();
+    }
+
+    @Override
+    public InputStream createInputStream() {
+        return new ByteBufferInputStream(nioByteBuffer());
+    }
+
+    @Override
+    public ManagedBuffer retain() {
+        holder.retain();
+        return this;
+    }
+
+    @Override
+    public ManagedBuffer release() {
+        holder.release();
+        return this;
+    }
+
+    /// Spark's transport calls this once, and releases the block when it has left.
+    @Override
+    public Object convertToNetty() {
+        holder.retain();
+        return Unpooled.wrappedBuffer(nioByteBuffer());
+    }
+
+    @Override
+    public Object convertToNettyForSsl() {
+        return convertToNetty();
+    }
+}

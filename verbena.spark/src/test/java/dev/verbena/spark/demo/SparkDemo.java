@@ -1,0 +1,168 @@
+package dev.verbena.spark.demo;
+
+import dev.verbena.spark.VerbenaShuffleManager;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/// The same jobs with Spark's sort shuffle and with ours, over several devices and through faults. Compares results, and says
+/// what share of the remote bytes went by READ. The last line is `N passed, N failed`.
+public final class SparkDemo {
+    private static final Duration LIMIT = Duration.ofMinutes(6);
+    private static final String JOBS = "sort,group,join,words,blocks,revenue,skew";
+    private static final String ALL_BY_READ = "100 % by READ";
+
+    /// A run with our manager.
+    ///
+    /// @param isFaulty whether blocks may take other ways than READ, and tasks be repeated
+    private record Scenario(String name, Map<String, String> settings, String jobs, boolean isFaulty, boolean kills) {
+        private static Scenario good(String name, String devices, String jobs) {
+            return new Scenario(name, Map.of("spark.verbena.devices", devices), jobs, false, false);
+        }
+    }
+
+    private final SparkRun spark;
+    private final String records;
+    private final String text;
+    private int passed;
+    private int failed;
+
+    private SparkDemo(SparkRun spark, String records, String text) {
+        this.spark = spark;
+        this.records = records;
+        this.text = text;
+    }
+
+    /// @param args the checkout, the home of Spark, the class path for Spark's processes, and `--small` or nothing
+    public static void main(String[] args) throws IOException, InterruptedException {
+        boolean isSmall = args.length > 3 && args[3].equals("--small");
+        Path home = Path.of(args[1]);
+        var spark = new SparkRun(home, args[2], LIMIT);
+        spark.prepare();
+        var demo = new SparkDemo(spark, isSmall ? "40000" : "400000", Path.of(args[0], "docs").toString());
+        boolean isGood = demo.run(isSmall);
+        System.exit(isGood ? 0 : 1);
+    }
+
+    private boolean run(boolean isSmall) throws IOException, InterruptedException {
+        System.out.println("Two executors of one core each, " + records + " records; jobs: " + JOBS);
+        SparkRun.Outcome sorted = application("sort", Map.of(), JOBS, "");
+        if (!judge("sort shuffle", sorted.trouble().isEmpty(), sorted.trouble())) {
+            return false;
+        }
+        figures("sort shuffle", sorted, sorted);
+        for (Scenario scenario : scenarios(isSmall)) {
+            judge(scenario, sorted);
+        }
+        System.out.println(passed + " passed, " + failed + " failed");
+        return failed == 0;
+    }
+
+    private static List<Scenario> scenarios(boolean isSmall) {
+        var scenarios = new ArrayList<Scenario>();
+        scenarios.add(Scenario.good("shm", "shm", JOBS));
+        if (!isSmall) {
+            scenarios.add(Scenario.good("rocev2", "rocev2", JOBS));
+            scenarios.add(new Scenario(
+                    "encrypted map outputs",
+                    Map.of("spark.verbena.devices", "shm", "spark.io.encryption.enabled", "true"),
+                    "sort,group",
+                    false,
+                    false));
+            scenarios.add(new Scenario(
+                    "no device", Map.of("spark.verbena.devices", "rocev2_none"), "sort,group", true, false));
+        }
+        scenarios.add(Scenario.good("rocev2, 5 % lost", "rocev2,faults=loss:5%,seed:7", "sort,words"));
+        scenarios.add(new Scenario(
+                "executor killed, memory full",
+                Map.of("spark.verbena.devices", "shm", "spark.verbena.memory", "600k"),
+                "words,join",
+                true,
+                true));
+        return scenarios;
+    }
+
+    private SparkRun.Outcome application(String manager, Map<String, String> settings, String jobs, String kill)
+            throws IOException, InterruptedException {
+        var all = new TreeMap<String, String>(settings);
+        all.put("spark.shuffle.manager", manager);
+        var arguments = new ArrayList<String>(List.of(records, "8", text, jobs));
+        if (!kill.isEmpty()) {
+            arguments.add(kill);
+        }
+        return spark.run(all, arguments);
+    }
+
+    private void judge(Scenario scenario, SparkRun.Outcome sorted) throws IOException, InterruptedException {
+        Path killed = spark.home().resolve("killed");
+        Files.deleteIfExists(killed);
+        SparkRun.Outcome ours = application(
+                VerbenaShuffleManager.class.getName(),
+                scenario.settings(),
+                scenario.jobs(),
+                scenario.kills() ? killed.toString() : "");
+        if (!judge(scenario.name(), ours.trouble().isEmpty(), ours.trouble())) {
+            return;
+        }
+        for (String job : scenario.jobs().split(",")) {
+            String expected = sorted.results().get(job);
+            String got = ours.results().get(job);
+            judge(scenario.name() + ": " + job, String.valueOf(expected).equals(got), expected + "; got " + got);
+        }
+        long byRead = ours.counter("bytes.read");
+        long byTransport = ours.counter("bytes.transport");
+        if (scenario.kills()) {
+            long sum = 20_000L * 19_999 / 2;
+            judge(
+                    scenario.name() + ": the job whose executor ends",
+                    ("sum " + sum).equals(ours.results().get("killed")) && Files.exists(killed),
+                    "sum " + sum + "; got " + ours.results().get("killed"));
+            judge(scenario.name() + ": map outputs in files", ours.counter("outputs.files") > 0, ours.counters().toString());
+        }
+        if (!scenario.isFaulty()) {
+            judge(
+                    scenario.name() + ": " + ALL_BY_READ,
+                    byRead > 0 && byTransport == 0,
+                    byRead + " bytes by READ, " + byTransport + " otherwise");
+            judge(
+                    scenario.name() + ": as many bytes as Spark has counted",
+                    byRead + byTransport == ours.metric("remote.bytes"),
+                    byRead + byTransport + "; Spark has " + ours.metric("remote.bytes"));
+        }
+        figures(scenario.name(), ours, sorted);
+    }
+
+    private boolean judge(String name, boolean isGood, String what) {
+        if (isGood) {
+            passed++;
+            System.out.println("ok    " + name);
+        } else {
+            failed++;
+            System.out.println("FAIL  " + name + ": " + what);
+        }
+        return isGood;
+    }
+
+    private static void figures(String name, SparkRun.Outcome ours, SparkRun.Outcome sorted) {
+        long byRead = ours.counter("bytes.read");
+        long remote = byRead + ours.counter("bytes.transport");
+        var times = new StringBuilder();
+        ours.nanos().forEach((job, nanos) -> times.append(String.format(Locale.ROOT, " %s %.2f", job, nanos / 1e9)));
+        System.out.printf(
+                Locale.ROOT,
+                "      %s: remote bytes %,d%s, fetch wait %d ms, write %d ms, tasks that failed %d; seconds:%s%n",
+                name,
+                ours.metric("remote.bytes"),
+                ours == sorted ? "" : String.format(Locale.ROOT, " (%.1f %% by READ)", remote == 0 ? 0 : 100.0 * byRead / remote),
+                ours.metric("fetch.wait.ms"),
+                ours.metric("write.ns") / 1_000_000,
+                ours.metric("failed.tasks"),
+                times);
+    }
+}

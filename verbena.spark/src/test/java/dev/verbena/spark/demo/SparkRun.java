@@ -1,0 +1,137 @@
+package dev.verbena.spark.demo;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.launcher.JavaModuleOptions;
+
+/// A Spark application in processes of its own: a driver, and a master, two workers and two executors that it starts
+/// (`local-cluster[2,1,1024]`). Ended with all its processes when its time is over.
+///
+/// @param home a folder with the jars of Spark in `jars`
+/// @param classes the class path of the manager and the demonstration
+/// @param limit of the whole run
+record SparkRun(Path home, String classes, Duration limit) {
+    /// What came out.
+    ///
+    /// @param results text by job
+    /// @param nanos time by job
+    /// @param metrics of Spark, by name
+    /// @param counters of the shuffle managers of all executors, by name; empty with Spark's own
+    /// @param trouble why there are not all results; empty when it ended well
+    record Outcome(
+            Map<String, String> results,
+            Map<String, Long> nanos,
+            Map<String, Long> metrics,
+            Map<String, Long> counters,
+            String trouble) {
+        long metric(String name) {
+            return metrics.getOrDefault(name, 0L);
+        }
+
+        long counter(String name) {
+            return counters.getOrDefault(name, 0L);
+        }
+    }
+
+    /// Puts into the home what Spark wants besides its jars.
+    void prepare() throws IOException {
+        Files.writeString(home.resolve("RELEASE"), "Spark\n");
+        Files.createDirectories(home.resolve("conf"));
+        Files.writeString(home.resolve("conf/log4j2.properties"), """
+                rootLogger.level = error
+                rootLogger.appenderRef.stderr.ref = stderr
+                appender.stderr.type = Console
+                appender.stderr.name = stderr
+                appender.stderr.target = SYSTEM_ERR
+                appender.stderr.layout.type = PatternLayout
+                appender.stderr.layout.pattern = %d{HH:mm:ss.SSS} %p %c{1}: %m%n
+                logger.verbena.name = dev.verbena
+                logger.verbena.level = info
+                """);
+    }
+
+    /// Runs an application to its end.
+    ///
+    /// @param settings of Spark
+    /// @param arguments of [Application]
+    Outcome run(Map<String, String> settings, List<String> arguments) throws IOException, InterruptedException {
+        Path out = home.resolve("application.log");
+        var command = new ArrayList<String>();
+        Path java = Path.of(System.getProperty("java.home"));
+        command.add(java.resolve("bin/java").toString());
+        command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
+        command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g"));
+        command.addAll(List.of("-cp", classes + ":" + home.resolve("conf") + ":" + home.resolve("jars") + "/*"));
+        everyRun(settings).forEach((name, value) -> command.add("-D" + name + "=" + value));
+        command.add(Application.class.getName());
+        command.addAll(arguments);
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(home.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(out.toFile());
+        builder.environment()
+                .putAll(Map.of(
+                        "JAVA_HOME", java.toString(),
+                        "SPARK_HOME", home.toString(),
+                        "SPARK_SCALA_VERSION", "2.13",
+                        "SPARK_LOCAL_IP", "127.0.0.1"));
+        Process driver = builder.start();
+        boolean isOver = false;
+        try {
+            isOver = driver.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
+        } finally {
+            List<ProcessHandle> all = driver.descendants().toList();
+            driver.destroyForcibly();
+            all.forEach(ProcessHandle::destroyForcibly);
+        }
+        String trouble = "";
+        if (!isOver) {
+            trouble = "not over after " + limit.toSeconds() + " s; see " + out;
+        } else if (driver.exitValue() != 0) {
+            trouble = "ended with status " + driver.exitValue() + "; see " + out;
+        }
+        return outcome(Files.readAllLines(out), trouble);
+    }
+
+    private Map<String, String> everyRun(Map<String, String> settings) {
+        var all = new TreeMap<String, String>();
+        all.put("spark.master", "local-cluster[2,1,1024]");
+        all.put("spark.ui.enabled", "false");
+        all.put("spark.executor.extraClassPath", classes);
+        all.put(
+                "spark.executor.extraJavaOptions",
+                "--enable-native-access=ALL-UNNAMED -XX:+UseSerialGC -XX:TieredStopAtLevel=1");
+        all.put("spark.local.dir", home.resolve("scratch").toString());
+        all.put("spark.sql.shuffle.partitions", "8");
+        all.put("spark.sql.autoBroadcastJoinThreshold", "-1"); // joins that shuffle
+        all.put("spark.sql.warehouse.dir", home.resolve("warehouse").toString());
+        all.putAll(settings);
+        return all;
+    }
+
+    private static Outcome outcome(List<String> lines, String trouble) {
+        var outcome = new Outcome(
+                new LinkedHashMap<>(), new LinkedHashMap<>(), new TreeMap<>(), new TreeMap<>(), trouble);
+        for (String line : lines) {
+            String[] words = line.split(" ", 4);
+            switch (words[0]) {
+                case "result" -> {
+                    outcome.results().put(words[1], words[3]);
+                    outcome.nanos().put(words[1], Long.parseLong(words[2]));
+                }
+                case "metric" -> outcome.metrics().put(words[1], Long.parseLong(words[2]));
+                case "counter" -> outcome.counters().put(words[1], Long.parseLong(words[2]));
+                default -> {} // what Spark has to say
+            }
+        }
+        return outcome;
+    }
+}
