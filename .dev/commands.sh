@@ -17,7 +17,7 @@ help_of() { # COMMAND
 # Builds a room that is for developers only, if it, or a room that it requires, has changed.
 build_room() { # ROOM NAME-FOR-PEOPLE [MAVEN-OPTION ...]
   local room=$1 name=$2 log=$state/$1.log others=() other
-  for other in bench engines fuzz jcstress verbena.lab; do
+  for other in bench engines fuzz jcstress verbena.lab verbena.spark; do
     [ "$other" = "$room" ] || others+=("$other")
   done
   [ "$room" != verbena.lab ] || others+=('verbena.[!l]*') # it requires no other room
@@ -141,7 +141,7 @@ developer_engines() {
     system=${system%/pom.xml}
     systems+=(",engines/systems/${system##*/}")
   done
-  if [ ! -d "$engines/ready" ] || has_changed_since "$engines/ready" bench fuzz jcstress verbena.lab; then
+  if [ ! -d "$engines/ready" ] || has_changed_since "$engines/ready" bench fuzz jcstress verbena.lab verbena.spark; then
     echo "verbena: building the engines; the first time their jars are fetched ..." >&2
     mkdir -p "$engines"
     touch "$state/started-engines"
@@ -158,6 +158,21 @@ developer_engines() {
   fi
   exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$engines/engines-$version.jar" verbena.engines.Engines \
     "$home" "$home/verbena.nio/target/verbena-nio.jar" "$@"
+}
+
+# Spark with our shuffle manager, beside its own. Where its jars cannot be fetched the first time, it is skipped.
+developer_spark-demo() {
+  local target=$home/verbena.spark/target
+  if ! (build_room verbena.spark "the shuffle of Spark; the first time Spark's jars are fetched" -Pspark); then
+    if grep -qE 'Could not transfer|Unknown host|offline mode|Network is unreachable' "$state/verbena.spark.log"; then
+      echo "verbena: spark-demo: skipped: Spark's jars cannot be fetched"
+      return
+    fi
+    exit 1
+  fi
+  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
+    -cp "$target/test-classes:$target/verbena-spark.jar:$target/lib/*" dev.verbena.spark.demo.SparkDemo \
+    "$home" "$target" "$target/test-classes:$target/verbena-spark.jar" "$@"
 }
 
 developer_lab() {

@@ -63,18 +63,29 @@ record Directory(Secret secret, List<Entrance> doors) {
         byte[] key = in.readNBytes(in.readUnsignedShort());
         int doors = in.readUnsignedByte();
         var entrances = new ArrayList<Entrance>();
-        for (int i = 0; i < doors; i++) {
-            entrances.add(new Entrance(
-                    in.readUTF(),
-                    in.readUnsignedByte(),
-                    in.readUTF(),
-                    in.readInt(),
-                    new RemoteMemory(in.readLong(), in.readInt(), in.readLong())));
-        }
         try {
-            return new Directory(key.length == 0 ? Secret.NONE : Secret.of(key), List.copyOf(entrances));
+            for (int i = 0; i < doors; i++) {
+                entrances.add(entrance(in));
+            }
+            return new Directory(Secret.of(key), List.copyOf(entrances));
         } catch (IllegalArgumentException e) {
             throw new IOException("the directory of the executor has a mistake: " + e.getMessage(), e);
         }
+    }
+
+    private static Entrance entrance(DataInputStream in) throws IOException {
+        String kind = in.readUTF();
+        int index = in.readUnsignedByte();
+        String address = in.readUTF();
+        int port = in.readInt();
+        var table = new RemoteMemory(in.readLong(), in.readInt(), in.readLong());
+        if (index >= MapOutputTable.DOORS_MAX
+                || port < 1
+                || port > 0xFFFF
+                || table.length() < MapOutputTable.BUCKET_BYTES
+                || Long.bitCount(table.length()) != 1) {
+            throw new IOException("the directory of the executor has a door that cannot be: " + kind);
+        }
+        return new Entrance(kind, index, address, port, table);
     }
 }

@@ -39,13 +39,13 @@ public final class SparkDemo {
         this.text = text;
     }
 
-    /// @param args the checkout, the home of Spark, the class path for Spark's processes, and `--small` or nothing
+    /// @param args the checkout, the build's folder, the class path for Spark's processes, and `--small` or nothing
     public static void main(String[] args) throws IOException, InterruptedException {
         boolean isSmall = args.length > 3 && args[3].equals("--small");
-        Path home = Path.of(args[1]);
-        var spark = new SparkRun(home, args[2], LIMIT);
+        Path build = Path.of(args[1]);
+        var spark = new SparkRun(build.resolve("home"), build.resolve("lib"), args[2], LIMIT);
         spark.prepare();
-        var demo = new SparkDemo(spark, isSmall ? "40000" : "400000", Path.of(args[0], "docs").toString());
+        var demo = new SparkDemo(spark, isSmall ? "40000" : "400000", Path.of(args[0], "docs").resolve("*.md").toString());
         boolean isGood = demo.run(isSmall);
         System.exit(isGood ? 0 : 1);
     }

@@ -5,20 +5,23 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.spark.launcher.JavaModuleOptions;
 
 /// A Spark application in processes of its own: a driver, and a master, two workers and two executors that it starts
 /// (`local-cluster[2,1,1024]`). Ended with all its processes when its time is over.
 ///
-/// @param home a folder with the jars of Spark in `jars`
+/// @param home a folder for what Spark expects of an installation, and for what it leaves behind
+/// @param jars the folder with the jars of Spark
 /// @param classes the class path of the manager and the demonstration
 /// @param limit of the whole run
-record SparkRun(Path home, String classes, Duration limit) {
+record SparkRun(Path home, Path jars, String classes, Duration limit) {
     /// What came out.
     ///
     /// @param results text by job
@@ -41,8 +44,17 @@ record SparkRun(Path home, String classes, Duration limit) {
         }
     }
 
-    /// Puts into the home what Spark wants besides its jars.
+    /// Makes an empty home.
     void prepare() throws IOException {
+        if (Files.exists(home)) {
+            try (Stream<Path> old = Files.walk(home)) { // links are not followed
+                for (Path each : old.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(each);
+                }
+            }
+        }
+        Files.createDirectories(home);
+        Files.createSymbolicLink(home.resolve("jars"), jars);
         Files.writeString(home.resolve("RELEASE"), "Spark\n");
         Files.createDirectories(home.resolve("conf"));
         Files.writeString(home.resolve("conf/log4j2.properties"), """
@@ -69,7 +81,7 @@ record SparkRun(Path home, String classes, Duration limit) {
         command.add(java.resolve("bin/java").toString());
         command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
         command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g"));
-        command.addAll(List.of("-cp", classes + ":" + home.resolve("conf") + ":" + home.resolve("jars") + "/*"));
+        command.addAll(List.of("-cp", classes + ":" + home.resolve("conf") + ":" + jars + "/*"));
         everyRun(settings).forEach((name, value) -> command.add("-D" + name + "=" + value));
         command.add(Application.class.getName());
         command.addAll(arguments);
