@@ -26,10 +26,11 @@ record Directory(Secret secret, List<Entrance> doors) {
     /// Where a device listens.
     ///
     /// @param kind of the device; readers go through a door of their own of the same kind
+    /// @param isProven whether readers prove that they know the secret
     /// @param index of the door among all of the executor, whose key of an output is to be used
     /// @param address of this host, as text
     /// @param table where the map outputs are listed
-    record Entrance(String kind, int index, String address, int port, RemoteMemory table) {}
+    record Entrance(String kind, boolean isProven, int index, String address, int port, RemoteMemory table) {}
 
     byte[] bytes() {
         var bytes = new ByteArrayOutputStream();
@@ -41,6 +42,7 @@ record Directory(Secret secret, List<Entrance> doors) {
             out.writeByte(doors.size());
             for (Entrance door : doors) {
                 out.writeUTF(door.kind());
+                out.writeBoolean(door.isProven());
                 out.writeByte(door.index());
                 out.writeUTF(door.address());
                 out.writeInt(door.port());
@@ -75,6 +77,7 @@ record Directory(Secret secret, List<Entrance> doors) {
 
     private static Entrance entrance(DataInputStream in) throws IOException {
         String kind = in.readUTF();
+        boolean isProven = in.readBoolean();
         int index = in.readUnsignedByte();
         String address = in.readUTF();
         int port = in.readInt();
@@ -86,6 +89,6 @@ record Directory(Secret secret, List<Entrance> doors) {
                 || Long.bitCount(table.length()) != 1) {
             throw new IOException("the directory of the executor has a door that cannot be: " + kind);
         }
-        return new Entrance(kind, index, address, port, table);
+        return new Entrance(kind, isProven, index, address, port, table);
     }
 }

@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Access;
+import verbena.verbs.Capability;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
@@ -40,7 +41,9 @@ final class Door implements AutoCloseable {
     private final Context context;
     private final String kind;
     private final InetAddress address;
-    private final Secret secret;
+    /// Whether peers prove that they know the secret.
+    private final boolean isProven;
+
     private final ProtectionDomain outputs;
     private final ProtectionDomain incoming;
     private final ReadBuffers buffers;
@@ -52,11 +55,17 @@ final class Door implements AutoCloseable {
         this.context = context;
         this.kind = kind(context);
         this.address = address;
-        this.secret = secret;
+        this.isProven = !secret.isNone();
         this.outputs = context.allocateProtectionDomain();
         this.incoming = context.allocateProtectionDomain();
         this.buffers = new ReadBuffers(incoming);
-        this.listener = ConnectionListener.bind(new InetSocketAddress(address, 0), options(outputs, secret));
+        try {
+            this.listener = ConnectionListener.bind(new InetSocketAddress(address, 0), options(outputs, secret));
+        } catch (VerbsException e) {
+            incoming.close();
+            outputs.close();
+            throw e;
+        }
         this.porter = Thread.ofPlatform()
                 .daemon()
                 .name("verbena-spark-" + context.device().name())
@@ -74,23 +83,33 @@ final class Door implements AutoCloseable {
             Context context = null;
             try {
                 context = device(name, host).open();
-                if (settings.isEncrypted() && !context.device().isOfHost()) {
-                    LOG.warn(
-                            "{}: Spark's network traffic is to be encrypted, and READs are not: blocks go by Spark's own "
-                                    + "transport. With spark.io.encryption.enabled they can go by READ",
-                            name);
-                    context.close();
-                    continue;
-                }
-                doors.add(new Door(context, host, secret));
+                doors.add(new Door(context, host, checked(settings, context, secret)));
             } catch (VerbsException | IllegalArgumentException e) {
-                LOG.warn("{} cannot be used, so blocks do not go by it: {}", name, e.getMessage());
+                LOG.warn("{} is not used, so blocks do not go by it: {}", name, e.getMessage());
                 if (context != null) {
                     context.close();
                 }
             }
         }
         return List.copyOf(doors);
+    }
+
+    /// What peers at a device have to prove.
+    ///
+    /// @throws VerbsException when the settings forbid the device
+    private static Secret checked(Settings settings, Context context, Secret secret) {
+        boolean isOfHost = context.device().isOfHost();
+        if (settings.isEncrypted() && !isOfHost) {
+            throw new DeviceException("Spark's network traffic is to be encrypted, and READs are not; with "
+                    + "spark.io.encryption.enabled map outputs are encrypted themselves");
+        }
+        if (context.attributes().has(Capability.CONNECTION_SECRETS)) {
+            return secret;
+        }
+        if (settings.isProofRequired()) {
+            throw new DeviceException("its connections cannot prove a secret, and " + Settings.PROOF + " is true");
+        }
+        return Secret.NONE;
     }
 
     private static Device device(String name, InetAddress host) {
@@ -154,8 +173,14 @@ final class Door implements AutoCloseable {
         guests.forEach(Connection::close);
     }
 
-    /// Connects to an executor that has a door of the same kind.
-    Connection connect(Directory.Entrance to, Secret proof) throws InterruptedException {
+    /// Whether it can lead to an entrance of a peer.
+    boolean fits(Directory.Entrance to) {
+        return kind.equals(to.kind()) && isProven == to.isProven();
+    }
+
+    /// Connects to an executor at an entrance that fits.
+    Connection connect(Directory.Entrance to, Secret secret) throws InterruptedException {
+        Secret proof = isProven ? secret : Secret.NONE;
         return Connection.connect(
                 new InetSocketAddress(InetAddress.ofLiteral(to.address()), to.port()), options(incoming, proof));
     }
@@ -173,17 +198,13 @@ final class Door implements AutoCloseable {
         return buffers;
     }
 
-    String kind() {
-        return kind;
-    }
-
     boolean isOfHost() {
         return context.device().isOfHost();
     }
 
     Directory.Entrance entrance(int index, MemoryRegion table) {
         return new Directory.Entrance(
-                kind, index, address.getHostAddress(), listener.localAddress().getPort(), table.remote());
+                kind, isProven, index, address.getHostAddress(), listener.localAddress().getPort(), table.remote());
     }
 
     @Override

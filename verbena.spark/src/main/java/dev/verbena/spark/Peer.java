@@ -127,8 +127,7 @@ final class Peer implements AutoCloseable {
         VerbsException failure = null;
         for (Directory.Entrance entrance : of.doors()) {
             for (Door door : doors) {
-                boolean isPossible = door.kind().equals(entrance.kind()) && (!door.isOfHost() || host.equals(home.host()));
-                if (isPossible) {
+                if (door.fits(entrance) && (!door.isOfHost() || host.equals(home.host()))) {
                     try {
                         Connection connection = door.connect(entrance, of.secret());
                         counters.connections.increment();
@@ -184,7 +183,12 @@ final class Peer implements AutoCloseable {
     private void fail(Way failed, String why) {
         counters.failures.increment();
         LOG.warn("{}: a READ failed, and {}", this, why);
-        failed.connection().close();
+        synchronized (this) {
+            if (way == failed) {
+                way = null;
+            }
+        }
+        failed.connection().close(); // before the memory of its READs is used again
         entries.clear();
     }
 

@@ -9,12 +9,14 @@ import org.apache.spark.SparkConf;
 /// @param devices names in order of nearness, as `verbena.verbs.Device` has them; see [#DEVICES]
 /// @param memoryBytes that map outputs of an executor may fill
 /// @param tableSlots map outputs that the table of an executor has room for, a power of two
+/// @param isProofRequired whether a device is left out whose connections cannot prove the application's secret
 /// @param isEncrypted whether what crosses the network has to be encrypted, and map outputs are not encrypted themselves
-record Settings(List<String> devices, long memoryBytes, int tableSlots, boolean isEncrypted) {
+record Settings(List<String> devices, long memoryBytes, int tableSlots, boolean isProofRequired, boolean isEncrypted) {
     /// Devices, separated by semicolons. `auto` is the system's device that has the executor's address, or else `rocev2` there.
     static final String DEVICES = "spark.verbena.devices";
 
     static final String MEMORY = "spark.verbena.memory";
+    static final String PROOF = "spark.verbena.proofRequired";
     static final String SLOTS = "spark.verbena.tableSlots";
 
     private static final String IO_PLUGIN = "spark.shuffle.sort.io.plugin.class";
@@ -63,6 +65,7 @@ record Settings(List<String> devices, long memoryBytes, int tableSlots, boolean 
         boolean wanted = conf.getBoolean("spark.network.crypto.enabled", false)
                 || conf.getBoolean("spark.authenticate.enableSaslEncryption", false)
                 || conf.getBoolean("spark.ssl.rpc.enabled", false);
-        return new Settings(devices, memory, slots, wanted && !conf.getBoolean("spark.io.encryption.enabled", false));
+        boolean proof = conf.getBoolean(PROOF, true);
+        return new Settings(devices, memory, slots, proof, wanted && !conf.getBoolean("spark.io.encryption.enabled", false));
     }
 }

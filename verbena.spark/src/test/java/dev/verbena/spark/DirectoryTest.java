@@ -16,8 +16,8 @@ class DirectoryTest {
     private final Directory directory = new Directory(
             Secret.of(new byte[32]),
             List.of(
-                    new Directory.Entrance("host", 0, "127.0.0.1", 70, new RemoteMemory(1L << 40, -5, 4096)),
-                    new Directory.Entrance("InfiniBand RoCE v2", 1, "::1", 65_535, new RemoteMemory(3, 4, 4096))));
+                    new Directory.Entrance("host", true, 0, "127.0.0.1", 70, new RemoteMemory(1L << 40, -5, 4096)),
+                    new Directory.Entrance("InfiniBand RoCE v2", false, 1, "::1", 65_535, new RemoteMemory(3, 4, 4096))));
 
     @Test
     void aReaderUnderstandsWhatAnExecutorSays() throws IOException {

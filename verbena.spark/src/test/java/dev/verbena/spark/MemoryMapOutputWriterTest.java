@@ -62,7 +62,7 @@ class MemoryMapOutputWriterTest {
         Secret secret = Secret.of(new byte[16]);
         for (int chunks = 0; chunks < 14; chunks++) {
             Settings settings = new Settings(
-                    List.of("shm"), (long) chunks * MapOutputs.CHUNK_BYTES + 5_000, 64, false);
+                    List.of("shm"), (long) chunks * MapOutputs.CHUNK_BYTES + 5_000, 64, true, false);
             List<Door> doors = Door.open(settings, InetAddress.getLoopbackAddress(), secret);
             try (MapOutputs outputs = new MapOutputs(doors, settings)) {
                 var disk = new Disk();

@@ -9,9 +9,9 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -25,6 +25,7 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.cm.Secret;
@@ -76,7 +77,10 @@ class ReadingBlockClientTest {
 
         private Pair(String devices, String memory) throws IOException {
             settings = Settings.of(
-                    new SparkConf(false).set(Settings.DEVICES, devices).set(Settings.MEMORY, memory));
+                    new SparkConf(false)
+                    .set(Settings.DEVICES, devices)
+                    .set(Settings.MEMORY, memory)
+                    .set(Settings.PROOF, String.valueOf(!devices.equals("iwarp"))));
             InetAddress host = InetAddress.getByName(HOST);
             List<Door> theirs = Door.open(settings, host, SECRET);
             List<Door> ours = Door.open(settings, host, SECRET);
@@ -216,7 +220,7 @@ class ReadingBlockClientTest {
     void anOutputThatIsReadHereStaysUntilItIsReleased(String device) throws Exception {
         Pair pair = new Pair(device, "64m");
         pair.add(0, 1, "here");
-        MapOutput output = java.util.Objects.requireNonNull(pair.outputs.find(0, 1));
+        MapOutput output = Objects.requireNonNull(pair.outputs.find(0, 1));
         ManagedBuffer block = output.block(0, 1).retain();
         pair.outputs.remove(0, 1);
         pair.add(0, 2, "else");
@@ -224,6 +228,22 @@ class ReadingBlockClientTest {
             assertThat(new String(data.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("here");
         }
         block.release();
+    }
+
+    @Test
+    void aDeviceThatCannotHaveASecretProvenIsLeftOut() throws Exception {
+        Settings settings = Settings.of(new SparkConf(false).set(Settings.DEVICES, "iwarp"));
+        assertThat(Door.open(settings, InetAddress.getByName(HOST), SECRET)).isEmpty();
+    }
+
+    @Test
+    void whatHasToBeEncryptedStaysWithinTheHost() throws Exception {
+        Settings settings = Settings.of(new SparkConf(false)
+                .set(Settings.DEVICES, "shm;rocev2")
+                .set("spark.network.crypto.enabled", "true"));
+        List<Door> doors = Door.open(settings, InetAddress.getByName(HOST), SECRET);
+        open.addAll(doors);
+        assertThat(doors).singleElement().matches(Door::isOfHost);
     }
 
     @ParameterizedTest
@@ -276,6 +296,5 @@ class ReadingBlockClientTest {
         pair.outputs.remove(0, 2);
         pair.outputs.remove(0, 3);
         assertThat(pair.outputs.usedBytes()).isZero();
-        assertThat(Arrays.asList(half)).hasSize(1);
     }
 }
