@@ -163,7 +163,7 @@ developer_engines() {
 # Spark with our shuffle manager, beside its own. Where its jars cannot be fetched the first time, it is skipped.
 developer_spark-demo() {
   local target=$home/verbena.spark/target
-  if ! (build_room verbena.spark "the shuffle of Spark; the first time Spark's jars are fetched" -Pspark); then
+  if ! (build_room verbena.spark "the shuffle of Spark (the first time its jars are fetched)" -Pspark); then
     if grep -qE 'Could not transfer|Unknown host|offline mode|Network is unreachable' "$state/verbena.spark.log"; then
       echo "verbena: spark-demo: skipped: Spark's jars cannot be fetched"
       return

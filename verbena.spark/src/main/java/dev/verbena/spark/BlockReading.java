@@ -19,7 +19,8 @@ import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.WorkRequest;
 
-/// One request of Spark for blocks of a peer, carried out by READs in three rounds: where the outputs are, where the blocks
+/// One request of Spark for blocks of a peer, carried out by READs in three rounds: where the outputs are, where the
+/// blocks
 /// are in them, the blocks. All READs of a round are under way at once. One thread uses it.
 final class BlockReading implements AutoCloseable {
     /// Of one READ. Longer blocks are several, so that a loss does not cost a whole one.
@@ -104,7 +105,8 @@ final class BlockReading implements AutoCloseable {
 
     private List<MapOutputTable.Entry> look(List<Peer.Key> keys, int probe) throws InterruptedException {
         RemoteMemory table = way.entrance().table();
-        MemoryRegion into = buffer((long) keys.size() * MapOutputTable.BUCKET_BYTES).region();
+        MemoryRegion into =
+                buffer((long) keys.size() * MapOutputTable.BUCKET_BYTES).region();
         var reads = new ArrayList<WorkRequest>();
         for (int i = 0; i < keys.size(); i++) {
             Peer.Key key = keys.get(i);
@@ -136,9 +138,8 @@ final class BlockReading implements AutoCloseable {
     private List<Placed> place(List<Wanted> wanted, Map<Peer.Key, MapOutputTable.Entry> found)
             throws InterruptedException {
         var placed = new ArrayList<Placed>();
-        List<Wanted> here = wanted.stream()
-                .filter(block -> found.containsKey(block.key()))
-                .toList();
+        List<Wanted> here =
+                wanted.stream().filter(block -> found.containsKey(block.key())).toList();
         MemoryRegion into = buffer(2L * Long.BYTES * here.size()).region();
         var reads = new ArrayList<WorkRequest>();
         var entries = new ArrayList<MapOutputTable.Entry>();
@@ -190,8 +191,8 @@ final class BlockReading implements AutoCloseable {
             var parts = new ArrayList<WorkRequest>();
             for (long done = 0; done < block.bytes(); done += READ_MAX) {
                 int part = (int) Math.min(READ_MAX, block.bytes() - done);
-                parts.add(connection.readAsync(
-                        into.region(), at + done, part, memory(block.entry()), block.at() + done));
+                parts.add(
+                        connection.readAsync(into.region(), at + done, part, memory(block.entry()), block.at() + done));
             }
             reads.add(parts);
             at += block.bytes();

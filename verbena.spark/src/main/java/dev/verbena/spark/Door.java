@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import verbena.verbs.AckTimeout;
 import verbena.verbs.Access;
+import verbena.verbs.AckTimeout;
 import verbena.verbs.Capability;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -26,7 +26,8 @@ import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.Secret;
 
-/// A device of this executor. Peers come in and READ what is registered in [#outputs()]; this executor goes out through it
+/// A device of this executor. Peers come in and READ what is registered in [#outputs()]; this executor goes out through
+/// it
 /// with memory of [#buffers()], which no peer can touch. Any thread may use it.
 final class Door implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Door.class);
@@ -130,7 +131,8 @@ final class Door implements AutoCloseable {
     private static String kind(Context context) {
         return context.device().isOfHost()
                 ? "host"
-                : context.device().transportType() + " " + context.gids(1).getFirst().type();
+                : context.device().transportType() + " "
+                        + context.gids(1).getFirst().type();
     }
 
     private ConnectionOptions options(ProtectionDomain domain, Secret proof) {
@@ -204,7 +206,12 @@ final class Door implements AutoCloseable {
 
     Directory.Entrance entrance(int index, MemoryRegion table) {
         return new Directory.Entrance(
-                kind, isProven, index, address.getHostAddress(), listener.localAddress().getPort(), table.remote());
+                kind,
+                isProven,
+                index,
+                address.getHostAddress(),
+                listener.localAddress().getPort(),
+                table.remote());
     }
 
     @Override

@@ -10,7 +10,8 @@ import org.slf4j.LoggerFactory;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Secret;
 
-/// What an executor has for its shuffles: doors, map outputs, and a client that reads those of others. Made when the first
+/// What an executor has for its shuffles: doors, map outputs, and a client that reads those of others. Made when the
+/// first
 /// task needs it. Any thread may use it.
 final class Executor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
@@ -58,7 +59,10 @@ final class Executor implements AutoCloseable {
         var directory = new Directory(secret, outputs.entrances());
         LOG.info("map outputs up to {} bytes in memory, read by way of {}", settings.memoryBytes(), doors);
         return new Executor(
-                doors, outputs, new ReadingBlockClient.Home(host, env.blockManager().blockStoreClient()), directory);
+                doors,
+                outputs,
+                new ReadingBlockClient.Home(host, env.blockManager().blockStoreClient()),
+                directory);
     }
 
     MapOutputs outputs() {

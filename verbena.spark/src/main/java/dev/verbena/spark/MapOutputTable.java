@@ -6,12 +6,15 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
-/// Where the map outputs of an executor are, in memory that other executors READ: a hash table of buckets of four slots.
-/// An output is in one of [#PROBES] successive buckets from its hash on, so a reader needs the owner's help for nothing.
+/// Where the map outputs of an executor are, in memory that other executors READ: a hash table of buckets of four
+/// slots.
+/// An output is in one of [#PROBES] successive buckets from its hash on, so a reader needs the owner's help for
+/// nothing.
 ///
 ///     map id | shuffle id, partitions | address | keys by door | bytes | check | 16 unused
 ///
-/// All fields are of eight bytes, big-endian. The check is a hash of the fields before it and is written last; zero means
+/// All fields are of eight bytes, big-endian. The check is a hash of the fields before it and is written last; zero
+/// means
 /// that the slot is free. A reader takes no slot whose check does not match.
 ///
 /// The owner's methods exclude each other; reading needs no lock.

@@ -53,7 +53,8 @@ final class MapOutputs implements AutoCloseable {
         this.limit = settings.memoryBytes();
         long bytes = (long) settings.tableSlots() * MapOutputTable.SLOT_BYTES;
         this.tables = doors.isEmpty() ? List.of() : everywhere(bytes);
-        this.table = doors.isEmpty() ? null : new MapOutputTable(tables.getFirst().segment());
+        this.table =
+                doors.isEmpty() ? null : new MapOutputTable(tables.getFirst().segment());
     }
 
     /// Allocates memory, registered at all doors.
@@ -154,7 +155,12 @@ final class MapOutputs implements AutoCloseable {
         MemoryRegion first = regions.getFirst();
         int[] keys = regions.stream().mapToInt(MemoryRegion::rkey).toArray();
         var entry = new MapOutputTable.Entry(
-                shuffleId, mapId, partitions, first.address(), Arrays.copyOf(keys, MapOutputTable.DOORS_MAX), first.length());
+                shuffleId,
+                mapId,
+                partitions,
+                first.address(),
+                Arrays.copyOf(keys, MapOutputTable.DOORS_MAX),
+                first.length());
         if (table == null || !table.add(entry)) {
             return false;
         }

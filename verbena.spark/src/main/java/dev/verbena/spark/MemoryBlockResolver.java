@@ -21,13 +21,13 @@ import scala.Option;
 import scala.Tuple2;
 import scala.jdk.javaapi.CollectionConverters;
 
-/// Finds blocks of map outputs in memory, and in Spark's files those that are there. It serves tasks of this executor, peers
+/// Finds blocks of map outputs in memory, and in Spark's files those that are there. It serves tasks of this executor,
+/// peers
 /// that come by Spark's transport, and the migration of blocks from an executor that is decommissioned.
 final class MemoryBlockResolver extends IndexShuffleBlockResolver {
     private final Supplier<Executor> executor;
 
-    MemoryBlockResolver(
-            SparkConf conf, ConcurrentMap<Object, OpenHashSet<Object>> tasks, Supplier<Executor> executor) {
+    MemoryBlockResolver(SparkConf conf, ConcurrentMap<Object, OpenHashSet<Object>> tasks, Supplier<Executor> executor) {
         super(conf, null, tasks);
         this.executor = executor;
     }
@@ -78,7 +78,8 @@ final class MemoryBlockResolver extends IndexShuffleBlockResolver {
     }
 
     @Override
-    public scala.collection.immutable.List<Tuple2<BlockId, ManagedBuffer>> getMigrationBlocks(ShuffleBlockInfo shuffle) {
+    public scala.collection.immutable.List<Tuple2<BlockId, ManagedBuffer>> getMigrationBlocks(
+            ShuffleBlockInfo shuffle) {
         int shuffleId = shuffle.shuffleId();
         long mapId = shuffle.mapId();
         MapOutput output = outputs().find(shuffleId, mapId);

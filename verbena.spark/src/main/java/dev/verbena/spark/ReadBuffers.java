@@ -12,7 +12,8 @@ import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 
-/// Registered memory that READs fill. A buffer that Spark has read is used again; up to [#IDLE_MAX] bytes are kept for that.
+/// Registered memory that READs fill. A buffer that Spark has read is used again; up to [#IDLE_MAX] bytes are kept for
+/// that.
 /// How much is in use at once is Spark's decision, by `spark.reducer.maxSizeInFlight`. Any thread may use it.
 final class ReadBuffers implements AutoCloseable {
     static final long IDLE_MAX = 64L << 20;
@@ -49,7 +50,8 @@ final class ReadBuffers implements AutoCloseable {
     private void giveBack(MemoryRegion region) {
         synchronized (idle) {
             if (!closed && idleBytes + region.length() <= IDLE_MAX) {
-                idle.computeIfAbsent(region.length(), size -> new ArrayDeque<>()).addLast(region);
+                idle.computeIfAbsent(region.length(), size -> new ArrayDeque<>())
+                        .addLast(region);
                 idleBytes += region.length();
                 return;
             }

@@ -15,8 +15,10 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.shuffle.checksum.Cause;
 import org.jspecify.annotations.Nullable;
 
-/// Fetches blocks of other executors by READ, and by Spark's own client where there is no way to read them: without a common
-/// device, from files, or when READs fail. Spark's iterator calls it in place of that client, so limits, metrics, retries and
+/// Fetches blocks of other executors by READ, and by Spark's own client where there is no way to read them: without a
+/// common
+/// device, from files, or when READs fail. Spark's iterator calls it in place of that client, so limits, metrics,
+/// retries and
 /// `FetchFailedException` are Spark's. Any thread may use it.
 final class ReadingBlockClient extends BlockStoreClient {
     private static final int THREADS_MIN = 4;
@@ -39,7 +41,8 @@ final class ReadingBlockClient extends BlockStoreClient {
         this.counters = counters;
         int count = Math.max(THREADS_MIN, 2 * Runtime.getRuntime().availableProcessors());
         this.threads = new ThreadPoolExecutor(count, count, 30, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), work -> {
-            Thread thread = Thread.ofPlatform().daemon().name("verbena-spark-read").unstarted(work);
+            Thread thread =
+                    Thread.ofPlatform().daemon().name("verbena-spark-read").unstarted(work);
             thread.setContextClassLoader(ReadingBlockClient.class.getClassLoader());
             return thread;
         });

@@ -7,7 +7,8 @@ import java.nio.ByteBuffer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.util.ByteBufferInputStream;
 
-/// A block, or several successive ones, in registered memory. Nothing is copied: Spark's streams read the memory itself, for
+/// A block, or several successive ones, in registered memory. Nothing is copied: Spark's streams read the memory
+/// itself, for
 /// as long as they hold it.
 final class RegionBlock extends ManagedBuffer {
     /// What the memory belongs to. Any thread may call.

@@ -10,9 +10,11 @@ import org.apache.spark.SparkConf;
 /// @param memoryBytes that map outputs of an executor may fill
 /// @param tableSlots map outputs that the table of an executor has room for, a power of two
 /// @param isProofRequired whether a device is left out whose connections cannot prove the application's secret
-/// @param isEncrypted whether what crosses the network has to be encrypted, and map outputs are not encrypted themselves
+/// @param isEncrypted whether what crosses the network has to be encrypted, and map outputs are not encrypted
+/// themselves
 record Settings(List<String> devices, long memoryBytes, int tableSlots, boolean isProofRequired, boolean isEncrypted) {
-    /// Devices, separated by semicolons. `auto` is the system's device that has the executor's address, or else `rocev2` there.
+    /// Devices, separated by semicolons. `auto` is the system's device that has the executor's address, or else
+    /// `rocev2` there.
     static final String DEVICES = "spark.verbena.devices";
 
     static final String MEMORY = "spark.verbena.memory";
@@ -27,7 +29,10 @@ record Settings(List<String> devices, long memoryBytes, int tableSlots, boolean 
     ///
     /// @throws IllegalArgumentException when two settings contradict each other; names them
     static SparkConf prepare(SparkConf conf) {
-        refuse(conf, "spark.shuffle.service.enabled", "map outputs are in memory of executors, which that service cannot see");
+        refuse(
+                conf,
+                "spark.shuffle.service.enabled",
+                "map outputs are in memory of executors, which that service cannot see");
         refuse(conf, "spark.shuffle.push.enabled", "map outputs are read where they are, and not pushed");
         String plugin = conf.get(IO_PLUGIN, VerbenaDataIO.class.getName());
         if (!plugin.equals(VerbenaDataIO.class.getName())) {
@@ -66,6 +71,7 @@ record Settings(List<String> devices, long memoryBytes, int tableSlots, boolean 
                 || conf.getBoolean("spark.authenticate.enableSaslEncryption", false)
                 || conf.getBoolean("spark.ssl.rpc.enabled", false);
         boolean proof = conf.getBoolean(PROOF, true);
-        return new Settings(devices, memory, slots, proof, wanted && !conf.getBoolean("spark.io.encryption.enabled", false));
+        return new Settings(
+                devices, memory, slots, proof, wanted && !conf.getBoolean("spark.io.encryption.enabled", false));
     }
 }

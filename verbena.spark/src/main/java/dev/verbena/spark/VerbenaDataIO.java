@@ -19,7 +19,8 @@ import org.apache.spark.shuffle.api.SingleSpillShuffleMapOutputWriter;
 import org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO;
 import org.apache.spark.util.TaskCompletionListener;
 
-/// Where Spark's writers put map outputs: into the memory of [VerbenaShuffleManager], and into files when that is full. The
+/// Where Spark's writers put map outputs: into the memory of [VerbenaShuffleManager], and into files when that is full.
+/// The
 /// manager chooses it; Spark makes it.
 public final class VerbenaDataIO implements ShuffleDataIO {
     private final LocalDiskShuffleDataIO files;
@@ -86,8 +87,8 @@ public final class VerbenaDataIO implements ShuffleDataIO {
                 ByteBuffer into = data.asByteBuffer();
                 while (into.hasRemaining()) {
                     if (channel.read(into) < 0) {
-                        throw new IOException(spill + ": " + data.byteSize() + " bytes expected, and it ends at "
-                                + into.position());
+                        throw new IOException(
+                                spill + ": " + data.byteSize() + " bytes expected, and it ends at " + into.position());
                     }
                 }
             }

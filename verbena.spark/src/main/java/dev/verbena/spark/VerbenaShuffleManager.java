@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 /// A shuffle by one-sided READ, for Apache Spark 4: `spark.shuffle.manager=dev.verbena.spark.VerbenaShuffleManager`.
 ///
 /// Map outputs are written by Spark's own sort writers, into registered memory. Reducers READ blocks of other executors
-/// there, within a host through shared memory, else over the network. Spark's own transport carries what cannot be read:
+/// there, within a host through shared memory, else over the network. Spark's own transport carries what cannot be
+/// read:
 /// outputs in files, and all blocks of an executor without a device.
 ///
 /// Spark makes one in the driver and in each executor. Any thread may use it.
@@ -32,7 +33,8 @@ public final class VerbenaShuffleManager extends SortShuffleManager {
     public VerbenaShuffleManager(SparkConf conf) {
         super(Settings.prepare(conf));
         this.settings = Settings.of(conf);
-        this.resolver = new MemoryBlockResolver(conf, super.shuffleBlockResolver().taskIdMapsForShuffle(), this::executor);
+        this.resolver =
+                new MemoryBlockResolver(conf, super.shuffleBlockResolver().taskIdMapsForShuffle(), this::executor);
     }
 
     /// The manager of this process.
@@ -46,7 +48,8 @@ public final class VerbenaShuffleManager extends SortShuffleManager {
                 "spark.shuffle.manager: " + VerbenaShuffleManager.class.getName() + " expected in this process");
     }
 
-    /// What the shuffle manager of this process has counted, by name; for a task, that is the executor's. Empty with another
+    /// What the shuffle manager of this process has counted, by name; for a task, that is the executor's. Empty with
+    /// another
     /// manager, or before the first shuffle.
     public static Map<String, Long> counters() {
         return SparkEnv.get() != null
@@ -91,8 +94,7 @@ public final class VerbenaShuffleManager extends SortShuffleManager {
         var base = (BaseShuffleHandle<K, ?, C>) handle;
         var blocks = SparkEnv.get()
                 .mapOutputTracker()
-                .getMapSizesByExecutorId(
-                        handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition);
+                .getMapSizesByExecutorId(handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition);
         var source = new VerbenaShuffleReader.Source(blocks, canUseBatchFetch(startPartition, endPartition, task));
         return new VerbenaShuffleReader<>(base.dependency(), source, executor().client(), task, metrics);
     }

@@ -107,7 +107,8 @@ final class VerbenaShuffleReader<K, C> implements ShuffleReader<K, C> {
                 .toCompletionIterator();
     }
 
-    /// Blocks of successive partitions are one stream only when serialised, compressed and encrypted parts can follow each
+    /// Blocks of successive partitions are one stream only when serialised, compressed and encrypted parts can follow
+    /// each
     /// other in it.
     private boolean canBeFetchedWhole(SparkConf conf) {
         package$ names = package$.MODULE$;
@@ -127,16 +128,19 @@ final class VerbenaShuffleReader<K, C> implements ShuffleReader<K, C> {
         if (dependency.keyOrdering().isDefined()) {
             Option combining = isCombined ? aggregator.map(VerbenaShuffleReader::merging) : aggregator;
             var sorter = new ExternalSorter(
-                    task, combining, Option.empty(), dependency.keyOrdering(), dependency.serializer(), new RowBasedChecksum[0]);
+                    task,
+                    combining,
+                    Option.empty(),
+                    dependency.keyOrdering(),
+                    dependency.serializer(),
+                    new RowBasedChecksum[0]);
             return sorter.insertAllAndUpdateMetrics(records);
         }
         if (aggregator.isEmpty()) {
             return (Iterator) records;
         }
         Aggregator combiner = aggregator.get();
-        return isCombined
-                ? combiner.combineCombinersByKey(records, task)
-                : combiner.combineValuesByKey(records, task);
+        return isCombined ? combiner.combineCombinersByKey(records, task) : combiner.combineValuesByKey(records, task);
     }
 
     /// An aggregator for values that map tasks have combined already.

@@ -17,7 +17,8 @@ class DirectoryTest {
             Secret.of(new byte[32]),
             List.of(
                     new Directory.Entrance("host", true, 0, "127.0.0.1", 70, new RemoteMemory(1L << 40, -5, 4096)),
-                    new Directory.Entrance("InfiniBand RoCE v2", false, 1, "::1", 65_535, new RemoteMemory(3, 4, 4096))));
+                    new Directory.Entrance(
+                            "InfiniBand RoCE v2", false, 1, "::1", 65_535, new RemoteMemory(3, 4, 4096))));
 
     @Test
     void aReaderUnderstandsWhatAnExecutorSays() throws IOException {
@@ -29,7 +30,8 @@ class DirectoryTest {
         byte[] whole = directory.bytes();
         for (int length = 0; length < whole.length; length++) {
             byte[] cut = Arrays.copyOf(whole, length);
-            assertThatThrownBy(() -> Directory.read(new ByteArrayInputStream(cut))).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> Directory.read(new ByteArrayInputStream(cut)))
+                    .isInstanceOf(IOException.class);
         }
         var random = new SplittableRandom(1);
         for (int i = 0; i < 2_000; i++) {

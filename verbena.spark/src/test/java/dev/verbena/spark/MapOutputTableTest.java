@@ -11,8 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class MapOutputTableTest {
-    private final MemorySegment memory =
-            Arena.ofAuto().allocate(64L * MapOutputTable.SLOT_BYTES, Long.BYTES);
+    private final MemorySegment memory = Arena.ofAuto().allocate(64L * MapOutputTable.SLOT_BYTES, Long.BYTES);
     private final MapOutputTable table = new MapOutputTable(memory);
 
     private static MapOutputTable.Entry entry(int shuffle, long map) {
@@ -75,7 +74,8 @@ class MapOutputTableTest {
         table.add(entry(4, 11));
         var random = new SplittableRandom(1);
         for (int i = 0; i < 1_000; i++) {
-            MemorySegment copy = Arena.ofAuto().allocate(memory.byteSize(), Long.BYTES).copyFrom(memory);
+            MemorySegment copy =
+                    Arena.ofAuto().allocate(memory.byteSize(), Long.BYTES).copyFrom(memory);
             long bucket = MapOutputTable.bucketOffset(memory.byteSize(), 4, 11, 0);
             long at = bucket + random.nextInt(5 * Long.BYTES);
             copy.set(java.lang.foreign.ValueLayout.JAVA_BYTE, at, (byte) random.nextInt());

@@ -9,7 +9,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
-import org.apache.spark.SparkConf;
 import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
 import org.apache.spark.shuffle.api.ShufflePartitionWriter;
 import org.apache.spark.shuffle.api.metadata.MapOutputCommitMessage;
@@ -61,15 +60,18 @@ class MemoryMapOutputWriterTest {
         int onDisk = 0;
         Secret secret = Secret.of(new byte[16]);
         for (int chunks = 0; chunks < 14; chunks++) {
-            Settings settings = new Settings(
-                    List.of("shm"), (long) chunks * MapOutputs.CHUNK_BYTES + 5_000, 64, true, false);
+            Settings settings =
+                    new Settings(List.of("shm"), (long) chunks * MapOutputs.CHUNK_BYTES + 5_000, 64, true, false);
             List<Door> doors = Door.open(settings, InetAddress.getLoopbackAddress(), secret);
             try (MapOutputs outputs = new MapOutputs(doors, settings)) {
                 var disk = new Disk();
                 var writer = new MemoryMapOutputWriter(outputs, 1, 2, PARTITIONS, () -> disk, new ReadCounters());
                 byte[][] expected = write(writer, chunks);
                 long[] lengths = writer.commitAllPartitions(new long[0]).getPartitionLengths();
-                assertThat(lengths).containsExactly(Arrays.stream(expected).mapToLong(all -> all.length).toArray());
+                assertThat(lengths)
+                        .containsExactly(Arrays.stream(expected)
+                                .mapToLong(all -> all.length)
+                                .toArray());
                 MapOutput output = outputs.find(1, 2);
                 if (output == null) {
                     onDisk++;

@@ -76,8 +76,7 @@ class ReadingBlockClientTest {
         private final ReadingBlockClient client;
 
         private Pair(String devices, String memory) throws IOException {
-            settings = Settings.of(
-                    new SparkConf(false)
+            settings = Settings.of(new SparkConf(false)
                     .set(Settings.DEVICES, devices)
                     .set(Settings.MEMORY, memory)
                     .set(Settings.PROOF, String.valueOf(!devices.equals("iwarp"))));
@@ -95,12 +94,14 @@ class ReadingBlockClientTest {
         }
 
         private boolean add(int shuffle, long map, String... partitions) throws IOException {
-            long[] lengths = Stream.of(partitions)
-                    .mapToLong(text -> bytes(text).length)
-                    .toArray();
+            long[] lengths =
+                    Stream.of(partitions).mapToLong(text -> bytes(text).length).toArray();
             byte[] all = bytes(String.join("", partitions));
-            return outputs.add(shuffle, map, lengths, data -> MemorySegment.copy(
-                    MemorySegment.ofArray(all), 0, data, 0, all.length));
+            return outputs.add(
+                    shuffle,
+                    map,
+                    lengths,
+                    data -> MemorySegment.copy(MemorySegment.ofArray(all), 0, data, 0, all.length));
         }
 
         private Map<String, String> fetch(String... blocks) throws InterruptedException {
@@ -169,7 +170,10 @@ class ReadingBlockClientTest {
                 .toArray(String[]::new);
         for (int map = 0; map < 200; map++) {
             int number = map;
-            pair.add(3, map, IntStream.range(0, 20).mapToObj(i -> number + "/" + i).toArray(String[]::new));
+            pair.add(
+                    3,
+                    map,
+                    IntStream.range(0, 20).mapToObj(i -> number + "/" + i).toArray(String[]::new));
         }
         Map<String, String> got = pair.fetch(blocks);
         for (int map = 0; map < 200; map++) {
@@ -238,9 +242,8 @@ class ReadingBlockClientTest {
 
     @Test
     void whatHasToBeEncryptedStaysWithinTheHost() throws Exception {
-        Settings settings = Settings.of(new SparkConf(false)
-                .set(Settings.DEVICES, "shm;rocev2")
-                .set("spark.network.crypto.enabled", "true"));
+        Settings settings = Settings.of(
+                new SparkConf(false).set(Settings.DEVICES, "shm;rocev2").set("spark.network.crypto.enabled", "true"));
         List<Door> doors = Door.open(settings, InetAddress.getByName(HOST), SECRET);
         open.addAll(doors);
         assertThat(doors).singleElement().matches(Door::isOfHost);

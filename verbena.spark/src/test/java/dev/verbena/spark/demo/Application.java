@@ -21,7 +21,8 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.sql.SparkSession;
 import scala.Tuple2;
 
-/// A Spark application, in a process of its own: runs the jobs, and prints what came out and what Spark and the executors have
+/// A Spark application, in a process of its own: runs the jobs, and prints what came out and what Spark and the
+/// executors have
 /// counted. Its settings are system properties, as `spark-submit` sets them.
 ///
 /// A line is `result JOB NANOS TEXT`, `metric NAME NUMBER` of Spark, or `counter NAME NUMBER` of all executors.
@@ -31,7 +32,8 @@ public final class Application {
 
     private Application() {}
 
-    /// @param args records, partitions, a file of text, jobs by name and with commas; and a file to be made by the task that
+    /// @param args records, partitions, a file of text, jobs by name and with commas; and a file to be made by the task
+    /// that
     ///     ends its executor, or nothing
     public static void main(String[] args) throws IOException, TimeoutException {
         try (SparkSession session = SparkSession.builder().appName("spark-demo").getOrCreate()) {

@@ -84,7 +84,8 @@ record Jobs(SparkSession session, int records, int partitions, String text) {
                         hash = 31 * hash + record.hashCode();
                         count++;
                     }
-                    return List.of(first + " " + before + " " + count + " " + hash).iterator();
+                    return List.of(first + " " + before + " " + count + " " + hash)
+                            .iterator();
                 })
                 .collect();
         return ends.size() + " partitions, " + Integer.toHexString(ends.hashCode());
@@ -133,7 +134,8 @@ record Jobs(SparkSession session, int records, int partitions, String text) {
     /// How often each word is in the documents of this project.
     String words() {
         List<Tuple2<String, Integer>> counts = spark().textFile(text, partitions)
-                .flatMap(line -> Arrays.asList(NO_WORD.split(line.toLowerCase(java.util.Locale.ROOT))).iterator())
+                .flatMap(line -> Arrays.asList(NO_WORD.split(line.toLowerCase(java.util.Locale.ROOT)))
+                        .iterator())
                 .mapToPair(word -> new Tuple2<>(word, 1))
                 .reduceByKey(Integer::sum, partitions)
                 .sortByKey()
@@ -198,7 +200,10 @@ record Jobs(SparkSession session, int records, int partitions, String text) {
                 .selectExpr("id", "hash(id) % 25 AS nation")
                 .createOrReplaceTempView("customers");
         session.range(0, records / 4, 1, partitions)
-                .selectExpr("id", "pmod(hash(id, 1), " + records / 40 + ") AS customer", "1992 + pmod(hash(id, 2), 7) AS year")
+                .selectExpr(
+                        "id",
+                        "pmod(hash(id, 1), " + records / 40 + ") AS customer",
+                        "1992 + pmod(hash(id, 2), 7) AS year")
                 .createOrReplaceTempView("orders");
         session.range(0, records, 1, partitions)
                 .selectExpr(

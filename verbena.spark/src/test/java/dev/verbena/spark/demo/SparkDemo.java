@@ -11,7 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// The same jobs with Spark's sort shuffle and with ours, over several devices and through faults. Compares results, and says
+/// The same jobs with Spark's sort shuffle and with ours, over several devices and through faults. Compares results,
+/// and says
 /// what share of the remote bytes went by READ. The last line is `N passed, N failed`.
 public final class SparkDemo {
     private static final Duration LIMIT = Duration.ofMinutes(6);
@@ -45,7 +46,10 @@ public final class SparkDemo {
         Path build = Path.of(args[1]);
         var spark = new SparkRun(build.resolve("home"), build.resolve("lib"), args[2], LIMIT);
         spark.prepare();
-        var demo = new SparkDemo(spark, isSmall ? "40000" : "400000", Path.of(args[0], "docs").resolve("*.md").toString());
+        var demo = new SparkDemo(
+                spark,
+                isSmall ? "40000" : "400000",
+                Path.of(args[0], "docs").resolve("*.md").toString());
         boolean isGood = demo.run(isSmall);
         System.exit(isGood ? 0 : 1);
     }
@@ -123,7 +127,10 @@ public final class SparkDemo {
                     scenario.name() + ": the job whose executor ends",
                     ("sum " + sum).equals(ours.results().get("killed")) && Files.exists(killed),
                     "sum " + sum + "; got " + ours.results().get("killed"));
-            judge(scenario.name() + ": map outputs in files", ours.counter("outputs.files") > 0, ours.counters().toString());
+            judge(
+                    scenario.name() + ": map outputs in files",
+                    ours.counter("outputs.files") > 0,
+                    ours.counters().toString());
         }
         if (!scenario.isFaulty()) {
             judge(
@@ -159,7 +166,9 @@ public final class SparkDemo {
                 "      %s: remote bytes %,d%s, fetch wait %d ms, write %d ms, tasks that failed %d; seconds:%s%n",
                 name,
                 ours.metric("remote.bytes"),
-                ours == sorted ? "" : String.format(Locale.ROOT, " (%.1f %% by READ)", remote == 0 ? 0 : 100.0 * byRead / remote),
+                ours == sorted
+                        ? ""
+                        : String.format(Locale.ROOT, " (%.1f %% by READ)", remote == 0 ? 0 : 100.0 * byRead / remote),
                 ours.metric("fetch.wait.ms"),
                 ours.metric("write.ns") / 1_000_000,
                 ours.metric("failed.tasks"),

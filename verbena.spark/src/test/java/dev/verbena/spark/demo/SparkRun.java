@@ -91,10 +91,14 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
                 .redirectOutput(out.toFile());
         builder.environment()
                 .putAll(Map.of(
-                        "JAVA_HOME", java.toString(),
-                        "SPARK_HOME", home.toString(),
-                        "SPARK_SCALA_VERSION", "2.13",
-                        "SPARK_LOCAL_IP", "127.0.0.1"));
+                        "JAVA_HOME",
+                        java.toString(),
+                        "SPARK_HOME",
+                        home.toString(),
+                        "SPARK_SCALA_VERSION",
+                        "2.13",
+                        "SPARK_LOCAL_IP",
+                        "127.0.0.1"));
         Process driver = builder.start();
         boolean isOver = false;
         try {
@@ -130,8 +134,8 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
     }
 
     private static Outcome outcome(List<String> lines, String trouble) {
-        var outcome = new Outcome(
-                new LinkedHashMap<>(), new LinkedHashMap<>(), new TreeMap<>(), new TreeMap<>(), trouble);
+        var outcome =
+                new Outcome(new LinkedHashMap<>(), new LinkedHashMap<>(), new TreeMap<>(), new TreeMap<>(), trouble);
         for (String line : lines) {
             String[] words = line.split(" ", 4);
             switch (words[0]) {
