@@ -182,13 +182,13 @@ class VerbsDocTest {
                 .toList();
     }
 
-    /// The transport of Netty, tests of other rooms, the races, the workbench, the fuzz targets and the lab are not on
-    /// the class path of this one.
+    /// What stands on Netty and Spark, tests of other rooms, the races, the workbench, the fuzz targets and the lab are
+    /// not on the class path of this one.
     private static boolean isElsewhere(String name) {
         try (Stream<Path> rooms = Files.list(ROOT)) {
             return Stream.concat(
                             rooms.map(room -> room.resolve("src/test/java")),
-                            Stream.of("verbena.netty", "bench", "jcstress", "fuzz", "verbena.lab")
+                            Stream.of("verbena.netty", "verbena.spark", "bench", "jcstress", "fuzz", "verbena.lab")
                                     .map(module -> ROOT.resolve(module).resolve("src/main/java")))
                     .filter(Files::isDirectory)
                     .anyMatch(sources -> hasFile(sources, name + ".java"));

@@ -19,9 +19,8 @@ import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.WorkRequest;
 
-/// One request of Spark for blocks of a peer, carried out by READs in three rounds: where the outputs are, where the
-/// blocks
-/// are in them, the blocks. All READs of a round are under way at once. One thread uses it.
+/// One request of Spark for blocks of a peer, carried out by READs in three rounds: where the outputs are, where
+/// the blocks are in them, the blocks. All READs of a round are under way at once. One thread uses it.
 final class BlockReading implements AutoCloseable {
     /// Of one READ. Longer blocks are several, so that a loss does not cost a whole one.
     private static final int READ_MAX = 1 << 20;
@@ -30,22 +29,22 @@ final class BlockReading implements AutoCloseable {
 
     /// A block as Spark names it: successive partitions of one map output.
     private record Wanted(String name, int shuffleId, long mapId, int first, int end) {
-        private Peer.Key key() {
-            return new Peer.Key(shuffleId, mapId);
+        private RemoteExecutor.Key key() {
+            return new RemoteExecutor.Key(shuffleId, mapId);
         }
     }
 
     /// Where in the memory of its output a block is.
     private record Placed(Wanted wanted, MapOutputTable.Entry entry, long at, long bytes) {}
 
-    private final Peer peer;
-    private final Peer.Way way;
+    private final RemoteExecutor peer;
+    private final RemoteExecutor.Way way;
     private final Connection connection;
     private final ReadCounters counters;
     private final Set<String> delivered = new HashSet<>();
     private final List<ReadBuffers.Buffer> buffers = new ArrayList<>();
 
-    BlockReading(Peer peer, Peer.Way way, ReadCounters counters) {
+    BlockReading(RemoteExecutor peer, RemoteExecutor.Way way, ReadCounters counters) {
         this.peer = peer;
         this.way = way;
         this.connection = way.connection();
@@ -81,9 +80,9 @@ final class BlockReading implements AutoCloseable {
 
     // ---- where the outputs are
 
-    private Map<Peer.Key, MapOutputTable.Entry> find(List<Wanted> wanted) throws InterruptedException {
-        var found = new LinkedHashMap<Peer.Key, MapOutputTable.Entry>();
-        var missing = new LinkedHashMap<Peer.Key, Boolean>();
+    private Map<RemoteExecutor.Key, MapOutputTable.Entry> find(List<Wanted> wanted) throws InterruptedException {
+        var found = new LinkedHashMap<RemoteExecutor.Key, MapOutputTable.Entry>();
+        var missing = new LinkedHashMap<RemoteExecutor.Key, Boolean>();
         for (Wanted block : wanted) {
             MapOutputTable.Entry entry = peer.known(block.shuffleId(), block.mapId());
             if (entry == null) {
@@ -95,7 +94,7 @@ final class BlockReading implements AutoCloseable {
         for (int probe = 0; probe < MapOutputTable.PROBES && !missing.isEmpty(); probe++) {
             for (MapOutputTable.Entry entry : look(List.copyOf(missing.keySet()), probe)) {
                 peer.learn(entry);
-                Peer.Key key = new Peer.Key(entry.shuffleId(), entry.mapId());
+                RemoteExecutor.Key key = new RemoteExecutor.Key(entry.shuffleId(), entry.mapId());
                 found.put(key, entry);
                 missing.remove(key);
             }
@@ -103,13 +102,13 @@ final class BlockReading implements AutoCloseable {
         return found;
     }
 
-    private List<MapOutputTable.Entry> look(List<Peer.Key> keys, int probe) throws InterruptedException {
+    private List<MapOutputTable.Entry> look(List<RemoteExecutor.Key> keys, int probe) throws InterruptedException {
         RemoteMemory table = way.entrance().table();
         MemoryRegion into =
                 buffer((long) keys.size() * MapOutputTable.BUCKET_BYTES).region();
         var reads = new ArrayList<WorkRequest>();
         for (int i = 0; i < keys.size(); i++) {
-            Peer.Key key = keys.get(i);
+            RemoteExecutor.Key key = keys.get(i);
             long at = MapOutputTable.bucketOffset(table.length(), key.shuffleId(), key.mapId(), probe);
             reads.add(connection.readAsync(
                     into, (long) i * MapOutputTable.BUCKET_BYTES, MapOutputTable.BUCKET_BYTES, table, at));
@@ -130,12 +129,12 @@ final class BlockReading implements AutoCloseable {
     }
 
     private RemoteMemory memory(MapOutputTable.Entry entry) {
-        return new RemoteMemory(entry.address(), entry.keys()[way.entrance().index()], entry.bytes());
+        return entry.at(way.entrance().index());
     }
 
     // ---- where the blocks are
 
-    private List<Placed> place(List<Wanted> wanted, Map<Peer.Key, MapOutputTable.Entry> found)
+    private List<Placed> place(List<Wanted> wanted, Map<RemoteExecutor.Key, MapOutputTable.Entry> found)
             throws InterruptedException {
         var placed = new ArrayList<Placed>();
         List<Wanted> here =

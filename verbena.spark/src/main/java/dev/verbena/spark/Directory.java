@@ -11,10 +11,9 @@ import java.util.List;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Secret;
 
-/// What a reader has to know of an executor, once: its doors, and the secret that opens them. The executor gives it to
-/// those
-/// that ask Spark's own block service for the block [#BLOCK]. So an executor without Spark's authentication gets no
-/// key.
+/// What a reader has to know of an executor, once: its doors, and the secret that opens them. The executor gives it
+/// to those that ask Spark's own block service for the block [#BLOCK]. So an executor without Spark's
+/// authentication gets no key.
 ///
 /// @param doors in order of nearness, none when the executor has no device
 record Directory(Secret secret, List<Entrance> doors) {

@@ -26,9 +26,8 @@ import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.Secret;
 
-/// A device of this executor. Peers come in and READ what is registered in [#outputs()]; this executor goes out through
-/// it
-/// with memory of [#buffers()], which no peer can touch. Any thread may use it.
+/// A device of this executor. Peers come in and READ what is registered in [#outputs()]; this executor goes out
+/// through it with memory of [#buffers()], which no peer can touch. Any thread may use it.
 final class Door implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Door.class);
     private static final Duration LOOK_AROUND = Duration.ofSeconds(10);

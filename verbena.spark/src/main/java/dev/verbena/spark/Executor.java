@@ -10,9 +10,8 @@ import org.slf4j.LoggerFactory;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Secret;
 
-/// What an executor has for its shuffles: doors, map outputs, and a client that reads those of others. Made when the
-/// first
-/// task needs it. Any thread may use it.
+/// What an executor has for its shuffles: doors, map outputs, and a client that reads those of others. Made when
+/// the first task needs it. Any thread may use it.
 final class Executor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
     private static final int SECRET_BYTES = 32;

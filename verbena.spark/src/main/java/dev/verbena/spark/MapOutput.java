@@ -9,13 +9,11 @@ import java.util.Set;
 import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
 
-/// One map output in registered memory: an index of where each partition begins, and one more number for the end; then
-/// the
-/// partitions. The numbers count from the end of the index, have eight bytes and are big-endian.
+/// One map output in registered memory: an index of where each partition begins, and one more number for the end;
+/// then the partitions. The numbers count from the end of the index, have eight bytes and are big-endian.
 ///
-/// Peers READ it until it is withdrawn. Blocks that this process reads itself, or sends by Spark's transport, hold the
-/// memory
-/// until they are released, also when that is later. Any thread may use it.
+/// Peers READ it until it is withdrawn. Blocks that this process reads itself, or sends by Spark's transport, hold
+/// the memory until they are released, also when that is later. Any thread may use it.
 final class MapOutput implements RegionBlock.Holder {
     static final ValueLayout.OfLong OFFSET = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 

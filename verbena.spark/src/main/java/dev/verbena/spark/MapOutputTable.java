@@ -5,17 +5,16 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.RemoteMemory;
 
 /// Where the map outputs of an executor are, in memory that other executors READ: a hash table of buckets of four
-/// slots.
-/// An output is in one of [#PROBES] successive buckets from its hash on, so a reader needs the owner's help for
-/// nothing.
+/// slots. An output is in one of [#PROBES] successive buckets from its hash on, so a reader needs the owner's help
+/// for nothing.
 ///
 ///     map id | shuffle id, partitions | address | keys by door | bytes | check | 16 unused
 ///
 /// All fields are of eight bytes, big-endian. The check is a hash of the fields before it and is written last; zero
-/// means
-/// that the slot is free. A reader takes no slot whose check does not match.
+/// means that the slot is free. A reader takes no slot whose check does not match.
 ///
 /// The owner's methods exclude each other; reading needs no lock.
 final class MapOutputTable {
@@ -35,18 +34,24 @@ final class MapOutputTable {
     /// A map output as readers know it.
     ///
     /// @param partitions how many partitions its index has
-    /// @param address of the index; the bytes of the partitions follow it
-    /// @param keys of the memory at each door
-    /// @param bytes of index and partitions
-    record Entry(int shuffleId, long mapId, int partitions, long address, int[] keys, long bytes) {}
+    /// @param memory of index and partitions, with its key at the first door
+    /// @param secondKey at the second door, if there is one
+    record Entry(int shuffleId, long mapId, int partitions, RemoteMemory memory, int secondKey) {
+        long bytes() {
+            return memory.length();
+        }
+
+        /// What a reader at a door of this index names.
+        RemoteMemory at(int door) {
+            return door == 0 ? memory : new RemoteMemory(memory.address(), secondKey, memory.length());
+        }
+    }
 
     private final MemorySegment slots;
-    private final int buckets;
 
     /// @param slots zeroed memory, aligned to 8 bytes; its size is a power of two times [#BUCKET_BYTES]
     MapOutputTable(MemorySegment slots) {
         this.slots = slots;
-        this.buckets = buckets(slots.byteSize());
     }
 
     private static int buckets(long bytes) {
@@ -109,22 +114,21 @@ final class MapOutputTable {
             }
             boolean isIt = words[0] == mapId && (int) (words[1] >>> 32) == shuffleId;
             if (isIt && bucket.get(FIELD, at + CHECK) == check(words)) {
-                int[] keys = {(int) (words[3] >>> 32), (int) words[3]};
-                return new Entry(shuffleId, mapId, (int) words[1], words[2], keys, words[4]);
+                var memory = new RemoteMemory(words[2], (int) (words[3] >>> 32), words[4]);
+                return new Entry(shuffleId, mapId, (int) words[1], memory, (int) words[3]);
             }
         }
         return null;
     }
 
     private static long[] words(Entry entry) {
-        int[] keys = entry.keys();
-        int second = keys.length > 1 ? keys[1] : 0;
+        RemoteMemory memory = entry.memory();
         return new long[] {
             entry.mapId(),
             pair(entry.shuffleId(), entry.partitions()),
-            entry.address(),
-            pair(keys[0], second),
-            entry.bytes()
+            memory.address(),
+            pair(memory.rkey(), entry.secondKey()),
+            memory.length()
         };
     }
 

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
@@ -66,7 +65,7 @@ final class MapOutputs implements AutoCloseable {
                 regions.add(door.register(regions.getFirst()));
             }
             return regions;
-        } catch (VerbsException e) {
+        } catch (VerbsException | OutOfMemoryError e) {
             regions.reversed().forEach(MemoryRegion::close);
             throw e;
         }
@@ -101,11 +100,16 @@ final class MapOutputs implements AutoCloseable {
             return null;
         }
         MemorySegment chunk = chunks.pollLast();
-        if (chunk == null) {
-            return Arena.ofAuto().allocate(CHUNK_BYTES, Long.BYTES);
+        if (chunk != null) {
+            idleChunks.decrementAndGet();
+            return chunk;
         }
-        idleChunks.decrementAndGet();
-        return chunk;
+        try {
+            return Arena.ofAuto().allocate(CHUNK_BYTES, Long.BYTES);
+        } catch (OutOfMemoryError e) { // -XX:MaxDirectMemorySize
+            used.addAndGet(-CHUNK_BYTES);
+            return null;
+        }
     }
 
     void giveBack(Collection<MemorySegment> unused) {
@@ -140,7 +144,7 @@ final class MapOutputs implements AutoCloseable {
             MapOutput.writeIndex(memory, lengths);
             filling.into(memory.asSlice(MapOutput.indexBytes(lengths.length)));
             done = publish(shuffleId, mapId, lengths.length, regions);
-        } catch (VerbsException e) {
+        } catch (VerbsException | OutOfMemoryError e) {
             LOG.warn("map output {}/{} goes to a file: {}", shuffleId, mapId, e.getMessage());
         } finally {
             if (!done) {
@@ -153,14 +157,8 @@ final class MapOutputs implements AutoCloseable {
 
     private boolean publish(int shuffleId, long mapId, int partitions, List<MemoryRegion> regions) {
         MemoryRegion first = regions.getFirst();
-        int[] keys = regions.stream().mapToInt(MemoryRegion::rkey).toArray();
-        var entry = new MapOutputTable.Entry(
-                shuffleId,
-                mapId,
-                partitions,
-                first.address(),
-                Arrays.copyOf(keys, MapOutputTable.DOORS_MAX),
-                first.length());
+        int secondKey = regions.size() > 1 ? regions.get(1).rkey() : 0;
+        var entry = new MapOutputTable.Entry(shuffleId, mapId, partitions, first.remote(), secondKey);
         if (table == null || !table.add(entry)) {
             return false;
         }

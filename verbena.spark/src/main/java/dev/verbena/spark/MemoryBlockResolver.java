@@ -21,9 +21,9 @@ import scala.Option;
 import scala.Tuple2;
 import scala.jdk.javaapi.CollectionConverters;
 
-/// Finds blocks of map outputs in memory, and in Spark's files those that are there. It serves tasks of this executor,
-/// peers
-/// that come by Spark's transport, and the migration of blocks from an executor that is decommissioned.
+/// Finds blocks of map outputs in memory, and in Spark's files those that are there. It serves tasks of this
+/// executor, peers that come by Spark's transport, and the migration of blocks from an executor that is
+/// decommissioned.
 final class MemoryBlockResolver extends IndexShuffleBlockResolver {
     private final Supplier<Executor> executor;
 

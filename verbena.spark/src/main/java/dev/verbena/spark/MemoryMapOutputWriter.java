@@ -8,8 +8,7 @@ import org.apache.spark.shuffle.api.metadata.MapOutputCommitMessage;
 import org.jspecify.annotations.Nullable;
 
 /// Writes a map output into memory. When that is full, the output moves to Spark's own writer of files, at whatever
-/// byte it
-/// is. One thread uses it.
+/// byte it is. One thread uses it.
 final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
     /// Makes the writer of files.
     interface Files {

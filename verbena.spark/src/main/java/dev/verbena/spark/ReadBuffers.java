@@ -8,13 +8,14 @@ import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 
-/// Registered memory that READs fill. A buffer that Spark has read is used again; up to [#IDLE_MAX] bytes are kept for
-/// that.
-/// How much is in use at once is Spark's decision, by `spark.reducer.maxSizeInFlight`. Any thread may use it.
+/// Registered memory that READs fill. A buffer that Spark has read is used again; up to [#IDLE_MAX] bytes are kept
+/// for that. How much is in use at once is Spark's decision, by `spark.reducer.maxSizeInFlight`. Any thread may use
+/// it.
 final class ReadBuffers implements AutoCloseable {
     static final long IDLE_MAX = 64L << 20;
     private static final long STEP = 64L << 10;
@@ -84,9 +85,10 @@ final class ReadBuffers implements AutoCloseable {
 
         /// A part as a block, which holds this buffer once more.
         RegionBlock block(long offset, long bytes) {
-            retain();
             MemorySegment part = region.segment().asSlice(offset, bytes);
-            return new RegionBlock(part, this);
+            var made = new RegionBlock(part, this);
+            ManagedBuffer _ = made.retain();
+            return made;
         }
 
         @Override

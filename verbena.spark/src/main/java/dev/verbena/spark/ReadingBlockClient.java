@@ -15,11 +15,9 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.shuffle.checksum.Cause;
 import org.jspecify.annotations.Nullable;
 
-/// Fetches blocks of other executors by READ, and by Spark's own client where there is no way to read them: without a
-/// common
-/// device, from files, or when READs fail. Spark's iterator calls it in place of that client, so limits, metrics,
-/// retries and
-/// `FetchFailedException` are Spark's. Any thread may use it.
+/// Fetches blocks of other executors by READ, and by Spark's own client where there is no way to read them: without
+/// a common device, from files, or when READs fail. Spark's iterator calls it in place of that client, so limits,
+/// metrics, retries and `FetchFailedException` are Spark's. Any thread may use it.
 final class ReadingBlockClient extends BlockStoreClient {
     private static final int THREADS_MIN = 4;
 
@@ -32,7 +30,7 @@ final class ReadingBlockClient extends BlockStoreClient {
     private final Home home;
     private final List<Door> doors;
     private final ReadCounters counters;
-    private final Map<String, Peer> peers = new ConcurrentHashMap<>();
+    private final Map<String, RemoteExecutor> peers = new ConcurrentHashMap<>();
     private final ThreadPoolExecutor threads;
 
     ReadingBlockClient(Home home, List<Door> doors, ReadCounters counters) {
@@ -61,8 +59,9 @@ final class ReadingBlockClient extends BlockStoreClient {
             transport(host, port, executor, blocks, listener, files);
             return;
         }
-        Peer peer = peers.computeIfAbsent(
-                executor + "@" + host + ":" + port, name -> new Peer(home, host, port, executor, doors, counters));
+        RemoteExecutor peer = peers.computeIfAbsent(
+                executor + "@" + host + ":" + port,
+                name -> new RemoteExecutor(home, host, port, executor, doors, counters));
         try {
             threads.execute(() -> {
                 List<String> left = peer.read(Arrays.asList(blocks), listener);
@@ -121,6 +120,6 @@ final class ReadingBlockClient extends BlockStoreClient {
     @Override
     public void close() {
         threads.shutdownNow();
-        peers.values().forEach(Peer::close);
+        peers.values().forEach(RemoteExecutor::close);
     }
 }

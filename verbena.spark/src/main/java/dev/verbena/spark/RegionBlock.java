@@ -4,24 +4,32 @@ import io.netty.buffer.Unpooled;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.util.ByteBufferInputStream;
 
 /// A block, or several successive ones, in registered memory. Nothing is copied: Spark's streams read the memory
-/// itself, for
-/// as long as they hold it.
+/// itself, for as long as they hold it.
 final class RegionBlock extends ManagedBuffer {
     /// What the memory belongs to. Any thread may call.
     interface Holder {
+        /// Holds the memory once more.
+        ///
         /// @throws IllegalStateException when the memory was given back before
         void retain();
 
+        /// Holds it once less; the last one gives it back.
         void release();
     }
 
     private final MemorySegment data;
     private final Holder holder;
+    /// Those that were retained and not released. Spark's server releases blocks that it did not get to send, without
+    /// having retained them: such a release takes nothing away.
+    private final AtomicInteger holds = new AtomicInteger();
 
+    /// Holds nothing yet.
+    ///
     /// @param data at most [Integer#MAX_VALUE] bytes
     RegionBlock(MemorySegment data, Holder holder) {
         this.data = data;
@@ -46,19 +54,22 @@ final class RegionBlock extends ManagedBuffer {
     @Override
     public ManagedBuffer retain() {
         holder.retain();
+        holds.incrementAndGet();
         return this;
     }
 
     @Override
     public ManagedBuffer release() {
-        holder.release();
+        if (holds.getAndUpdate(before -> Math.max(0, before - 1)) > 0) {
+            holder.release();
+        }
         return this;
     }
 
     /// Spark's transport calls this once, and releases the block when it has left.
     @Override
     public Object convertToNetty() {
-        holder.retain();
+        ManagedBuffer _ = retain();
         return Unpooled.wrappedBuffer(nioByteBuffer());
     }
 

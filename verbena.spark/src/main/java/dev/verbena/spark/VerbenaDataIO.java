@@ -19,9 +19,8 @@ import org.apache.spark.shuffle.api.SingleSpillShuffleMapOutputWriter;
 import org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO;
 import org.apache.spark.util.TaskCompletionListener;
 
-/// Where Spark's writers put map outputs: into the memory of [VerbenaShuffleManager], and into files when that is full.
-/// The
-/// manager chooses it; Spark makes it.
+/// Where Spark's writers put map outputs: into the memory of [VerbenaShuffleManager], and into files when that is
+/// full. The manager chooses it; Spark makes it.
 public final class VerbenaDataIO implements ShuffleDataIO {
     private final LocalDiskShuffleDataIO files;
 

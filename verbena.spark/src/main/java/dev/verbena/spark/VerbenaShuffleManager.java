@@ -14,10 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /// A shuffle by one-sided READ, for Apache Spark 4: `spark.shuffle.manager=dev.verbena.spark.VerbenaShuffleManager`.
 ///
-/// Map outputs are written by Spark's own sort writers, into registered memory. Reducers READ blocks of other executors
-/// there, within a host through shared memory, else over the network. Spark's own transport carries what cannot be
-/// read:
-/// outputs in files, and all blocks of an executor without a device.
+/// Map outputs are written by Spark's own sort writers, into registered memory. Reducers READ blocks of other
+/// executors there, within a host through shared memory, else over the network. Spark's own transport carries what
+/// cannot be read: outputs in files, and all blocks of an executor without a device.
 ///
 /// Spark makes one in the driver and in each executor. Any thread may use it.
 public final class VerbenaShuffleManager extends SortShuffleManager {
@@ -48,9 +47,8 @@ public final class VerbenaShuffleManager extends SortShuffleManager {
                 "spark.shuffle.manager: " + VerbenaShuffleManager.class.getName() + " expected in this process");
     }
 
-    /// What the shuffle manager of this process has counted, by name; for a task, that is the executor's. Empty with
-    /// another
-    /// manager, or before the first shuffle.
+    /// What the shuffle manager of this process has counted, by name; for a task, that is the executor's. Empty
+    /// with another manager, or before the first shuffle.
     public static Map<String, Long> counters() {
         return SparkEnv.get() != null
                         && SparkEnv.get().shuffleManager() instanceof VerbenaShuffleManager manager

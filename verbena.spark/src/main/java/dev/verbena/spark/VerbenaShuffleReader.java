@@ -107,9 +107,8 @@ final class VerbenaShuffleReader<K, C> implements ShuffleReader<K, C> {
                 .toCompletionIterator();
     }
 
-    /// Blocks of successive partitions are one stream only when serialised, compressed and encrypted parts can follow
-    /// each
-    /// other in it.
+    /// Blocks of successive partitions are one stream only when serialised, compressed and encrypted parts can
+    /// follow each other in it.
     private boolean canBeFetchedWhole(SparkConf conf) {
         package$ names = package$.MODULE$;
         boolean isCompressed = (boolean) conf.get(names.SHUFFLE_COMPRESS());

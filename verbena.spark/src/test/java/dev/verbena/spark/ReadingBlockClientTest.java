@@ -80,7 +80,7 @@ class ReadingBlockClientTest {
                     .set(Settings.DEVICES, devices)
                     .set(Settings.MEMORY, memory)
                     .set(Settings.PROOF, String.valueOf(!devices.equals("iwarp"))));
-            InetAddress host = InetAddress.getByName(HOST);
+            InetAddress host = InetAddress.ofLiteral(HOST);
             List<Door> theirs = Door.open(settings, host, SECRET);
             List<Door> ours = Door.open(settings, host, SECRET);
             assertThat(theirs).hasSize(settings.devices().size());
@@ -235,16 +235,44 @@ class ReadingBlockClientTest {
     }
 
     @Test
+    void aBlockThatIsReleasedUnsentTakesNothingFromItsOutput() throws Exception {
+        Pair pair = new Pair("shm", "64m");
+        pair.add(0, 1, "here");
+        MapOutput output = Objects.requireNonNull(pair.outputs.find(0, 1));
+        for (int i = 0; i < 3; i++) {
+            ManagedBuffer _ = output.block(0, 1).release(); // as Spark's server does when a reader has gone
+        }
+        assertThat(pair.fetch("shuffle_0_1_0")).containsEntry("shuffle_0_1_0", "here");
+        ManagedBuffer held = output.block(0, 1).retain();
+        ManagedBuffer _ = held.release().release();
+        assertThat(pair.fetch("shuffle_0_1_0")).containsEntry("shuffle_0_1_0", "here");
+    }
+
+    @Test
+    void aMistakeWhileReadingIsAnswered() throws Exception {
+        Pair pair = new Pair("shm", "64m");
+        pair.add(0, 1, "here");
+        pair.transport.directory = new Directory(
+                SECRET,
+                pair.outputs.entrances().stream()
+                        .map(door -> new Directory.Entrance(
+                                door.kind(), door.isProven(), 0, "no address", door.port(), door.table()))
+                        .toList());
+        assertThat(pair.fetch("shuffle_0_1_0")).containsEntry("shuffle_0_1_0", "transport shuffle_0_1_0");
+        assertThat(counters.failures.sum()).isEqualTo(1);
+    }
+
+    @Test
     void aDeviceThatCannotHaveASecretProvenIsLeftOut() throws Exception {
         Settings settings = Settings.of(new SparkConf(false).set(Settings.DEVICES, "iwarp"));
-        assertThat(Door.open(settings, InetAddress.getByName(HOST), SECRET)).isEmpty();
+        assertThat(Door.open(settings, InetAddress.ofLiteral(HOST), SECRET)).isEmpty();
     }
 
     @Test
     void whatHasToBeEncryptedStaysWithinTheHost() throws Exception {
         Settings settings = Settings.of(
                 new SparkConf(false).set(Settings.DEVICES, "shm;rocev2").set("spark.network.crypto.enabled", "true"));
-        List<Door> doors = Door.open(settings, InetAddress.getByName(HOST), SECRET);
+        List<Door> doors = Door.open(settings, InetAddress.ofLiteral(HOST), SECRET);
         open.addAll(doors);
         assertThat(doors).singleElement().matches(Door::isOfHost);
     }
@@ -264,7 +292,7 @@ class ReadingBlockClientTest {
         pair.client.close();
         var far = new ReadingBlockClient(
                 new ReadingBlockClient.Home(HOST, pair.transport),
-                Door.open(pair.settings, InetAddress.getByName(HOST), SECRET),
+                Door.open(pair.settings, InetAddress.ofLiteral(HOST), SECRET),
                 counters);
         open.add(far);
         var left = new CountDownLatch(1);

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
@@ -22,8 +23,7 @@ import org.apache.spark.sql.SparkSession;
 import scala.Tuple2;
 
 /// A Spark application, in a process of its own: runs the jobs, and prints what came out and what Spark and the
-/// executors have
-/// counted. Its settings are system properties, as `spark-submit` sets them.
+/// executors have counted. Its settings are system properties, as `spark-submit` sets them.
 ///
 /// A line is `result JOB NANOS TEXT`, `metric NAME NUMBER` of Spark, or `counter NAME NUMBER` of all executors.
 public final class Application {
@@ -32,9 +32,10 @@ public final class Application {
 
     private Application() {}
 
-    /// @param args records, partitions, a file of text, jobs by name and with commas; and a file to be made by the task
-    /// that
-    ///     ends its executor, or nothing
+    /// Runs the jobs.
+    ///
+    /// @param args records, partitions, a file of text, jobs by name and with commas; and a file to be made by the
+    ///     task that ends its executor, or nothing
     public static void main(String[] args) throws IOException, TimeoutException {
         try (SparkSession session = SparkSession.builder().appName("spark-demo").getOrCreate()) {
             var metrics = new Metrics();
@@ -44,9 +45,9 @@ public final class Application {
             if (args.length > 4) {
                 killInShuffle(session, jobs.partitions(), Path.of(args[4]));
             }
-            for (String name : args[3].split(",")) {
+            for (String name : args[3].split(",", -1)) {
                 long begin = System.nanoTime();
-                String result = all.get(name).run();
+                String result = Objects.requireNonNull(all.get(name), name).run();
                 System.out.println("result " + name + " " + (System.nanoTime() - begin) + " " + result);
             }
             counters(session).forEach((name, value) -> System.out.println("counter " + name + " " + value));

@@ -11,9 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// The same jobs with Spark's sort shuffle and with ours, over several devices and through faults. Compares results,
-/// and says
-/// what share of the remote bytes went by READ. The last line is `N passed, N failed`.
+/// The same jobs with Spark's sort shuffle and with ours, over several devices and through faults. Compares
+/// results, and says what share of the remote bytes went by READ. The last line is `N passed, N failed`.
 public final class SparkDemo {
     private static final Duration LIMIT = Duration.ofMinutes(6);
     private static final String JOBS = "sort,group,join,words,blocks,revenue,skew";
@@ -40,6 +39,8 @@ public final class SparkDemo {
         this.text = text;
     }
 
+    /// Runs all of it; the status is 1 when something has failed.
+    ///
     /// @param args the checkout, the build's folder, the class path for Spark's processes, and `--small` or nothing
     public static void main(String[] args) throws IOException, InterruptedException {
         boolean isSmall = args.length > 3 && args[3].equals("--small");
@@ -114,7 +115,7 @@ public final class SparkDemo {
         if (!judge(scenario.name(), ours.trouble().isEmpty(), ours.trouble())) {
             return;
         }
-        for (String job : scenario.jobs().split(",")) {
+        for (String job : scenario.jobs().split(",", -1)) {
             String expected = sorted.results().get(job);
             String got = ours.results().get(job);
             judge(scenario.name() + ": " + job, String.valueOf(expected).equals(got), expected + "; got " + got);

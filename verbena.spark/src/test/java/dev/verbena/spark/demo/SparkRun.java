@@ -79,7 +79,7 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
         var command = new ArrayList<String>();
         Path java = Path.of(System.getProperty("java.home"));
         command.add(java.resolve("bin/java").toString());
-        command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
+        command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ", -1)));
         command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g"));
         command.addAll(List.of("-cp", classes + ":" + home.resolve("conf") + ":" + jars + "/*"));
         everyRun(settings).forEach((name, value) -> command.add("-D" + name + "=" + value));

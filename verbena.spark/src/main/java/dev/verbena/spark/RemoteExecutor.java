@@ -19,8 +19,8 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Connection;
 
 /// Another executor, whose map outputs this one reads. Any thread may use it.
-final class Peer implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Peer.class);
+final class RemoteExecutor implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RemoteExecutor.class);
     private static final long DIRECTORY_SECONDS = 120;
     /// After a failure to connect, blocks go by Spark's transport for so long.
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -49,7 +49,7 @@ final class Peer implements AutoCloseable {
     private long failedNanos;
     private boolean closed;
 
-    Peer(
+    RemoteExecutor(
             ReadingBlockClient.Home home,
             String host,
             int port,
@@ -70,26 +70,14 @@ final class Peer implements AutoCloseable {
     List<String> read(List<String> blocks, BlockFetchingListener listener) {
         try {
             Way through = way();
-            if (through == null) {
-                return blocks;
-            }
-            var reading = new BlockReading(this, through, counters);
-            try {
-                return reading.read(blocks, listener);
-            } catch (VerbsException e) {
-                List<String> left = reading.left(blocks);
-                fail(through, left.size() + " blocks go by Spark's transport: " + e.getMessage());
-                return left;
-            } finally {
-                reading.close();
-            }
-        } catch (VerbsException e) {
+            return through == null ? blocks : read(through, blocks, listener);
+        } catch (RuntimeException e) { // a mistake, too: Spark waits for an answer
             synchronized (this) {
                 hasFailed = true;
                 failedNanos = System.nanoTime();
             }
             counters.failures.increment();
-            LOG.warn("{}: no connection, so blocks go by Spark's transport: {}", this, e.getMessage());
+            LOG.warn("{}: no connection, so blocks go by Spark's transport: {}", this, e.toString());
             return blocks;
         } catch (IOException e) { // its block service does not answer, so neither will it for the blocks
             blocks.forEach(block -> listener.onBlockFetchFailure(block, e));
@@ -97,6 +85,26 @@ final class Peer implements AutoCloseable {
         } catch (InterruptedException e) { // this executor ends
             blocks.forEach(block -> listener.onBlockFetchFailure(block, e));
             return List.of();
+        }
+    }
+
+    private List<String> read(Way through, List<String> blocks, BlockFetchingListener listener)
+            throws InterruptedException {
+        var reading = new BlockReading(this, through, counters);
+        boolean mayBeUnderWay = true;
+        try {
+            List<String> left = reading.read(blocks, listener);
+            mayBeUnderWay = false;
+            return left;
+        } catch (RuntimeException | OutOfMemoryError e) {
+            List<String> left = reading.left(blocks);
+            fail(through, left.size() + " blocks go by Spark's transport: " + e);
+            return left;
+        } finally {
+            if (mayBeUnderWay) {
+                through.connection().close(); // before the memory of its READs is used again
+            }
+            reading.close();
         }
     }
 
@@ -110,7 +118,7 @@ final class Peer implements AutoCloseable {
             known.connection().close();
             way = null;
         }
-        if (closed || hasFailed && System.nanoTime() - failedNanos < REST_NANOS) {
+        if (closed || isResting()) {
             return null;
         }
         hasFailed = false;
@@ -121,6 +129,10 @@ final class Peer implements AutoCloseable {
         }
         way = connect(of);
         return way;
+    }
+
+    private synchronized boolean isResting() {
+        return hasFailed && System.nanoTime() - failedNanos < REST_NANOS;
     }
 
     private @Nullable Way connect(Directory of) throws InterruptedException {
@@ -188,7 +200,6 @@ final class Peer implements AutoCloseable {
                 way = null;
             }
         }
-        failed.connection().close(); // before the memory of its READs is used again
         entries.clear();
     }
 
