@@ -14,6 +14,7 @@ import verbena.subnet.manager.ManagerOptions;
 import verbena.subnet.manager.SubnetManager;
 import verbena.subnet.node.Node;
 import verbena.subnet.node.NodeSpec;
+import verbena.subnet.topology.LinkSpeed;
 import verbena.subnet.topology.Topology;
 import verbena.wire.ib.FlowControl;
 import verbena.wire.mad.NodeInfo;
@@ -46,11 +47,13 @@ public final class Fabric {
     private static final class Cable {
         final End a;
         final End b;
+        final LinkSpeed speed;
         boolean isPlugged = true;
 
-        Cable(End a, End b) {
+        Cable(End a, End b, LinkSpeed speed) {
             this.a = a;
             this.b = b;
+            this.speed = speed;
         }
     }
 
@@ -75,7 +78,8 @@ public final class Fabric {
                             : new ChannelAdapter(this, made, BUFFER_BLOCKS));
         }
         for (Topology.Link link : topology.links()) {
-            cables.add(new Cable(new End(node(link.a()), link.portA()), new End(node(link.b()), link.portB())));
+            var a = new End(node(link.a()), link.portA());
+            cables.add(new Cable(a, new End(node(link.b()), link.portB()), link.speed()));
         }
         cables.forEach(this::train);
     }
@@ -248,7 +252,7 @@ public final class Fabric {
     private void train(Cable cable) {
         if (cable.a.isPolling() && cable.b.isPolling()) {
             for (End end : List.of(cable.a, cable.b)) {
-                end.port().linkUp(nowNanos);
+                end.port().linkUp(cable.speed, nowNanos);
                 end.node.attend();
             }
         }

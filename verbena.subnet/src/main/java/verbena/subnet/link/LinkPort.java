@@ -3,6 +3,7 @@ package verbena.subnet.link;
 import java.lang.foreign.MemorySegment;
 import verbena.subnet.node.Node;
 import verbena.subnet.node.NodePort;
+import verbena.subnet.topology.LinkSpeed;
 import verbena.wire.BigEndian;
 import verbena.wire.ib.FlowControl;
 import verbena.wire.ib.Lrh;
@@ -34,9 +35,6 @@ public final class LinkPort {
 
     private static final int LANES = 16;
     // What all links run at, as bits of PortInfo: four lanes of 25 Gb/s, or 10 Gb/s for programs that know no more.
-    private static final int WIDTH_4X = 2;
-    private static final int SPEED_10 = 4;
-    private static final int SPEED_25 = 2;
     private static final int HALF = 2_048; // of what 12 bits count
     private static final int BYTES_MIN = Lrh.BYTES + Packet.BYTES_MIN + Vcrc.BYTES;
     /// What a packet may have beside its payload, LRH through ICRC (IBTA 7.7.8).
@@ -82,7 +80,7 @@ public final class LinkPort {
     // ---- states
 
     /// The link has come up: the port initializes (IBTA 7.2.7), and all credits begin anew.
-    public void linkUp(long nowNanos) {
+    public void linkUp(LinkSpeed speed, long nowNanos) {
         if (port.state() == PortInfo.DOWN) {
             for (int lane = 0; lane < LANES; lane++) {
                 sent[lane] = 0;
@@ -90,7 +88,7 @@ public final class LinkPort {
                 received[lane] = 0;
                 told[lane] = 0;
             }
-            node.onLinkUp(port.number(), WIDTH_4X, SPEED_10, SPEED_25, nowNanos);
+            node.onLinkUp(port.number(), speed.width(), speed.speed(), speed.extended(), nowNanos);
         }
     }
 

@@ -2,6 +2,7 @@ package verbena.subnet.node;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import verbena.subnet.topology.LinkSpeed;
 import verbena.wire.mad.Field;
 import verbena.wire.mad.PkeyTable;
 import verbena.wire.mad.PortCounter;
@@ -152,6 +153,14 @@ public final class NodePort {
     /// [PortInfo#PHYSICAL_POLLING], [PortInfo#PHYSICAL_LINK_UP] …
     public int physicalState() {
         return getInt(PortInfo.PHYSICAL_STATE);
+    }
+
+    /// What the last link had.
+    public LinkSpeed speed() {
+        return new LinkSpeed(
+                getInt(PortInfo.LINK_WIDTH_ACTIVE),
+                getInt(PortInfo.LINK_SPEED_ACTIVE),
+                getInt(PortInfo.LINK_SPEED_EXT_ACTIVE));
     }
 
     /// The first of its LIDs; 0 before it has one.

@@ -14,10 +14,10 @@ import java.util.regex.Pattern;
 final class DiscoveredText {
     private static final Pattern NODE =
             Pattern.compile("(Switch|Ca)\\s+(\\d{1,3})\\s+\"([SH]-([0-9a-f]{16}))\"\\s*(?:#\\s*\"([^\"]*)\".*)?");
-    private static final Pattern PORT =
-            Pattern.compile("\\[(\\d{1,3})\\](?:\\([0-9a-f]+\\))?\\s+\"([SH]-[0-9a-f]{16})\"\\[(\\d{1,3})\\].*");
+    private static final Pattern PORT = Pattern.compile(
+            "\\[(\\d{1,3})\\](?:\\([0-9a-f]+\\))?\\s+\"([SH]-[0-9a-f]{16})\"\\[(\\d{1,3})\\](?:.*\\s(\\d{1,2}x[A-Z0-9]+))?.*");
 
-    private record Cable(int line, String a, int portA, String b, int portB) {}
+    private record Cable(int line, String a, int portA, String b, int portB, LinkSpeed speed) {}
 
     private final TopologyBuilder builder = new TopologyBuilder();
     private final Map<String, String> names = new HashMap<>();
@@ -36,7 +36,7 @@ final class DiscoveredText {
             String b = name(cable.line(), cable.b());
             if (!drawn.contains(b + '/' + cable.portB() + '/' + a + '/' + cable.portA())) {
                 drawn.add(a + '/' + cable.portA() + '/' + b + '/' + cable.portB());
-                builder.link(cable.line(), a, cable.portA(), b, cable.portB());
+                builder.link(cable.line(), a, cable.portA(), b, cable.portB(), cable.speed());
             }
         }
         return builder.build();
@@ -58,8 +58,15 @@ final class DiscoveredText {
             }
             builder.add(line, new Topology.Node(name, isSwitch, Long.parseUnsignedLong(node.group(4), 16), ports));
         } else if (port.matches() && !current.isEmpty()) {
+            // A speed that there is not here is that of the fastest link.
+            String said = port.group(4) == null ? "" : port.group(4);
             cables.add(new Cable(
-                    line, current, Integer.parseInt(port.group(1)), port.group(2), Integer.parseInt(port.group(3))));
+                    line,
+                    current,
+                    Integer.parseInt(port.group(1)),
+                    port.group(2),
+                    Integer.parseInt(port.group(3)),
+                    LinkSpeed.of(said).orElse(LinkSpeed.FASTEST)));
         }
         // All other lines are about what has been discovered, not what there is: vendor, date, counts.
     }

@@ -18,7 +18,12 @@ public record Topology(List<Node> nodes, List<Link> links) {
     public record Node(String name, boolean isSwitch, long guid, int ports) {}
 
     /// A cable between two ports, which have numbers from 1.
-    public record Link(String a, int portA, String b, int portB) {}
+    public record Link(String a, int portA, String b, int portB, LinkSpeed speed) {
+        /// A cable of the fastest link.
+        public Link(String a, int portA, String b, int portB) {
+            this(a, portA, b, portB, LinkSpeed.FASTEST);
+        }
+    }
 
     public Topology {
         nodes = List.copyOf(nodes);
@@ -30,6 +35,7 @@ public record Topology(List<Node> nodes, List<Link> links) {
     ///     switch s1 4       # a name, and how many ports
     ///     hca    h1         # one port
     ///     link   h1 s1:2    # a port without a number is the first one that is free
+    ///     link   h2 s1 1xQDR    # 1x or 4x; SDR, DDR, QDR, FDR or EDR; 4xEDR if nothing is said
     ///
     /// @throws TopologyException when it is neither
     public static Topology parse(String text) {

@@ -32,13 +32,13 @@ final class TopologyBuilder {
         return nodes.size();
     }
 
-    void link(int line, String a, int portA, String b, int portB) {
+    void link(int line, String a, int portA, String b, int portB, LinkSpeed speed) {
         if (a.equals(b)) {
             throw new TopologyException(line, "a cable from " + a + " to itself");
         }
         int atA = claim(line, a, portA);
         int atB = claim(line, b, portB);
-        links.add(new Link(a, atA, b, atB));
+        links.add(new Link(a, atA, b, atB, speed));
     }
 
     /// @param port 0 for the first one that is free

@@ -9,6 +9,7 @@ final class TopologyText {
 
     private static final long GUID_STEP = 0x100;
     private static final int FIELDS_MAX = 3;
+    private static final int FIELDS_OF_LINK = 4;
 
     private final TopologyBuilder builder = new TopologyBuilder();
 
@@ -25,17 +26,18 @@ final class TopologyText {
 
     private void read(int line, String[] words) {
         String what = words[0];
-        if (words.length > FIELDS_MAX) {
+        if (words.length > (what.equals("link") ? FIELDS_OF_LINK : FIELDS_MAX)) {
             throw new TopologyException(line, "more words than " + what + " has");
         }
         switch (what) {
             case "switch" -> node(line, words, true, words.length == FIELDS_MAX ? number(line, words[2]) : 36);
             case "hca" -> node(line, words, false, 1);
             case "link" -> {
-                if (words.length != FIELDS_MAX) {
-                    throw new TopologyException(line, "link A[:PORT] B[:PORT] expected");
+                if (words.length < FIELDS_MAX) {
+                    throw new TopologyException(line, "link A[:PORT] B[:PORT] [SPEED] expected");
                 }
-                builder.link(line, name(words[1]), port(line, words[1]), name(words[2]), port(line, words[2]));
+                LinkSpeed speed = words.length == FIELDS_MAX ? LinkSpeed.FASTEST : speed(line, words[FIELDS_MAX]);
+                builder.link(line, name(words[1]), port(line, words[1]), name(words[2]), port(line, words[2]), speed);
             }
             default -> throw new TopologyException(line, "switch, hca or link expected, got " + what);
         }
@@ -49,6 +51,12 @@ final class TopologyText {
             throw new TopologyException(line, "a name has letters, digits, '.', '_' and '-', got " + words[1]);
         }
         builder.add(line, new Topology.Node(words[1], isSwitch, GUID_FIRST + builder.size() * GUID_STEP, ports));
+    }
+
+    private static LinkSpeed speed(int line, String text) {
+        return LinkSpeed.of(text)
+                .orElseThrow(() -> new TopologyException(
+                        line, "1x or 4x with SDR, DDR, QDR, FDR or EDR expected, as 4xEDR, got " + text));
     }
 
     private static String name(String end) {

@@ -19,11 +19,12 @@ class TopologyTest {
                 hca a
                 hca b   # one port
                 link a s1:1
-                link b s1
+                link b s1 1xQDR
                 """);
         assertThat(read.nodes()).extracting(Topology.Node::name).containsExactly("s1", "a", "b");
         assertThat(read.nodes()).extracting(Topology.Node::ports).containsExactly(3, 1, 1);
-        assertThat(read.links()).containsExactly(new Link("a", 1, "s1", 1), new Link("b", 1, "s1", 2));
+        assertThat(read.links())
+                .containsExactly(new Link("a", 1, "s1", 1), new Link("b", 1, "s1", 2, new LinkSpeed(1, 4, 0)));
     }
 
     @ParameterizedTest
@@ -32,6 +33,9 @@ class TopologyTest {
             switch s1 64                 | line 1: ports: 1 to 63, got 64
             switch s1 0                  | line 1: a number from 1 expected, got 0
             hca a 2                      | line 1: hca NAME expected
+            hca a;hca b;link a           | line 3: link A[:PORT] B[:PORT] [SPEED] expected
+            hca a;hca b;link a b 4xHDR   | line 3: 1x or 4x with SDR, DDR, QDR, FDR or EDR expected, as 4xEDR, got 4xHDR
+            hca a;hca b;link a b 4xEDR 1 | line 3: more words than link has
             router r                     | line 1: switch, hca or link expected, got router
             hca a;hca a                  | line 2: a is there twice
             hca a;link a b               | line 2: there is no node b before this line
@@ -57,12 +61,12 @@ class TopologyTest {
                 devid=0xbd36
                 switchguid=0x2c90000000001(2c90000000001)
                 Switch\t36 "S-0002c90000000001"\t\t# "leaf one" enhanced port 0 lid 3 lmc 0
-                [1]\t"H-0002c90000000010"[1](2c90000000011) \t\t# "a HCA-1" lid 4 4xQDR
+                [1]\t"H-0002c90000000010"[1](2c90000000011) \t\t# "a HCA-1" lid 4 1xFDR
                 [2]\t"H-0002c90000000020"[1](2c90000000021) \t\t# "b HCA-1" lid 5 4xQDR
 
                 caguid=0x2c90000000010
                 Ca\t1 "H-0002c90000000010"\t\t# "a HCA-1"
-                [1](2c90000000011) \t"S-0002c90000000001"[1]\t\t# lid 4 lmc 0 "leaf one" lid 3 4xQDR
+                [1](2c90000000011) \t"S-0002c90000000001"[1]\t\t# lid 4 lmc 0 "leaf one" lid 3 1xFDR
 
                 Ca\t1 "H-0002c90000000020"\t\t# "b HCA-1"
                 [1](2c90000000021) \t"S-0002c90000000001"[2]\t\t# lid 5 lmc 0 "leaf one" lid 3 4xQDR
@@ -70,7 +74,9 @@ class TopologyTest {
         assertThat(read.nodes()).extracting(Topology.Node::name).containsExactly("leaf_one", "a_HCA-1", "b_HCA-1");
         assertThat(read.nodes().getFirst().guid()).isEqualTo(0x2_C900_0000_0001L);
         assertThat(read.links())
-                .containsExactly(new Link("leaf_one", 1, "a_HCA-1", 1), new Link("leaf_one", 2, "b_HCA-1", 1));
+                .containsExactly(
+                        new Link("leaf_one", 1, "a_HCA-1", 1, new LinkSpeed(1, 4, 1)),
+                        new Link("leaf_one", 2, "b_HCA-1", 1, new LinkSpeed(2, 4, 0)));
     }
 
     @Test

@@ -18,13 +18,13 @@ import java.util.regex.Pattern;
 final class FabricPage {
     private static final Pattern NODE = Pattern.compile("(\\S.*?)  (.+)");
     private static final Pattern PORT = Pattern.compile(
-            " +(\\d+) -> (.+):(\\d+) +(INIT|ARMED|ACTIVE|DOWN) +sent (\\d+) packets, received (\\d+), dropped (\\d+)");
+            " +(\\d+) -> (.+):(\\d+) +(INIT|ARMED|ACTIVE|DOWN) +(\\dx\\w+) +sent (\\d+) packets, received (\\d+), dropped (\\d+)");
     private static final int STEP = 120;
     private static final int ROW = 110;
     private static final int WIDTH_MIN = 720;
 
     /// @param counts packets sent, received and dropped
-    private record Port(int number, String peer, int peerPort, String state, List<String> counts) {}
+    private record Port(int number, String peer, int peerPort, String state, String speed, List<String> counts) {}
 
     private static final class Node {
         final String name;
@@ -74,7 +74,8 @@ final class FabricPage {
                         port.group(2),
                         Integer.parseInt(port.group(3)),
                         port.group(4),
-                        List.of(port.group(5), port.group(6), port.group(7))));
+                        port.group(5),
+                        List.of(port.group(6), port.group(7), port.group(8))));
             } else if (node.matches()) {
                 at = new Node(node.group(1), node.group(2));
                 nodes.put(at.name, at);
@@ -187,8 +188,14 @@ final class FabricPage {
                                     y(node),
                                     x(peer) + spread(port.peerPort),
                                     y(peer),
-                                    text("%s:%d – %s:%d, %s"
-                                            .formatted(node.name, port.number, port.peer, port.peerPort, port.state))));
+                                    text("%s:%d – %s:%d, %s, %s"
+                                            .formatted(
+                                                    node.name,
+                                                    port.number,
+                                                    port.peer,
+                                                    port.peerPort,
+                                                    port.state,
+                                                    port.speed))));
                 }
             }
         }
@@ -217,18 +224,20 @@ final class FabricPage {
         html.append("""
                 <h2>Ports</h2>
                 <div class="scroll"><table>
-                <tr><th class="name">node<th>port<th class="name">to<th class="name">state<th>sent<th>received<th>dropped</tr>
+                <tr><th class="name">node<th>port<th class="name">to<th class="name">state<th class="name">speed<th>sent<th>received<th>dropped</tr>
                 """);
         for (Node node : nodes.values()) {
             for (Port port : node.ports) {
-                html.append("<tr><td class=\"name\">%s<td>%d<td class=\"name\">%s:%d<td class=\"name %s\">%s"
-                        .formatted(
-                                text(node.name),
-                                port.number,
-                                text(port.peer),
-                                port.peerPort,
-                                port.state.toLowerCase(java.util.Locale.ROOT),
-                                port.state));
+                html.append(
+                        "<tr><td class=\"name\">%s<td>%d<td class=\"name\">%s:%d<td class=\"name %s\">%s<td class=\"name\">%s"
+                                .formatted(
+                                        text(node.name),
+                                        port.number,
+                                        text(port.peer),
+                                        port.peerPort,
+                                        port.state.toLowerCase(java.util.Locale.ROOT),
+                                        port.state,
+                                        port.speed));
                 port.counts.forEach(count -> html.append("<td>").append(count));
                 html.append("</tr>\n");
             }

@@ -67,11 +67,12 @@ final class FabricText {
     }
 
     private void line(NodePort port, String peer) {
-        text.append("  %3d -> %-16s %-6s  sent %d packets, received %d, dropped %d%n"
+        text.append("  %3d -> %-16s %-6s %-5s  sent %d packets, received %d, dropped %d%n"
                 .formatted(
                         port.number(),
                         peer,
                         state(port.state()),
+                        port.speed(),
                         port.count(PortCounter.TRANSMIT_PACKETS),
                         port.count(PortCounter.RECEIVE_PACKETS),
                         DROPS.stream().mapToLong(port::count).sum()));

@@ -31,11 +31,11 @@ class FabricCommandTest {
         }
         assertThat(FabricText.of(fabric, true)).isEqualTo("""
                 s1  switch of 2 ports, lid 1
-                    2 -> a:1              ACTIVE  sent 0 packets, received 0, dropped 0
+                    2 -> a:1              ACTIVE 4xEDR  sent 0 packets, received 0, dropped 0
                       lid 1 (s1) by port 0
                       lid 2 (a) by port 2
                 a  ib0, lid 2, subnet manager MASTER, sweeps 1
-                    1 -> s1:2             ACTIVE  sent 0 packets, received 0, dropped 0
+                    1 -> s1:2             ACTIVE 4xEDR  sent 0 packets, received 0, dropped 0
                 """);
         assertThat(FabricText.of(fabric, false)).doesNotContain("by port");
     }
@@ -44,21 +44,21 @@ class FabricCommandTest {
     void thePageDrawsEachNodeAndCableOnce() {
         String page = FabricPage.of("""
                 s1  switch of 4 ports, lid 1
-                    1 -> a:1              ACTIVE  sent 12 packets, received 7, dropped 1
-                    2 -> s2:1             INIT    sent 0 packets, received 0, dropped 0
+                    1 -> a:1              ACTIVE 4xEDR  sent 12 packets, received 7, dropped 1
+                    2 -> s2:1             INIT   1xQDR  sent 0 packets, received 0, dropped 0
                       lid 3 (a) by port 1
                 s2  switch of 4 ports, lid 2
-                    1 -> s1:2             INIT    sent 0 packets, received 0, dropped 0
+                    1 -> s1:2             INIT   1xQDR  sent 0 packets, received 0, dropped 0
                 alone  switch of 4 ports, lid 0
                 a  ib0, lid 3, subnet manager MASTER, sweeps 1
-                    1 -> s1:1             ACTIVE  sent 7 packets, received 12, dropped 0
+                    1 -> s1:1             ACTIVE 4xEDR  sent 7 packets, received 12, dropped 0
                 """, 5);
         assertThat(page).contains("3 switches, 1 adapters").contains("http-equiv=\"refresh\" content=\"5\"");
         assertThat(page.split("<line ", -1)).as("two cables").hasSize(3);
         assertThat(page.split("<rect ", -1)).as("four nodes").hasSize(5);
         assertThat(page)
-                .contains("<title>a:1 – s1:1, ACTIVE</title>")
-                .contains("<title>s1:2 – s2:1, INIT</title>")
+                .contains("<title>a:1 – s1:1, ACTIVE, 4xEDR</title>")
+                .contains("<title>s1:2 – s2:1, INIT, 1xQDR</title>")
                 .contains("<td>12<td>7<td>1")
                 .contains("<li>lid 3 (a) by port 1</li>");
         assertThat(FabricPage.of("<x>  switch of 1 ports, lid 1\n", 0))

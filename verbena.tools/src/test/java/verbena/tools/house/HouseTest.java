@@ -27,7 +27,7 @@ class HouseTest {
             floors("verbena.wire", "", "ib", "iwarp", "mad", "cm", "roce", "pcap", "notation"),
             floors("verbena.transport", "memory", "queue", "congestion", "", "rc", "unreliable", "iwarp"),
             floors("verbena.cm", "", "mpa"),
-            floors("verbena.subnet", "", "node", "rmpp", "agent", "routing", "manager", "link", "topology", "fabric"),
+            floors("verbena.subnet", "", "topology", "node", "rmpp", "agent", "routing", "manager", "link", "fabric"),
             floors("verbena.foreign", "", "linux", "rdma"),
             floors("verbena.provider", ""),
             floors(

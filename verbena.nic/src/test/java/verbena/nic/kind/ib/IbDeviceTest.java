@@ -96,7 +96,7 @@ class IbDeviceTest {
             hca a
             hca b
             link a s1
-            link s1 s2
+            link s1 s2 1xQDR
             link b s2
             """;
 
@@ -326,7 +326,9 @@ class IbDeviceTest {
             assertThat(request.pkey()).isEqualTo(0xFFFF);
             assertThat(request.primary().localLid()).isEqualTo(a.lid());
             assertThat(request.primary().remoteLid()).isEqualTo(b.lid());
-            assertThat(request.primary().packetRate()).as("100 Gb/s").isEqualTo(16);
+            assertThat(request.primary().packetRate())
+                    .as("10 Gb/s, of the slowest link")
+                    .isEqualTo(3);
             assertThat(request.primary().hopLimit()).isZero();
             assertThat(request.primary().subnetLocal()).isTrue();
             assertThat(request.hasAlternate())
