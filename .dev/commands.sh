@@ -131,7 +131,7 @@ developer_engines() {
   local systems=() system argument engines=$home/engines/target log=$state/engines.log
   for argument in "$@"; do
     if [ "$argument" = --list ]; then
-      sed -n 's/^            new Row("\([a-z0-9]*\)".*/\1/p' "$home/engines/src/main/java/verbena/engines/Engines.java"
+      sed -n 's/^            new Row("\([a-z0-9-]*\)".*/\1/p' "$home/engines/src/main/java/verbena/engines/Engines.java"
       return
     fi
   done

@@ -10,12 +10,15 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// `verbena engines`: runs unmodified systems of the JVM with the agent, compares their data, and says which share of
+/// `verbena engines`: runs systems of the JVM, unmodified with the agent or over our transport, compares their data,
+/// and says which share of
 /// their bytes went by RDMA. A line for each run.
 public final class Engines {
     private static final List<Row> TABLE = List.of(
             new Row("netty", "netty", "netty.NettyEcho", "netty-transport", true),
             new Row("http2", "netty", "netty.NettyHttp2", "netty-codec-http2", false),
+            new Row("netty-native", "netty-native", "nettynative.NativeEcho", "netty-transport", true),
+            new Row("http2-native", "netty-native", "nettynative.NativeHttp2", "netty-codec-http2", false),
             new Row("grpc", "grpc", "grpc.GrpcCalls", "grpc-netty", true),
             new Row("jdk", "", "JdkHttp", "", true),
             new Row("jetty", "jetty", "jetty.JettyPages", "jetty-server", false),
@@ -40,7 +43,7 @@ public final class Engines {
                         "JDK " + Runtime.version().feature(),
                         Engines.class.getPackageName() + "." + engine,
                         System.getProperty("java.class.path"),
-                        List.of(),
+                        Subject.Carrier.AGENT,
                         isTriedBadly);
             }
             Path target = root.resolve("engines/systems").resolve(folder).resolve("target");
@@ -49,7 +52,7 @@ public final class Engines {
                     version(target.resolve("lib")),
                     Engines.class.getPackageName() + "." + engine,
                     target.resolve("classes") + File.pathSeparator + target.resolve("lib") + "/*",
-                    List.of(),
+                    folder.endsWith("-native") ? Subject.Carrier.TRANSPORT : Subject.Carrier.AGENT,
                     isTriedBadly);
         }
 
@@ -108,7 +111,7 @@ public final class Engines {
             return Optional.of(row.subject(root));
         } catch (IOException e) {
             skipped++;
-            System.out.println(column(row.name(), 10) + "skipped: its jars are not there: " + e.getMessage());
+            System.out.println(column(row.name(), 14) + "skipped: its jars are not there: " + e.getMessage());
             return Optional.empty();
         }
     }
@@ -117,14 +120,17 @@ public final class Engines {
         var scenes = new ArrayList<Scene>();
         scenes.add(Scene.over(arguments.device()));
         if (subject.isTriedBadly() && !arguments.isOnlyGood()) {
-            scenes.addAll(List.of(Scene.clientOnly(), Scene.serverOnly(), Scene.killed(), Scene.lossy()));
+            if (subject.carrier() == Subject.Carrier.AGENT) {
+                scenes.addAll(List.of(Scene.clientOnly(), Scene.serverOnly()));
+            }
+            scenes.addAll(List.of(Scene.killed(), Scene.lossy()));
         }
         return scenes;
     }
 
     private void run(Subject subject, Scene scene) throws IOException, InterruptedException {
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
-        String title = column(subject.name(), 10) + column(subject.version(), 13) + column(scene.what(), 20);
+        String title = column(subject.name(), 14) + column(subject.version(), 13) + column(scene.what(), 20);
         try {
             Run.Outcome found = new Run(new Run.Jvm(java, agent, arguments.isSmall()), subject, scene).go();
             passed++;

@@ -47,7 +47,7 @@ final class Run {
                 String _ = client.hear("halfway", WORK_SECONDS);
                 String checked = scene.isKilled() ? kill(server, client) : finish(server, client);
                 double seconds = (System.nanoTime() - start) / 1e9;
-                return new Outcome(checked, judge(Counted.in(folder.resolve("summary")), client), seconds);
+                return new Outcome(checked, judge(Counted.in(summary(folder)), client), seconds);
             }
         }
     }
@@ -83,17 +83,26 @@ final class Run {
     private Member start(String role, boolean hasAgent, Path folder, String... more) throws IOException {
         Path own = Files.createDirectory(folder.resolve(role));
         var command = new ArrayList<String>(List.of(jvm.java().toString(), "-XX:+UseSerialGC", "-Xmx768m"));
-        command.addAll(subject.options());
+        if (subject.carrier() == Subject.Carrier.TRANSPORT) {
+            command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-Dengines.summary=" + summary(folder)));
+            scene.device().ifPresent(name -> command.add("-Dengines.device=" + name));
+        }
         command.addAll(List.of("-cp", subject.classPath(), Peer.class.getName(), subject.engine(), role));
         command.addAll(List.of(jvm.isSmall() ? "small" : "full", own.toString()));
         command.addAll(List.of(more));
-        Map<String, String> environment = hasAgent ? Map.of("JAVA_TOOL_OPTIONS", agent(folder)) : Map.of();
+        Map<String, String> environment = hasAgent && subject.carrier() == Subject.Carrier.AGENT
+                ? Map.of("JAVA_TOOL_OPTIONS", agent(folder))
+                : Map.of();
         return new Member(role, command, environment, folder.resolve(role + ".log"));
     }
 
     private String agent(Path folder) {
         String device =
                 scene.device().map(name -> " -Dverbena.nio.device=" + name).orElse("");
-        return "-javaagent:" + jvm.agent() + device + " -Dverbena.nio.summary=" + folder.resolve("summary");
+        return "-javaagent:" + jvm.agent() + device + " -Dverbena.nio.summary=" + summary(folder);
+    }
+
+    private static Path summary(Path folder) {
+        return folder.resolve("summary");
     }
 }

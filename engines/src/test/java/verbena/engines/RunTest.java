@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,7 +26,7 @@ class RunTest {
     private static Run.Outcome run(Class<?> engine, Scene scene) throws Exception {
         var java = Path.of(System.getProperty("java.home"), "bin", "java");
         String classPath = System.getProperty("java.class.path");
-        var subject = new Subject("test", "", engine.getName(), classPath, List.of(), false);
+        var subject = new Subject("test", "", engine.getName(), classPath, Subject.Carrier.AGENT, false);
         return new Run(new Run.Jvm(java, AGENT, true), subject, scene).go();
     }
 

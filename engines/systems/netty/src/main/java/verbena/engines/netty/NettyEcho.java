@@ -10,10 +10,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
-import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
-import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -21,28 +18,34 @@ import java.util.concurrent.TimeUnit;
 import verbena.engines.Engine;
 import verbena.engines.Job;
 
-/// Netty's NIO transport: an echo of messages of several sizes, one after the other and many at once.
+/// A transport of Netty: an echo of messages of several sizes, one after the other and many at once.
 public final class NettyEcho implements Engine {
     private static final int[] SIZES = {16, 1 << 10, 16 << 10, 64 << 10};
     private static final int AT_ONCE = 64;
     private static final long PATIENCE_SECONDS = 20;
 
+    private final NettyWay way;
+
     /// Made by its name.
-    public NettyEcho() {}
+    public NettyEcho() {
+        this(NettyWay.NIO);
+    }
+
+    /// The same over another transport.
+    public NettyEcho(NettyWay way) {
+        this.way = way;
+    }
 
     @Override
     public Serving serve(Job job) throws Exception {
-        var group = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
-        Channel listener = new ServerBootstrap()
-                .group(group)
-                .channel(NioServerSocketChannel.class)
+        var group = new MultiThreadIoEventLoopGroup(2, way.loops());
+        Channel listener = way.on(new ServerBootstrap().group(group))
                 .childHandler(new Returning())
                 .bind("127.0.0.1", 0)
                 .sync()
                 .channel();
         int port = ((InetSocketAddress) listener.localAddress()).getPort();
-        return new Serving(
-                port, () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync());
+        return new Serving(port, () -> way.end(group));
     }
 
     /// Sends back what comes.
@@ -66,12 +69,10 @@ public final class NettyEcho implements Engine {
     @Override
     public String use(InetSocketAddress server, Job job) throws Exception {
         int rounds = job.size(100, 2_000);
-        var group = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        var group = new MultiThreadIoEventLoopGroup(1, way.loops());
         var arrivals = new LinkedBlockingQueue<byte[]>();
         try {
-            Channel channel = new Bootstrap()
-                    .group(group)
-                    .channel(NioSocketChannel.class)
+            Channel channel = way.on(new Bootstrap().group(group))
                     .handler(new Receiving(arrivals))
                     .connect(server)
                     .sync()
@@ -89,7 +90,7 @@ public final class NettyEcho implements Engine {
             }
             channel.close().sync();
         } finally {
-            group.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
+            way.end(group);
         }
         return rounds * SIZES.length + " messages of 16 B to 64 KiB, and " + AT_ONCE + " at once, each byte compared";
     }

@@ -11,10 +11,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
-import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
-import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.http2.DefaultHttp2DataFrame;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersFrame;
@@ -43,15 +40,22 @@ public final class NettyHttp2 implements Engine {
     private static final int WINDOW = 1 << 20;
     private static final long PATIENCE_SECONDS = 20;
 
+    private final NettyWay way;
+
     /// Made by its name.
-    public NettyHttp2() {}
+    public NettyHttp2() {
+        this(NettyWay.NIO);
+    }
+
+    /// The same over another transport.
+    public NettyHttp2(NettyWay way) {
+        this.way = way;
+    }
 
     @Override
     public Serving serve(Job job) throws Exception {
-        var group = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
-        Channel listener = new ServerBootstrap()
-                .group(group)
-                .channel(NioServerSocketChannel.class)
+        var group = new MultiThreadIoEventLoopGroup(2, way.loops());
+        Channel listener = way.on(new ServerBootstrap().group(group))
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
@@ -67,8 +71,7 @@ public final class NettyHttp2 implements Engine {
                 .sync()
                 .channel();
         int port = ((InetSocketAddress) listener.localAddress()).getPort();
-        return new Serving(
-                port, () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync());
+        return new Serving(port, () -> way.end(group));
     }
 
     private static Http2Settings settings() {
@@ -96,11 +99,9 @@ public final class NettyHttp2 implements Engine {
     @Override
     public String use(InetSocketAddress server, Job job) throws Exception {
         int rounds = job.size(20, 200);
-        var group = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        var group = new MultiThreadIoEventLoopGroup(1, way.loops());
         try {
-            Channel connection = new Bootstrap()
-                    .group(group)
-                    .channel(NioSocketChannel.class)
+            Channel connection = way.on(new Bootstrap().group(group))
                     .handler(new ChannelInitializer<SocketChannel>() {
                         @Override
                         protected void initChannel(SocketChannel channel) {
@@ -123,7 +124,7 @@ public final class NettyHttp2 implements Engine {
             }
             connection.close().sync();
         } finally {
-            group.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
+            way.end(group);
         }
         return rounds * AT_ONCE + " streams of up to 30 kB, " + AT_ONCE + " at a time, each body compared";
     }
