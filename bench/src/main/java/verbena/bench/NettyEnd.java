@@ -1,23 +1,11 @@
 package verbena.bench;
 
-import io.netty.bootstrap.Bootstrap;
-import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.IoHandlerFactory;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.epoll.Epoll;
-import io.netty.channel.epoll.EpollIoHandler;
-import io.netty.channel.epoll.EpollServerSocketChannel;
-import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
-import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.ReferenceCountUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -26,15 +14,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import verbena.tools.report.Result;
 
-/// Netty's echo, over its epoll transport where that works: it sends back all that it receives.
+/// Netty's echo over one of its transports: it sends back all that it receives.
 final class NettyEnd implements Worker.End {
     private static final long TIMEOUT_SECONDS = 20;
     private static final int SAMPLES_MAX = 1_000_000;
 
-    private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, factory());
+    private final NettyTransport transport;
+    private final EventLoopGroup group;
 
-    private static IoHandlerFactory factory() {
-        return Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+    NettyEnd(NettyTransport transport) {
+        this.transport = transport;
+        this.group = transport.group();
     }
 
     @Override
@@ -48,10 +38,8 @@ final class NettyEnd implements Worker.End {
     }
 
     private int listen() throws InterruptedException {
-        Channel channel = new ServerBootstrap()
-                .group(group)
-                .channel(Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
-                .childOption(ChannelOption.TCP_NODELAY, true)
+        Channel channel = transport
+                .server(group)
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel made) {
@@ -66,14 +54,8 @@ final class NettyEnd implements Worker.End {
 
     private Result echo(InetSocketAddress address, int size, double seconds, int window) throws Exception {
         var client = new Client(size, seconds, window);
-        Channel channel = new Bootstrap()
-                .group(group)
-                .channel(Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class)
-                .option(ChannelOption.TCP_NODELAY, true)
-                .handler(client)
-                .connect(address)
-                .sync()
-                .channel();
+        Channel channel =
+                transport.client(group).handler(client).connect(address).sync().channel();
         try {
             return client.result.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
         } finally {

@@ -20,7 +20,8 @@ import verbena.tools.report.Report;
             "",
             "Measures in turn, round by round, two processes of this host each: Netty's echo and a stream between two"
                     + " blocking socket channels, over the JDK's TCP, and with the agent over shm and rocev2."
-                    + " The programs are the same; only the options of their virtual machines differ. Prints"
+                    + " The programs are the same; only the options of their virtual machines differ. The echo runs"
+                    + " over the transport of verbena.netty too. Prints"
                     + " medians, and whether each goal of docs/performance.md is reached. Nothing else should run.",
             ""
         },
@@ -50,10 +51,13 @@ public final class NioBench implements Callable<Integer> {
         var rounds = new Rounds(settings);
         var pairs = new ArrayList<NioPair>();
         try {
-            pairs.add(new NioPair(JDK, List.of("-Dio.netty.transport.noNative=true")));
-            pairs.add(new NioPair(SHM, List.of("-javaagent:" + agent)));
-            pairs.add(new NioPair(
+            pairs.add(NioPair.unmodified(JDK, List.of("-Dio.netty.transport.noNative=true")));
+            pairs.add(NioPair.unmodified(SHM, List.of("-javaagent:" + agent)));
+            pairs.add(NioPair.unmodified(
                     "Verbena rocev2", List.of("-javaagent:" + agent, "-Dverbena.nio.device=rocev2@127.0.0.1")));
+            pairs.add(NioPair.ofTransport("verbena.netty shm", List.of()));
+            pairs.add(NioPair.ofTransport(
+                    "verbena.netty rocev2", List.of("-D" + NettyTransport.DEVICE + "=rocev2@127.0.0.1")));
             rounds.start(pairs);
             rounds.warmUp();
             rounds.measure();

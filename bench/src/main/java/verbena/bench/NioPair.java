@@ -6,22 +6,38 @@ import java.util.List;
 import verbena.tools.report.Result;
 
 /// Netty's echo and a stream between two blocking socket channels: the same programs over one provider of `java.nio`
-/// channels, which the options of their virtual machines choose.
+/// channels, which the options of their virtual machines choose. Or the echo alone, over our transport of Netty.
 final class NioPair implements Contender {
     static final String ECHO = ", Netty echo";
     static final String STREAM = ", stream";
     static final List<Integer> SIZES = List.of(16, 1 << 10, 16 << 10, 64 << 10);
 
+    private static final String UNMODIFIED = "netty";
     private static final int FIRST = 100;
 
     private final String name;
+    private final String echo;
     private final List<String> options;
     private final List<Child> workers = new ArrayList<>();
 
+    /// @param echo the kind of the ends that echo
     /// @param options of the virtual machines
-    NioPair(String name, List<String> options) {
+    private NioPair(String name, String echo, List<String> options) {
         this.name = name;
+        this.echo = echo;
         this.options = options;
+    }
+
+    /// @param options of the virtual machines
+    static NioPair unmodified(String name, List<String> options) {
+        return new NioPair(name, UNMODIFIED, options);
+    }
+
+    /// Over the transport of `verbena.netty`, without the agent.
+    ///
+    /// @param options of the virtual machines
+    static NioPair ofTransport(String name, List<String> options) {
+        return new NioPair(name, "verbena.netty", options);
     }
 
     @Override
@@ -32,15 +48,17 @@ final class NioPair implements Contender {
     @Override
     public List<Entry> start() throws Exception {
         var entries = new ArrayList<Entry>();
-        Child echoes = worker("netty");
+        Child echoes = worker(echo);
         String echoPort = port(echoes);
-        Child echoing = worker("netty");
+        Child echoing = worker(echo);
         for (int size : SIZES) {
             entries.add(entry(ECHO, size, echoing, "echo", echoPort, " 1"));
         }
-        Child sink = worker("tcp");
-        String streamPort = port(sink);
-        entries.add(entry(STREAM, Bench.LARGE, worker("tcp"), "stream", streamPort, ""));
+        if (echo.equals(UNMODIFIED)) {
+            Child sink = worker("tcp");
+            String streamPort = port(sink);
+            entries.add(entry(STREAM, Bench.LARGE, worker("tcp"), "stream", streamPort, ""));
+        }
         return entries;
     }
 

@@ -33,7 +33,8 @@ public final class Worker {
         End end = switch (args[0]) {
             case "udp" -> new RawUdp();
             case "tcp", "unix" -> new SocketEnd();
-            case "netty" -> new NettyEnd();
+            case "netty" -> new NettyEnd(NettyTransport.ofNetty());
+            case "verbena.netty" -> new NettyEnd(NettyTransport.verbena());
             case "verbena" -> new VerbenaEnd();
             case "connections" -> new ConnectionsEnd();
             case "await" -> new AwaitEnd();
