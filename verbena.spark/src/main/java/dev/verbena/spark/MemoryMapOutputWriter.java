@@ -39,7 +39,21 @@ final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
     @Override
     public ShufflePartitionWriter getPartitionWriter(int partition) throws IOException {
         ShuffleMapOutputWriter disk = onDisk;
-        return disk == null ? new Partition(partition) : disk.getPartitionWriter(partition);
+        return disk == null ? new Partition(partition) : new Streamed(disk.getPartitionWriter(partition));
+    }
+
+    /// A partition of a file, without the channel that it may offer. What was moved went by the file's stream, whose
+    /// buffer would be written behind what goes by the channel.
+    private record Streamed(ShufflePartitionWriter file) implements ShufflePartitionWriter {
+        @Override
+        public OutputStream openStream() throws IOException {
+            return file.openStream();
+        }
+
+        @Override
+        public long getNumBytesWritten() {
+            return file.getNumBytesWritten();
+        }
     }
 
     @Override

@@ -8,9 +8,11 @@ import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
 import org.apache.spark.shuffle.api.ShufflePartitionWriter;
+import org.apache.spark.shuffle.api.WritableByteChannelWrapper;
 import org.apache.spark.shuffle.api.metadata.MapOutputCommitMessage;
 import org.junit.jupiter.api.Test;
 import verbena.verbs.cm.Secret;
@@ -33,6 +35,11 @@ class MemoryMapOutputWriterTest {
                 @Override
                 public OutputStream openStream() {
                     return bytes;
+                }
+
+                @Override
+                public Optional<WritableByteChannelWrapper> openChannelWrapper() {
+                    throw new AssertionError("what goes by the channel passes what is in the buffer of the stream");
                 }
 
                 @Override
@@ -104,6 +111,7 @@ class MemoryMapOutputWriterTest {
             random.nextBytes(bytes);
             all[i] = bytes;
             ShufflePartitionWriter partition = writer.getPartitionWriter(i);
+            assertThat(partition.openChannelWrapper()).isEmpty();
             if (bytes.length > 0) {
                 try (OutputStream out = Objects.requireNonNull(partition.openStream())) {
                     for (int at = 0; at < bytes.length; ) {
