@@ -7,24 +7,30 @@ package verbena.cm;
 /// @param sourcePort UDP port from which all packets of the sender's queue pair come; 0 when the sender promises
 ///     nothing
 /// @param hasSecret whether the private data begin with a part of a proof ([CmProof])
-public record CmExtension(int sourcePort, boolean hasSecret) {
+/// @param repeatsSelectively whether the sender knows selective repeat, which is used when both ends do
+public record CmExtension(int sourcePort, boolean hasSecret, boolean repeatsSelectively) {
     /// Nothing.
-    public static final CmExtension NONE = new CmExtension(0, false);
+    public static final CmExtension NONE = new CmExtension(0, false, false);
 
     /// Twelve bits that tell these from what another implementation may have written there.
     private static final int MARK = 0xBEA;
 
     private static final int MARK_SHIFT = 20;
     private static final int SECRET = 1 << 16;
+    private static final int SELECTIVE = 1 << 17;
     private static final int PORT = 0xFFFF;
 
     /// What the field says; [#NONE] when it is not a Verbena end's.
     public static CmExtension of(int bits) {
-        return bits >>> MARK_SHIFT == MARK ? new CmExtension(bits & PORT, (bits & SECRET) != 0) : NONE;
+        return bits >>> MARK_SHIFT == MARK
+                ? new CmExtension(bits & PORT, (bits & SECRET) != 0, (bits & SELECTIVE) != 0)
+                : NONE;
     }
 
     /// What the field is to say.
     public int bits() {
-        return equals(NONE) ? 0 : MARK << MARK_SHIFT | (hasSecret ? SECRET : 0) | sourcePort;
+        return equals(NONE)
+                ? 0
+                : MARK << MARK_SHIFT | (hasSecret ? SECRET : 0) | (repeatsSelectively ? SELECTIVE : 0) | sourcePort;
     }
 }

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import verbena.nic.SoftContext;
+import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.MemoryRegion;
@@ -13,6 +14,16 @@ import verbena.verbs.WorkCompletion;
 
 /// A real device in a world. The world drives it; what programs do with it goes through its [#context()], as ever.
 public final class SimDevice {
+    /// What a device is made with.
+    ///
+    /// @param engines over which its queue pairs are spread
+    /// @param congestion what its reliable connections do about congestion
+    /// @param repeatsSelectively whether they send again only what is missing, where they can
+    public record Options(int engines, CongestionRule congestion, boolean repeatsSelectively) {
+        /// One engine, and nothing else.
+        public static final Options DEFAULT = new Options(1, CongestionRule.NONE, false);
+    }
+
     private static final long REGION_STEP = 1L << 32;
     private static final long PAGE = 4_096;
 

@@ -97,19 +97,21 @@ public final class World {
 
     /// A device whose link is wrapped, and has room for packets of `packetMax` bytes.
     public SimDevice addDevice(int packetMax, UnaryOperator<Link> wrap) {
-        return addDevice(packetMax, wrap, 1, CongestionRule.NONE);
+        return addDevice(packetMax, wrap, SimDevice.Options.DEFAULT);
     }
 
-    /// The same with several engines, over which the queue pairs are spread, and with a rule for congestion.
-    public SimDevice addDevice(int packetMax, UnaryOperator<Link> wrap, int engines, CongestionRule congestion) {
+    /// The same with options.
+    public SimDevice addDevice(int packetMax, UnaryOperator<Link> wrap, SimDevice.Options options) {
+        int engines = options.engines();
         String name = String.valueOf((char) ('a' + devices.size()));
         List<SimLink> links = IntStream.range(0, engines)
                 .mapToObj(i -> network.attach(name, devices.size(), packetMax, engines == 1 ? Link.NO_SLOT : i))
                 .toList();
         List<Link> wrapped = links.stream().<Link>map(wrap).toList();
-        CongestionRule onLink = congestion.onLink(Network.BITS_PER_SECOND);
-        var device =
-                new SimDevice(this, links, LinkDevice.open("sim-" + name, wrapped, () -> now, root.split(), onLink));
+        CongestionRule onLink = options.congestion().onLink(Network.BITS_PER_SECOND);
+        var context =
+                LinkDevice.open("sim-" + name, wrapped, () -> now, root.split(), onLink, options.repeatsSelectively());
+        var device = new SimDevice(this, links, context);
         devices.add(device);
         return device;
     }

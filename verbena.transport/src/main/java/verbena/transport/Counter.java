@@ -23,6 +23,8 @@ public enum Counter {
     /// Probes: questions about packets that should have been answered by now.
     PROBES("probes"),
     RETRANSMITTED_PACKETS("retransmitted.packets"),
+    /// Answers to READs that were placed before earlier ones had come.
+    EARLY_ANSWERS("early-answers"),
     /// One-sided requests that were carried out on the peer's memory, without a packet, and their bytes.
     DIRECT_REQUESTS("direct.requests"),
     DIRECT_BYTES("direct.bytes"),

@@ -55,6 +55,11 @@ public final class QueuePairParameters {
     /// nothing.
     public int peerSourcePort;
 
+    /// Whether this end and its peer send again only what is missing where they can (decision 0130).
+    public boolean selectiveRepeat;
+    /// The same for each peer from RESET on.
+    public boolean repeatsSelectively;
+
     /// Whether packets tell the peer of migrations, which is InfiniBand's own.
     public boolean canMigrate;
 
@@ -127,6 +132,7 @@ public final class QueuePairParameters {
         alternatePkeyIndex = fresh.alternatePkeyIndex;
         alternateTimeoutNanos = fresh.alternateTimeoutNanos;
         peerSourcePort = fresh.peerSourcePort;
+        selectiveRepeat = repeatsSelectively;
         qkey = fresh.qkey;
         pkeyIndex = fresh.pkeyIndex;
         notifyWhenDrained = fresh.notifyWhenDrained;

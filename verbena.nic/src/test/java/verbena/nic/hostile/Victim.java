@@ -14,6 +14,7 @@ import java.util.zip.CRC32;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.Link;
+import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Capability;
@@ -138,7 +139,8 @@ final class Victim {
         this.attackersGid = attackersGid;
         this.chance = new SplittableRandom(seed);
         this.canary = new CanaryArena(arena);
-        context = (DeviceContext) LinkDevice.open("victim", link, () -> nanos, new Random(seed), false);
+        context = (DeviceContext) LinkDevice.open(
+                "victim", List.of(link), () -> nanos, new Random(seed), CongestionRule.NONE, seed % 2 == 0);
         cq = context.createCompletionQueue(4_096);
         ProtectionDomain ours = context.allocateProtectionDomain();
         ProtectionDomain others = context.allocateProtectionDomain();

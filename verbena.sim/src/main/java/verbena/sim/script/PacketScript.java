@@ -58,6 +58,7 @@ public final class PacketScript {
     private boolean shared;
     private boolean signalAll;
     private boolean canMigrate;
+    private boolean repeatsSelectively;
     private int connections = 1;
     private final Map<String, String> others = new LinkedHashMap<>();
     private Gid addressA = Gid.parse("10.0.0.1");
@@ -179,6 +180,12 @@ public final class PacketScript {
         return this;
     }
 
+    /// Both ends send again only what is missing, where they can.
+    public PacketScript selectiveRepeat() {
+        repeatsSelectively = true;
+        return this;
+    }
+
     /// All send requests of both ends complete visibly.
     public PacketScript signalAll() {
         signalAll = true;
@@ -285,6 +292,7 @@ public final class PacketScript {
         var p = end.parameters;
         p.pathMtu = mtu;
         p.canMigrate = canMigrate;
+        p.selectiveRepeat = repeatsSelectively;
         p.qkey = QKEY;
         p.access = REMOTE_ALL;
         p.destinationQpn = peer.parameters.qpn;

@@ -30,7 +30,9 @@ public enum Feature {
     /// A message of an extended connection was received from the queue that it named, which several targets share.
     XRC("XRC"),
     /// A peer told of a marked packet, and the rate of a connection fell.
-    MARKS("marks");
+    MARKS("marks"),
+    /// An answer to a READ was placed before an earlier one had come.
+    SELECTIVE_REPEAT("selective repeat");
 
     private final String label;
 

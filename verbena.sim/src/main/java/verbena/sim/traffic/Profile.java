@@ -102,20 +102,25 @@ public record Profile(String name, String explanation, NetworkFaults faults, Haz
 
     /// What this profile is in a world with this chance: itself, but for [#ANY] and [#CROWD].
     ///
-    /// @param ofMarks chance for marks alone; what a seed drew before there were marks, it draws still
-    Profile in(SplittableRandom random, SplittableRandom ofMarks) {
+    /// @param later chance for features that came later; what a seed drew before, it draws still
+    Profile in(SplittableRandom random, SplittableRandom later) {
         return this == ANY
-                ? any(random).withMarks(ofMarks, 6)
-                : this == CROWD ? crowd(random).withMarks(ofMarks, 2) : this;
+                ? any(random).with(later, 6)
+                : this == CROWD ? crowd(random).with(later, 2) : this;
     }
 
-    private Profile withMarks(SplittableRandom random, int oneIn) {
-        if (random.nextInt(oneIn) != 0) {
-            return this;
-        }
-        var more = EnumSet.of(Feature.MARKS);
+    private Profile with(SplittableRandom later, int oneIn) {
+        var more = EnumSet.noneOf(Feature.class);
         more.addAll(features);
-        return new Profile(name, explanation, faults.withMarks(choose(random, 0.01, 0.1, 0.5, 1)), hazards, more);
+        NetworkFaults with = faults;
+        if (later.nextInt(oneIn) == 0) {
+            more.add(Feature.MARKS);
+            with = faults.withMarks(choose(later, 0.01, 0.1, 0.5, 1));
+        }
+        if (later.nextInt(oneIn) == 0) {
+            more.add(Feature.SELECTIVE_REPEAT);
+        }
+        return new Profile(name, explanation, with, hazards, more);
     }
 
     private Profile crowd(SplittableRandom random) {

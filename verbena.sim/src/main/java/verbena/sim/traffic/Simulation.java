@@ -81,8 +81,8 @@ public final class Simulation {
     /// @param wrap puts something around each device's link
     public Simulation(long seed, Profile profile, long operations, String repeat, UnaryOperator<Link> wrap) {
         world = new World(seed);
-        var ofMarks = new SplittableRandom(~seed);
-        this.profile = profile.in(world.random(), ofMarks);
+        var later = new SplittableRandom(~seed);
+        this.profile = profile.in(world.random(), later);
         this.operations = operations;
         this.repeat = repeat;
         rules = new Rules(
@@ -95,11 +95,11 @@ public final class Simulation {
                 rules.have(Feature.READ_PIECES) ? link -> new PieceWatch(wrap.apply(link), tally) : wrap;
         for (int i = 0; i < devices; i++) {
             int engines = rules.have(Feature.ENGINES) ? 2 + world.random().nextInt(ENGINES_MORE) : 1;
+            CongestionRule rule = rules.have(Feature.MARKS) ? congestion(i, later) : CongestionRule.NONE;
             world.addDevice(
                     Frame.PACKET_MAX,
                     watched,
-                    engines,
-                    rules.have(Feature.MARKS) ? congestion(i, ofMarks) : CongestionRule.NONE);
+                    new SimDevice.Options(engines, rule, rules.have(Feature.SELECTIVE_REPEAT)));
         }
     }
 
@@ -207,6 +207,7 @@ public final class Simulation {
             tally.add(Feature.KEEP_ALIVE, counters.getOrDefault(Counter.KEEP_ALIVES.label(), 0L));
             tally.add(Feature.RNR, counters.getOrDefault(Counter.RECEIVED_NAK_RNR.label(), 0L));
             tally.add(Feature.RETRIES, counters.getOrDefault(Counter.RETRANSMITTED_PACKETS.label(), 0L));
+            tally.add(Feature.SELECTIVE_REPEAT, counters.getOrDefault(Counter.EARLY_ANSWERS.label(), 0L));
             tally.add(Feature.MARKS, counters.getOrDefault(Counter.HANDLED_NOTIFICATIONS.label(), 0L));
             tally.add(Feature.PROBES, counters.getOrDefault(Counter.PROBES.label(), 0L));
             if (rules.have(Feature.ENGINES) && device.enginesUsed() > 1) {

@@ -55,8 +55,8 @@ class ExactlyOnceTest {
         long failedSwaps;
         long done;
 
-        Words(World world, CongestionRule rule) {
-            device = world.addDevice(Frame.PACKET_MAX, link -> link, 1, rule);
+        Words(World world, SimDevice.Options options) {
+            device = world.addDevice(Frame.PACKET_MAX, link -> link, options);
             domain = device.context().allocateProtectionDomain();
             cq = device.context().createCompletionQueue(SLOTS);
             memory = device.register(domain, 2 * Long.BYTES, Access.remoteAll());
@@ -87,12 +87,12 @@ class ExactlyOnceTest {
         long connectAt = -1;
         int broke;
 
-        Counting(World world, CongestionRule rule, Words words, int outstandingMax, long toPost) {
+        Counting(World world, SimDevice.Options options, Words words, int outstandingMax, long toPost) {
             this.world = world;
             this.words = words;
             this.outstandingMax = outstandingMax;
             this.toPost = toPost;
-            device = world.addDevice(Frame.PACKET_MAX, link -> link, 1, rule);
+            device = world.addDevice(Frame.PACKET_MAX, link -> link, options);
             var domain = device.context().allocateProtectionDomain();
             cq = device.context().createCompletionQueue(SLOTS);
             qp = domain.createQueuePair(QueuePairOptions.rc(cq).withDepth(SLOTS, 1));
@@ -193,15 +193,15 @@ class ExactlyOnceTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1, window", "4, window", "16, window", "16, swift"})
-    void everyAtomicIsCarriedOutOnce(int outstanding, String congestion) {
+    @CsvSource({"1, window, false", "4, window, false", "16, window, false", "16, swift, false", "16, window, true"})
+    void everyAtomicIsCarriedOutOnce(int outstanding, String congestion, boolean repeatsSelectively) {
         long start = System.nanoTime();
         var world = new World(Goal.seed() * 31 + outstanding);
-        var rule = CongestionRule.parse(congestion);
-        var words = new Words(world, rule);
+        var options = new SimDevice.Options(1, CongestionRule.parse(congestion), repeatsSelectively);
+        var words = new Words(world, options);
         var counting = new ArrayList<Counting>();
         for (int i = 0; i < 2; i++) {
-            counting.add(new Counting(world, rule, words, outstanding, OPERATIONS / 2));
+            counting.add(new Counting(world, options, words, outstanding, OPERATIONS / 2));
         }
         world.faults(FAULTS);
         try {
@@ -213,12 +213,13 @@ class ExactlyOnceTest {
         Goal.report(
                 "N1",
                 start,
-                ("%,d atomics with %d outstanding (%s) returned unique values; the words are %,d and %,d; %d connections"
+                ("%,d atomics with %d outstanding (%s%s) returned unique values; the words are %,d and %,d; %d connections"
                                 + " broke, of %d failed requests %d were carried out; %,d packets, %,d lost")
                         .formatted(
                                 words.done,
                                 outstanding,
                                 congestion,
+                                repeatsSelectively ? ", selective repeat" : "",
                                 words.value(0),
                                 words.value(1),
                                 counting.stream().mapToInt(one -> one.broke).sum(),

@@ -24,6 +24,18 @@ class IntegrityTest {
 
     @Test
     void everyMessageArrivesAsSentUnderEveryMixOfFaults() {
+        tryEveryMixOfFaults(Set.of());
+    }
+
+    /// Long READs, and answers to them that come early are kept (decision 0130).
+    @Test
+    void everyMessageArrivesAsSentWhereOnlyWhatIsMissingIsSentAgain() {
+        long early = tryEveryMixOfFaults(Set.of(Feature.SELECTIVE_REPEAT, Feature.READ_PIECES));
+        assertThat(early).as("answers that came early").isPositive();
+    }
+
+    private static long tryEveryMixOfFaults(Set<Feature> features) {
+        long early = 0;
         long start = System.nanoTime();
         int cells = 0;
         long requests = 0;
@@ -34,8 +46,9 @@ class IntegrityTest {
                 for (int reorder : REORDER) {
                     for (double corrupt : CORRUPT) {
                         NetworkFaults faults = NetworkFaults.of(loss, duplicate, corrupt);
-                        Account account =
-                                run(reorder == 0 ? faults : faults.withReorder(REORDER_SHARE, reorder), cells);
+                        Account account = run(
+                                reorder == 0 ? faults : faults.withReorder(REORDER_SHARE, reorder), features, cells);
+                        early += account.happened().getOrDefault(Feature.SELECTIVE_REPEAT, 0L);
                         cells++;
                         requests += account.completed() + account.failed();
                         packets += account.packets();
@@ -50,8 +63,9 @@ class IntegrityTest {
         Goal.report(
                 "N2",
                 start,
-                "%d mixes of faults, %,d requests over RC, UC and UD, %,d packets of which %,d were lost: every message whole"
-                        .formatted(cells, requests, packets, lost));
+                "%d mixes of faults, %,d requests over RC, UC and UD, %,d packets of which %,d were lost, %,d answers early: every message whole"
+                        .formatted(cells, requests, packets, lost, early));
+        return early;
     }
 
     @Test
@@ -65,7 +79,10 @@ class IntegrityTest {
             for (double loss : LOSS) {
                 for (int reorder : REORDER) {
                     NetworkFaults faults = NetworkFaults.of(loss, 0, 0).withMarks(mark);
-                    Account account = run(reorder == 0 ? faults : faults.withReorder(REORDER_SHARE, reorder), cells);
+                    Account account = run(
+                            reorder == 0 ? faults : faults.withReorder(REORDER_SHARE, reorder),
+                            Set.of(Feature.MARKS),
+                            cells);
                     cells++;
                     requests += account.completed() + account.failed();
                     marked += account.marked();
@@ -84,9 +101,8 @@ class IntegrityTest {
                         .formatted(cells, requests, marked, heeded));
     }
 
-    private static Account run(NetworkFaults faults, int cell) {
+    private static Account run(NetworkFaults faults, Set<Feature> features, int cell) {
         String name = "cell " + cell + ", " + faults;
-        Set<Feature> features = faults.mark() > 0 ? Set.of(Feature.MARKS) : Set.of();
         return new Simulation(
                         Goal.seed() + cell,
                         new Profile(name, name, faults, Hazards.NONE, features),

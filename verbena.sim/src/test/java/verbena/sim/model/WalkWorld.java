@@ -7,12 +7,16 @@ import java.util.function.UnaryOperator;
 import verbena.nic.SoftContext;
 import verbena.nic.link.Link;
 import verbena.sim.NetworkFaults;
+import verbena.sim.SimDevice;
 import verbena.sim.World;
 import verbena.transport.congestion.CongestionRule;
 import verbena.wire.Frame;
 
 /// What the real devices of a [Lockstep] stand on, and the time in which they work.
 interface WalkWorld {
+    /// The devices of one seed in so many send again only what is missing, where they can.
+    int SELECTIVE_EACH = 2;
+
     CongestionRule BY_MARKS = CongestionRule.parse("dcqcn,rpg_min_rate:1000");
     CongestionRule BY_DELAY = CongestionRule.parse("swift").withMarks(true);
 
@@ -47,9 +51,10 @@ interface WalkWorld {
         return new WalkWorld() {
             @Override
             public Opened open(UnaryOperator<Link> wrap) {
+                boolean isSelective = seed % SELECTIVE_EACH == 0;
                 boolean isEven = world.devices().size() % 2 == 0;
                 CongestionRule rule = faults.mark() == 0 ? CongestionRule.NONE : isEven ? BY_MARKS : BY_DELAY;
-                var device = world.addDevice(Frame.PACKET_MAX, wrap, 1, rule);
+                var device = world.addDevice(Frame.PACKET_MAX, wrap, new SimDevice.Options(1, rule, isSelective));
                 return new Opened(
                         device.name(), device.context(), Arena.ofAuto().allocate(Lockstep.MEMORY_BYTES, 4_096));
             }

@@ -38,6 +38,7 @@ final class LossRecovery {
     private final OutstandingReads reads;
     private final WindowShare share;
     private final RcTimers timers;
+    private final EarlyAnswers early;
 
     private int retriesLeft;
     private int rnrRetriesLeft;
@@ -55,13 +56,20 @@ final class LossRecovery {
     private int timedPsn;
     private long timedNanos = Protocol.NEVER;
 
-    LossRecovery(QueuePairCore core, SendCursor cursor, OutstandingReads reads, WindowShare share, RcTimers timers) {
+    LossRecovery(
+            QueuePairCore core,
+            SendCursor cursor,
+            OutstandingReads reads,
+            WindowShare share,
+            RcTimers timers,
+            EarlyAnswers early) {
         this.core = core;
         this.p = core.parameters;
         this.cursor = cursor;
         this.reads = reads;
         this.share = share;
         this.timers = timers;
+        this.early = early;
     }
 
     // ---- life
@@ -79,6 +87,7 @@ final class LossRecovery {
         doublings = 0;
         timedNanos = Protocol.NEVER;
         reads.clear();
+        early.clear();
     }
 
     // ---- departures
@@ -126,6 +135,7 @@ final class LossRecovery {
         rnrRetriesLeft = p.rnrRetry;
         timers.cancel(RcTimer.RNR);
         reads.answeredBefore(cursor.unacked());
+        early.answeredBefore(cursor.unacked());
         if (timedNanos != Protocol.NEVER && Psn.isBefore(timedPsn, cursor.unacked())) {
             share.roundTrip(now - timedNanos, now);
             timedNanos = Protocol.NEVER;
@@ -162,6 +172,15 @@ final class LossRecovery {
         return true;
     }
 
+    /// Answers before `psn` are missing: they alone are asked for again, and no retry is used up.
+    void miss(int psn, long now) {
+        if (early.know(psn)) {
+            core.events.onRetransmission(Retransmission.LOST_RESPONSE, cursor.unacked(), retriesLeft);
+            timedNanos = Protocol.NEVER;
+            share.lost(now);
+        }
+    }
+
     /// Goes back on another path, where all retries are there again.
     void beginAnew(Retransmission why, long now) {
         retriesLeft = p.retryCount;
@@ -195,6 +214,7 @@ final class LossRecovery {
     private void goBack() {
         cursor.goBack();
         reads.clear();
+        early.goBack();
         timedNanos = Protocol.NEVER;
         probe = Probe.NONE;
         share.asked();

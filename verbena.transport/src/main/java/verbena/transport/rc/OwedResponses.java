@@ -109,6 +109,18 @@ final class OwedResponses {
         return null;
     }
 
+    /// Whether a response that waits has yet to send the packet of a READ with this PSN.
+    boolean willSend(int psn) {
+        for (int i = 0; i < count; i++) {
+            Response waiting = at(i);
+            int left = waiting.psnCount - waiting.packet;
+            if (waiting.kind == Kind.READ && Psn.isWithin(psn, Psn.add(waiting.psn, waiting.packet), left)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /// Adds an acknowledgement; false when there is no room.
     boolean acknowledge(int syndrome, int psn, int msn) {
         Response last = count == 0 ? null : at(count - 1);

@@ -33,6 +33,7 @@ import verbena.wire.ib.Transport;
 /// | how much may be under way to the peer | [WindowShare] |
 /// | what an answer means | [Responses] |
 /// | when what is sent again | [LossRecovery] |
+/// | what is sent again out of turn | [Repeater], [EarlyAnswers] |
 /// | when to ask whether the peer lives | [KeepAlive] |
 /// | what ends when a request fails | [RequestFailures] |
 /// | what needs no packets, where there is such a way | [DirectRequests] |
@@ -58,6 +59,8 @@ final class Requester {
     private final RcTimers timers = new RcTimers();
     private final LossRecovery recovery;
     private final Responses responses;
+    private final EarlyAnswers early;
+    private final Repeater repeater;
     private final KeepAlive keepAlive;
     private final RequestFailures failures;
     /// Null when all requests go by packets.
@@ -81,9 +84,11 @@ final class Requester {
         this.sends = sends;
         this.cursor = new SendCursor(sends);
         this.share = new WindowShare(core.events::onReady, reaction);
-        this.recovery = new LossRecovery(core, cursor, reads, share, timers);
+        this.early = new EarlyAnswers(cursor);
+        this.recovery = new LossRecovery(core, cursor, reads, share, timers, early);
         this.failures = new RequestFailures(core, owner, cursor, this.completions);
-        this.responses = new Responses(core, this, failures, cursor, recovery, timers);
+        this.responses = new Responses(core, this, failures, cursor, recovery, timers, early);
+        this.repeater = new Repeater(core, writer, cursor, recovery, early, failures);
         this.keepAlive = new KeepAlive(p, timers);
     }
 
@@ -196,7 +201,7 @@ final class Requester {
         if (!isWorking() || timers.isSet(RcTimer.RNR)) {
             return false;
         }
-        if (pollProbe(frame)) {
+        if (repeater.poll(frame)) {
             return true;
         }
         if (direct != null) {
@@ -306,7 +311,7 @@ final class Requester {
     }
 
     /// How many PSNs packet `index` takes: of a READ or atomic as many as it asks for, to the end of its piece.
-    private static int psns(SendRequest request, int index) {
+    static int psns(SendRequest request, int index) {
         return request.operation.needsResponse()
                 ? Math.min(request.psnCount - index, request.piecePsns - index % request.piecePsns)
                 : 1;
@@ -340,68 +345,13 @@ final class Requester {
         if (request.operation.needsResponse()) {
             reads.add(Psn.add(psn, psns - 1), p.readsOutstandingMax);
         }
-        countKeepAlive(cursor.currentPosition());
+        repeater.countKeepAlive(cursor.currentPosition());
         if (cursor.isSendingAgain()) {
             core.counters.count(Counter.RETRANSMITTED_PACKETS);
         }
         cursor.advance(psns);
         share.sent(psns, request.operation.needsResponse() ? 0 : frame.length, now);
         recovery.sent(now);
-        return true;
-    }
-
-    private void countKeepAlive(long position) {
-        if (cursor.isKeepAlive(position)) {
-            core.counters.count(Counter.KEEP_ALIVES);
-        }
-    }
-
-    /// Sends the next packet of a probe, if one is due.
-    private boolean pollProbe(Frame frame) {
-        while (true) {
-            switch (recovery.takeProbe()) {
-                case NONE -> {
-                    return false;
-                }
-                case OLDEST -> {
-                    if (cursor.underWay() > 0 && sendOldestAgain(frame)) {
-                        return true;
-                    }
-                }
-                case NEWEST -> {
-                    if (cursor.underWay() > 1 && sendNewestAgain(frame)) {
-                        return true;
-                    }
-                }
-            }
-        }
-    }
-
-    private boolean sendOldestAgain(Frame frame) {
-        if (cursor.oldest().operation.needsResponse()) {
-            recovery.endProbe();
-        }
-        return sendAgain(cursor.oldestPosition(), cursor.unacked(), frame);
-    }
-
-    private boolean sendNewestAgain(Frame frame) {
-        long position = cursor.newestPosition();
-        return !cursor.at(position).operation.needsResponse()
-                && sendAgain(position, Psn.previous(cursor.next()), frame);
-    }
-
-    /// Sends the packet with this PSN once more; the cursor stays where it is.
-    private boolean sendAgain(long position, int psn, Frame frame) {
-        SendRequest request = cursor.at(position);
-        int index = Psn.distance(request.firstPsn, psn);
-        MemoryVerdict verdict = writer.write(frame, request, index, psns(request, index), psn, true);
-        if (verdict != MemoryVerdict.OK) {
-            failures.failLocally(request, position, index, verdict);
-            return false;
-        }
-        recovery.probed();
-        core.counters.count(Counter.RETRANSMITTED_PACKETS);
-        countKeepAlive(position);
         return true;
     }
 

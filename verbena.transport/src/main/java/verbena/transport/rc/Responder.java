@@ -371,12 +371,12 @@ final class Responder {
             return PacketFate.DROPPED_NO_REPLAY;
         }
         var waiting = owed.findRead(psn);
-        if (waiting == null) {
+        if (waiting == null || (p.selectiveRepeat && !owed.willSend(psn))) {
             respondRead(resource, psn, at, bytes).isReplay = true;
             return PacketFate.DUPLICATE;
         }
         int index = Psn.distance(waiting.psn, psn);
-        if (index < waiting.packet) {
+        if (index < waiting.packet && !p.selectiveRepeat) {
             // Once more from there, in its turn: what was asked for after it still follows it.
             waiting.packet = index;
             waiting.isReplay = true;

@@ -10,6 +10,7 @@ import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.RnrTimer;
 import verbena.verbs.WcStatus;
+import verbena.verbs.spi.SendOperation;
 import verbena.wire.Frame;
 import verbena.wire.ib.Aeth;
 import verbena.wire.ib.AtomicAckEth;
@@ -28,6 +29,7 @@ final class Responses {
     private final SendCursor cursor;
     private final LossRecovery recovery;
     private final RcTimers timers;
+    private final EarlyAnswers early;
 
     Responses(
             QueuePairCore core,
@@ -35,7 +37,8 @@ final class Responses {
             RequestFailures failures,
             SendCursor cursor,
             LossRecovery recovery,
-            RcTimers timers) {
+            RcTimers timers,
+            EarlyAnswers early) {
         this.core = core;
         this.p = core.parameters;
         this.requester = requester;
@@ -43,6 +46,7 @@ final class Responses {
         this.cursor = cursor;
         this.recovery = recovery;
         this.timers = timers;
+        this.early = early;
     }
 
     PacketFate onResponse(Frame frame, Opcode opcode, long now) {
@@ -70,7 +74,7 @@ final class Responses {
         return switch (Syndrome.kind(syndrome)) {
             case ACK -> {
                 if (!acknowledge(psn, now)) {
-                    impliedNak(now);
+                    miss(Psn.next(psn), now);
                 }
                 yield PacketFate.ACCEPTED;
             }
@@ -140,7 +144,7 @@ final class Responses {
 
     private PacketFate onAtomicAcknowledge(Frame frame, Opcode opcode, int psn, long now) {
         if (!reach(psn, now)) {
-            return PacketFate.DROPPED_EARLY_RESPONSE;
+            return dropEarly(psn, now);
         }
         SendRequest request = cursor.oldest();
         if (!request.operation.isAtomic() || !saysAck(frame, opcode)) {
@@ -156,21 +160,20 @@ final class Responses {
             return failPlacing("the result's ", request, verdict);
         }
         requester.finishOldest(request);
-        requester.progress(Psn.next(psn), now);
+        requester.progress(passEarly(Psn.next(psn)), now);
         return PacketFate.ACCEPTED;
     }
 
     private PacketFate onReadResponse(Frame frame, Opcode opcode, int psn, long now) {
         if (!reach(psn, now)) {
-            return PacketFate.DROPPED_EARLY_RESPONSE;
+            return p.selectiveRepeat ? placeEarly(frame, opcode, psn, now) : PacketFate.DROPPED_EARLY_RESPONSE;
         }
         SendRequest request = cursor.oldest();
         if (!request.operation.needsResponse() || request.operation.isAtomic() || !saysAck(frame, opcode)) {
             return unexpected(opcode, psn);
         }
         int index = Psn.distance(request.firstPsn, psn);
-        long position = (long) index * p.pathMtu;
-        int expected = (int) Math.min(p.pathMtu, request.bytes() - position);
+        int expected = bytesOf(request, index);
         int bytes = Packet.payloadBytes(frame, opcode);
         // Position and length decide, not First, Middle or Last: soft-RoCE resumes a READ with a Middle.
         if (bytes != expected) {
@@ -179,16 +182,82 @@ final class Responses {
                     0,
                     opcode + " at PSN " + psn + " carries " + bytes + " bytes, expected " + expected);
         }
-        MemoryVerdict verdict = core.memory.scatter(
-                request.scatter, p.protectionDomain, position, frame.slot, Packet.payloadOffset(frame, opcode), bytes);
+        MemoryVerdict verdict = place(frame, opcode, request, index);
         if (verdict != MemoryVerdict.OK) {
             return failPlacing("the READ's ", request, verdict);
         }
+        early.take(psn);
         if (index + 1 == request.psnCount) {
             requester.finishOldest(request);
         }
-        requester.progress(Psn.next(psn), now);
+        requester.progress(passEarly(Psn.next(psn)), now);
         return PacketFate.ACCEPTED;
+    }
+
+    private int bytesOf(SendRequest request, int index) {
+        return (int) Math.min(p.pathMtu, request.bytes() - (long) index * p.pathMtu);
+    }
+
+    private MemoryVerdict place(Frame frame, Opcode opcode, SendRequest request, int index) {
+        return core.memory.scatter(
+                request.scatter,
+                p.protectionDomain,
+                (long) index * p.pathMtu,
+                frame.slot,
+                Packet.payloadOffset(frame, opcode),
+                bytesOf(request, index));
+    }
+
+    /// Places an answer to the oldest READ that has come before earlier ones. What is wrong with it is found when
+    /// its turn comes: it is dropped here, and asked for again. So is an answer to a later READ, which must not
+    /// be older than what is read again for the oldest.
+    private PacketFate placeEarly(Frame frame, Opcode opcode, int psn, long now) {
+        if (!requester.isWorking() || !cursor.isWithinOldest(psn) || !early.isInSpan(psn)) {
+            return dropEarly(psn, now);
+        }
+        if (early.has(psn)) {
+            return PacketFate.DUPLICATE;
+        }
+        SendRequest request = cursor.oldest();
+        int index = Psn.distance(request.firstPsn, psn);
+        if (request.operation != SendOperation.READ
+                || !saysAck(frame, opcode)
+                || Packet.payloadBytes(frame, opcode) != bytesOf(request, index)
+                || place(frame, opcode, request, index) != MemoryVerdict.OK) {
+            return dropEarly(psn, now);
+        }
+        early.add(psn);
+        core.counters.count(Counter.EARLY_ANSWERS);
+        return PacketFate.ACCEPTED;
+    }
+
+    private PacketFate dropEarly(int psn, long now) {
+        if (p.selectiveRepeat) {
+            miss(Psn.next(psn), now);
+        }
+        return PacketFate.DROPPED_EARLY_RESPONSE;
+    }
+
+    /// Passes what has come early, from `reached` on, and what the peer has carried out between. Returns the first PSN
+    /// that has no answer.
+    private int passEarly(int reached) {
+        int at = reached;
+        while (cursor.hasOldest()) {
+            SendRequest request = cursor.oldest();
+            int end = Psn.add(request.firstPsn, request.psnCount);
+            if (request.operation.needsResponse()) {
+                while (at != end && early.take(at)) {
+                    at = Psn.next(at);
+                }
+            } else if (early.isKnown(end)) {
+                at = end;
+            }
+            if (at != end) {
+                break;
+            }
+            requester.finishOldest(request);
+        }
+        return at;
     }
 
     /// Acknowledges what lies before a response; false, and a retry, when an earlier response is missing.
@@ -197,7 +266,7 @@ final class Responses {
         if (requester.isWorking() && cursor.unacked() == psn) {
             return true;
         }
-        impliedNak(now);
+        miss(psn, now);
         return false;
     }
 
@@ -242,6 +311,15 @@ final class Responses {
             requester.progress(reached, now);
         }
         return complete;
+    }
+
+    /// A later answer shows that everything before `psn` was carried out, and that answers are missing.
+    private void miss(int psn, long now) {
+        if (!p.selectiveRepeat) {
+            impliedNak(now);
+        } else if (requester.isWorking() && !recovery.isRepairing()) {
+            recovery.miss(psn, now);
+        }
     }
 
     /// A later answer shows that an earlier one is missing (IBTA 9.7.5.1.1).

@@ -136,6 +136,17 @@ final class SendCursor {
         return isKeepAlive(position) && own != null ? own : sends.at(position);
     }
 
+    /// The position of the request with PSNs that has `psn` among them; negative when none has.
+    long find(int psn) {
+        for (long position = oldest; position < started; position++) {
+            SendRequest request = at(position);
+            if (Psn.isWithin(psn, request.firstPsn, request.psnCount)) {
+                return position;
+            }
+        }
+        return NOWHERE;
+    }
+
     /// Whether the keep-alive lies there.
     boolean isKeepAlive(long position) {
         return position < head;

@@ -101,11 +101,17 @@ final class ConnectedQueuePair {
         return local == null ? 0 : local.engine().link().sourcePort();
     }
 
-    /// Holds the peer to the port that it has promised to send from (decision 0050).
-    void expectSourcePort(CmExtension promised) {
+    /// Holds the peer to the port that it has promised to send from (decision 0050), and uses what it knows
+    /// (decision 0130).
+    void heed(CmExtension said) {
         LocalQueuePair local = queuePair;
-        if (local != null && promised.sourcePort() != 0) {
-            local.engine().execute(() -> frames(local).peerSourcePort(promised.sourcePort()));
+        if (local != null) {
+            local.engine().execute(() -> {
+                if (said.sourcePort() != 0) {
+                    frames(local).peerSourcePort(said.sourcePort());
+                }
+                frames(local).selectiveRepeat(said.repeatsSelectively());
+            });
         }
     }
 }

@@ -26,6 +26,11 @@ final class FrameDriver implements QueuePairDriver {
         parameters.peerSourcePort = port;
     }
 
+    /// Whether the peer knows selective repeat; until it is reset.
+    void selectiveRepeat(boolean isKnown) {
+        parameters.selectiveRepeat = isKnown;
+    }
+
     @Override
     public EngineTask task() {
         return task;

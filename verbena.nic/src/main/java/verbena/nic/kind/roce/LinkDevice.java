@@ -61,7 +61,7 @@ public record LinkDevice(String name, Link link) implements Device {
     /// @param ownThread whether the engine has a thread; without one, [SoftContext#drive()] has to be called
     public static SoftContext open(
             String name, Link link, LongSupplier clock, RandomGenerator random, boolean ownThread) {
-        var context = (DeviceContext) open(name, List.of(link), clock, random, CongestionRule.NONE);
+        var context = (DeviceContext) open(name, List.of(link), clock, random, CongestionRule.NONE, false);
         if (ownThread) {
             context.start();
         }
@@ -76,17 +76,19 @@ public record LinkDevice(String name, Link link) implements Device {
     /// @param clock nanoseconds, monotonic
     /// @param random unpredictable to peers; in a simulation, seeded
     /// @param congestion what its reliable connections do about congestion
+    /// @param repeatsSelectively whether all peers know selective repeat, however they are connected
     public static SoftContext open(
             String name,
             List<? extends Link> links,
             LongSupplier clock,
             RandomGenerator random,
-            CongestionRule congestion) {
+            CongestionRule congestion,
+            boolean repeatsSelectively) {
         Link first = links.getFirst();
         return DeviceContext.open(
                 new LinkDevice(name, first),
                 links,
-                host -> new RoceKind(host, congestion),
+                host -> new RoceKind(host, congestion, repeatsSelectively),
                 largestMtu(first),
                 clock,
                 random);

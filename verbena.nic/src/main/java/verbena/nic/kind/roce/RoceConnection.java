@@ -195,7 +195,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                 initiatorDepth,
                 own.parameters().rnrRetryCount(),
                 own.sharedReceiveQueue(),
-                new CmExtension(ConnectedQueuePair.sourcePort(own), proof.hasSecret()),
+                new CmExtension(ConnectedQueuePair.sourcePort(own), proof.hasSecret(), true),
                 said);
     }
 
@@ -245,7 +245,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                     return;
                 }
                 reply = rep;
-                queuePair.expectSourcePort(CmExtension.of(rep.localQkey()));
+                queuePair.heed(CmExtension.of(rep.localQkey()));
                 tell(new News.Accepted(new PeerParameters(
                         PrivateData.of(
                                 rep.privateData().from(proof.replyBytes()).bytes()),
@@ -391,7 +391,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                             rep -> proof.prove(steps.judged(rep, req), req),
                             now());
             queuePair.attach(own, this);
-            queuePair.expectSourcePort(CmExtension.of(req.localQkey()));
+            queuePair.heed(CmExtension.of(req.localQkey()));
             return true;
         });
     }

@@ -17,6 +17,7 @@ import verbena.nic.kind.QueuePairDriver;
 import verbena.nic.kind.QueuePairWiring;
 import verbena.nic.link.Tap;
 import verbena.nic.link.TapLink;
+import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
 import verbena.transport.congestion.CongestionRule;
 import verbena.transport.rc.PeerMemory;
@@ -70,6 +71,7 @@ public class RoceKind implements DeviceKind {
 
     private final DeviceHost host;
     private final CongestionRule congestion;
+    private final boolean repeatsSelectively;
     private final Gsi gsi;
     private final ConnectionService connections;
     private volatile @Nullable CmAgent cm;
@@ -81,20 +83,28 @@ public class RoceKind implements DeviceKind {
 
     /// The same with a rule for congestion.
     public RoceKind(DeviceHost host, CongestionRule congestion) {
-        this(host, _ -> Ways.BY_GID, congestion);
+        this(host, congestion, false);
+    }
+
+    /// The same whose peers all know selective repeat, however they are connected; others are told by the
+    /// communication manager.
+    RoceKind(DeviceHost host, CongestionRule congestion, boolean repeatsSelectively) {
+        this(host, _ -> Ways.BY_GID, congestion, repeatsSelectively);
     }
 
     /// The kind of a device on whose wire a GID alone may not lead to a peer.
     ///
     /// @param ways makes the ways to peers, which send by this kind
     public RoceKind(DeviceHost host, Function<RoceKind, Ways> ways) {
-        this(host, ways, CongestionRule.NONE);
+        this(host, ways, CongestionRule.NONE, false);
     }
 
     @SuppressWarnings("this-escape") // called when a program asks for a connection
-    private RoceKind(DeviceHost host, Function<RoceKind, Ways> ways, CongestionRule congestion) {
+    private RoceKind(
+            DeviceHost host, Function<RoceKind, Ways> ways, CongestionRule congestion, boolean repeatsSelectively) {
         this.host = host;
         this.congestion = congestion;
+        this.repeatsSelectively = repeatsSelectively;
         Ways made = ways.apply(this);
         this.gsi = new Gsi(host.engines().all(), made);
         this.connections = new RoceConnections(host, made, this::cm);
@@ -135,7 +145,10 @@ public class RoceKind implements DeviceKind {
 
     @Override
     public QueuePairDriver queuePair(QueuePairWiring w) {
-        w.parts().parameters().congestion = congestion;
+        QueuePairParameters parameters = w.parts().parameters();
+        parameters.congestion = congestion;
+        parameters.repeatsSelectively = repeatsSelectively;
+        parameters.selectiveRepeat = repeatsSelectively;
         QueuePairProtocol protocol = switch (w.type()) {
             case RC -> reliable(w);
             case UC -> new UnreliableConnection(w.parts());

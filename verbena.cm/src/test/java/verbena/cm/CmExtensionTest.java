@@ -1,0 +1,22 @@
+package verbena.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CmExtensionTest {
+    @ParameterizedTest
+    @CsvSource({"4791, false, false", "0, true, false", "0, false, true", "65535, true, true"})
+    void whatAnEndSaysIsWhatItsPeerReads(int port, boolean hasSecret, boolean repeatsSelectively) {
+        var said = new CmExtension(port, hasSecret, repeatsSelectively);
+        assertThat(CmExtension.of(said.bits())).isEqualTo(said);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1, 0x1234_5678, 0x8001_0000})
+    void otherEndsSayNothing(int field) {
+        assertThat(CmExtension.of(field)).isEqualTo(CmExtension.NONE);
+    }
+}
