@@ -23,6 +23,8 @@ import scala.Tuple2;
 record Jobs(SparkSession session, int records, int partitions, String text) {
     private static final int KEY_CHARACTERS = 10;
     private static final int VALUE_CHARACTERS = 90;
+    /// An odd number, so that products with different numbers differ.
+    private static final int SPREAD = 0x9E37_79B1;
     private static final Pattern NO_WORD = Pattern.compile("[^\\p{L}]+");
 
     /// A job by its name.
@@ -143,7 +145,7 @@ record Jobs(SparkSession session, int records, int partitions, String text) {
         return counts.size() + " words, " + Integer.toHexString(counts.hashCode());
     }
 
-    /// Many blocks of some hundred bytes.
+    /// Many blocks of some hundred bytes. No two records have the same key: their order would be that of arrival.
     String smallBlocks() {
         int sides = 5 * partitions;
         int each = Math.max(sides, records / 10 / sides);
@@ -151,7 +153,7 @@ record Jobs(SparkSession session, int records, int partitions, String text) {
                 .flatMapToPair(seed -> {
                     var random = new SplittableRandom(seed);
                     return IntStream.range(0, each)
-                            .mapToObj(i -> new Tuple2<>(random.nextInt(), random.nextLong()))
+                            .mapToObj(i -> new Tuple2<>(SPREAD * (i * sides + seed), random.nextLong()))
                             .iterator();
                 })
                 .repartitionAndSortWithinPartitions(new org.apache.spark.HashPartitioner(sides))
