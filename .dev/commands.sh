@@ -163,6 +163,9 @@ developer_engines() {
 # Spark with our shuffle manager, beside its own. Where its jars cannot be fetched the first time, it is skipped.
 developer_spark-demo() {
   local target=$home/verbena.spark/target
+  # The jobs are tests' classes, which count for no other room.
+  [ -z "$(find "$home/verbena.spark/src/test" -newer "$state/built-verbena.spark" -print -quit 2> /dev/null)" ] \
+    || rm -f "$state/built-verbena.spark"
   if ! (build_room verbena.spark "the shuffle of Spark (the first time its jars are fetched)" -Pspark); then
     if grep -qE 'Could not transfer|Unknown host|offline mode|Network is unreachable' "$state/verbena.spark.log"; then
       echo "verbena: spark-demo: skipped: Spark's jars cannot be fetched"
