@@ -137,13 +137,19 @@ final class EarlyAnswers {
         return lookFrom;
     }
 
-    /// How many of `most` PSNs from this one on have no answer, up to one that has.
+    /// How many of `most` PSNs from this one on have no answer, up to one that has, or that the peer is not known to
+    /// have carried out.
     int run(int psn, int most) {
+        int bound =
+                isRecovering && Psn.isBefore(psn, knownBefore) ? Math.min(most, Psn.distance(psn, knownBefore)) : most;
+        if (count == 0) {
+            return bound;
+        }
         int n = 1;
-        while (n < most && count > 0 && !has(Psn.add(psn, n))) {
+        while (n < bound && !has(Psn.add(psn, n))) {
             n++;
         }
-        return count == 0 ? most : n;
+        return n;
     }
 
     /// What was found has been asked for again.
