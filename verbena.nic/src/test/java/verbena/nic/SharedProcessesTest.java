@@ -10,6 +10,7 @@ import java.io.Writer;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -132,6 +133,28 @@ class SharedProcessesTest {
             assertThat(status).isZero();
         }
 
+        /// Stops the process, and returns when all its threads have stopped: kill(2) does not wait for that.
+        void stop() throws Exception {
+            signal("STOP");
+            while (!isStopped()) {
+                Thread.onSpinWait();
+            }
+        }
+
+        private boolean isStopped() throws IOException {
+            try (var threads = Files.list(Path.of("/proc", String.valueOf(process.pid()), "task"))) {
+                for (Path thread : threads.toList()) {
+                    String stat = Files.readString(thread.resolve("stat"));
+                    if (!stat.substring(stat.lastIndexOf(')')).startsWith(") T")) {
+                        return false;
+                    }
+                }
+                return true;
+            } catch (NoSuchFileException e) {
+                return false; // a thread has just ended
+            }
+        }
+
         void kill() throws Exception {
             signal("KILL");
             process.waitFor();
@@ -168,7 +191,7 @@ class SharedProcessesTest {
         var fourth = new Neighbour(device, domain);
         exchange(50, second, third, fourth);
 
-        second.signal("STOP");
+        second.stop();
         exchange(100, third, fourth);
         third.kill(); // no process receives what the stopped one sends later
         var fifth = new Neighbour(device, domain);
@@ -203,7 +226,7 @@ class SharedProcessesTest {
         exchange(20, second);
         var third = new Neighbour(domain, "shm", "own");
         exchange(20, second, third);
-        second.signal("STOP"); // the kernel copies all the same
+        second.stop(); // the kernel copies all the same
         second.exchange(20);
         second.signal("CONT");
     }
@@ -216,7 +239,7 @@ class SharedProcessesTest {
         neighbour.exchange(1);
         long before = context.counters().get("ack-timeouts");
         int more = neighbour.queuePair.query().retryCount() + 2;
-        neighbour.signal("STOP");
+        neighbour.stop();
         neighbour.queuePair.postWrite(1, neighbour.memory, 0, 0, neighbour.address, neighbour.rkey); // by a packet
         var wc = new WorkCompletion();
         while (context.counters().get("ack-timeouts") - before < more) {
