@@ -137,24 +137,20 @@ final class EarlyAnswers {
         return lookFrom;
     }
 
-    /// How many of `most` PSNs from this one on have no answer, up to one that has, or that the peer is not known to
-    /// have carried out.
+    /// How many of `most` PSNs from this one on have no answer, up to one that has.
     int run(int psn, int most) {
-        int bound =
-                isRecovering && Psn.isBefore(psn, knownBefore) ? Math.min(most, Psn.distance(psn, knownBefore)) : most;
-        if (count == 0) {
-            return bound;
-        }
         int n = 1;
-        while (n < bound && !has(Psn.add(psn, n))) {
+        while (n < most && count > 0 && !has(Psn.add(psn, n))) {
             n++;
         }
-        return n;
+        return count == 0 ? most : n;
     }
 
-    /// What was found has been asked for again.
+    /// What was found has been asked for again, perhaps up to the end of its READ. A peer that has answered a part of a
+    /// READ has carried out the whole of it.
     void asked(int psns, int askedMax) {
         lookFrom = Psn.add(lookFrom, psns);
+        knownBefore = Psn.max(knownBefore, lookFrom);
         asked.add(Psn.previous(lookFrom), askedMax);
     }
 }
