@@ -257,12 +257,23 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
 
     /// Called when the requested connection is established.
     final void onConnected(long now) {
+        if (isToItself()) {
+            breakUp(true, null, now);
+            return;
+        }
         isConnected = true;
         stream.onOpened();
         StreamHandler to = handler;
         if (to != null) {
             to.onConnected(now);
         }
+    }
+
+    /// Where no program listens at a port, the system may open the stream from that very port. Then both ends open it at
+    /// once (RFC 9293, 3.5), and it leads to itself.
+    private boolean isToItself() {
+        InetSocketAddress own = localAddress();
+        return own.getPort() == remotePort && remote.equals(Gid.of(own.getAddress()));
     }
 
     /// Called when the system has given the stream up.

@@ -353,6 +353,18 @@ abstract class TcpLinkContract {
         assertThat(end.why).contains("no program listens").contains("" + number);
     }
 
+    /// From the port that it goes to, TCP connects a socket with itself.
+    @Test
+    void aStreamThatLeadsToItselfIsRefused() {
+        TcpPort own = link.bind(IPV4, 0);
+        var end = new End();
+        end.socket = link.connect(own, IPV4, IPV4, own.number(), end);
+        until(() -> end.cause != null);
+
+        assertThat(end.cause).isEqualTo(StreamHandler.Cause.REFUSED);
+        assertThat(end.why).contains("no program listens");
+    }
+
     @Test
     void whereThereIsNoWayItSaysSo() {
         // A network for documents only (RFC 5737), from loopback, which has no route to it.
