@@ -287,6 +287,9 @@ developer_bench() {
     main=verbena.bench.NioBench
     build_room verbena.nio "the agent"
     set -- "$home/verbena.nio/target/verbena-nio.jar" "${@:2}"
+  elif [ "${1:-}" = messages ]; then
+    main=verbena.bench.MessagesBench
+    shift
   elif [ "${1:-}" = waiting ]; then
     main=verbena.bench.Waiting
     shift

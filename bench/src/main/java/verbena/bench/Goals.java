@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
@@ -42,6 +43,9 @@ final class Goals {
     private static final double NIO_SMALL_US = 6;
     private static final double NIO_PAGES_US = 15;
     private static final double NIO_STREAM = 1.5;
+
+    private static final double MESSAGE_IN_MEMORY = 1.5;
+    private static final double MESSAGE_OVER_LOOPBACK = 1.2;
 
     final List<Goal> known = new ArrayList<>();
     final List<String> unknown = new ArrayList<>();
@@ -106,6 +110,36 @@ final class Goals {
                 goals.find(NioBench.JDK + NioPair.STREAM, Bench.LARGE),
                 "shm, stream, " + Table.size(Bench.LARGE) + ", over the JDK's");
         return goals;
+    }
+
+    /// The goals of `bench messages`.
+    ///
+    /// @param allocated bytes for each short active message, by both ends, over each device
+    static Goals ofMessages(Collection<Entry> entries, Map<String, List<Double>> allocated) {
+        var goals = new Goals(entries);
+        goals.messages(MessagesPair.SHM + MessagesPair.TAGGED, MESSAGE_IN_MEMORY, Programs.TAG);
+        goals.messages(MessagesPair.SHM + MessagesPair.ACTIVE, MESSAGE_IN_MEMORY, Programs.ACTIVE);
+        goals.messages(MessagesPair.ROCE + MessagesPair.TAGGED, MESSAGE_OVER_LOOPBACK, Programs.TAG_OVER_TCP);
+        goals.messages(MessagesPair.ROCE + MessagesPair.ACTIVE, MESSAGE_OVER_LOOPBACK, Programs.ACTIVE_OVER_TCP);
+        allocated.forEach((device, values) -> goals.values(
+                device.replace("Verbena ", "") + ", allocated for each active message, by both ends",
+                "B",
+                ALLOCATED_BYTES,
+                true,
+                values));
+        return goals;
+    }
+
+    /// @param references what the names of UCX's entries begin with; over TCP its fastest size is 64 KiB
+    private void messages(String series, double limit, String references) {
+        String name = series.replace("Verbena ", "") + ", ";
+        Entry fastest = best(references, Bench.SMALL, Goals::median, true);
+        ratio(limit, true, Goals::median, find(series, Bench.SMALL), fastest, name + "8 B, latency over UCX's");
+        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+            int theirs = references.endsWith("TCP") ? Bench.LARGE : size;
+            Entry most = best(references, theirs, Goals::bandwidth, false);
+            ratio(1, false, Goals::bandwidth, find(series, size), most, name + Table.size(size) + ", over UCX's");
+        }
     }
 
     private void thereAndBack(String series, int size, double limit) {

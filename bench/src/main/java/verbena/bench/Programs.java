@@ -17,6 +17,8 @@ final class Programs {
 
     static final String GET = "UCX get, ";
     static final String TAG = "UCX tagged message, ";
+    static final String ACTIVE = "UCX active message, ";
+    static final String ACTIVE_OVER_TCP = "UCX active message over TCP";
     static final String STREAM = "iperf3, TCP";
 
     private static final String LOOPBACK = "127.0.0.1";
@@ -108,6 +110,29 @@ final class Programs {
         for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
             entries.add(ucx(TAG + "cma", size, Map.of("UCX_TLS", "posix,cma"), "tag_bw"));
         }
+        return ucx(entries);
+    }
+
+    /// Messages of UCX, in memory and over TCP. Of large ones in memory, the sender copies through memory that both
+    /// have mapped, or the receiver copies by cma.
+    static Contender ucxMessages() {
+        var entries = new ArrayList<Entry>();
+        for (String way : List.of("posix", "sysv", "cma")) {
+            Map<String, String> over = Map.of("UCX_TLS", way.equals("cma") ? "posix,cma" : way);
+            if (!way.equals("cma")) {
+                entries.add(ucx(TAG + way, Bench.SMALL, over, "tag_lat"));
+                entries.add(ucx(ACTIVE + way, Bench.SMALL, over, "ucp_am_lat"));
+            }
+            for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+                entries.add(ucx(TAG + way, size, over, "tag_bw"));
+                entries.add(ucx(ACTIVE + way, size, over, "ucp_am_bw"));
+            }
+        }
+        Map<String, String> overTcp = Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo");
+        entries.add(ucx(TAG_OVER_TCP, Bench.SMALL, overTcp, "tag_lat"));
+        entries.add(ucx(ACTIVE_OVER_TCP, Bench.SMALL, overTcp, "ucp_am_lat"));
+        entries.add(ucx(TAG_OVER_TCP, Bench.LARGE, overTcp, "tag_bw"));
+        entries.add(ucx(ACTIVE_OVER_TCP, Bench.LARGE, overTcp, "ucp_am_bw"));
         return ucx(entries);
     }
 

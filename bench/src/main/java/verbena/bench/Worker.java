@@ -39,6 +39,7 @@ public final class Worker {
             case "connections" -> new ConnectionsEnd();
             case "await" -> new AwaitEnd();
             case "aeron" -> new AeronEnd();
+            case "messages" -> new MessagesEnd();
             case "busy" -> new BusyEnd();
             default -> throw new IllegalArgumentException("no such end: " + args[0]);
         };

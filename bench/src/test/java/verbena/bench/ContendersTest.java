@@ -36,6 +36,14 @@ class ContendersTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void messagesAreMeasured(boolean inMemory) throws Exception {
+        try (var pair = inMemory ? MessagesPair.inMemory() : MessagesPair.overLoopback()) {
+            measureAll(pair);
+        }
+    }
+
     @Test
     @EnabledIfSystemProperty(named = "verbena.deep", matches = "true", disabledReason = "takes 5 s")
     void connectionsAreMade() throws Exception {

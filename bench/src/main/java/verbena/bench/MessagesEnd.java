@@ -1,0 +1,254 @@
+package verbena.bench;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import verbena.messages.ActiveMessage;
+import verbena.messages.Call;
+import verbena.messages.Pending;
+import verbena.messages.Received;
+import verbena.messages.RemoteWorker;
+import verbena.messages.WorkerListener;
+import verbena.messages.WorkerOptions;
+import verbena.tools.report.Result;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+
+/// One end of `verbena.messages`: it answers, or it asks and measures. Both ends are told how many messages there are.
+final class MessagesEnd implements Worker.End {
+    /// Printed by the end that answers when it is ready for the first message.
+    static final String READY = "ready";
+
+    static final String TAG_LATENCY = "tag-lat";
+    static final String TAG_BANDWIDTH = "tag-bw";
+    static final String ACTIVE_LATENCY = "active-lat";
+    static final String ACTIVE_BANDWIDTH = "active-bw";
+    static final String CALL_LATENCY = "call-lat";
+
+    private static final int WINDOW = 16;
+    private static final int ECHOED = 1;
+    private static final int COUNTED = 2;
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+    /// A wait with a limit makes an object for each time that it sleeps. An end that hangs is ended by its parent.
+    private static final Duration FOREVER = Duration.ofDays(36_500);
+
+    private static final int SAMPLES_MAX = 1_000_000;
+
+    private final long[] nanos = new long[SAMPLES_MAX];
+    private final MemorySegment out = Arena.global().allocate(Bench.HUGE, 64);
+    private final MemorySegment in = Arena.global().allocate(Bench.HUGE, 64);
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private verbena.messages.@Nullable Worker worker;
+    /// At the end that answers.
+    private @Nullable CompletableFuture<RemoteWorker> accepted;
+
+    private @Nullable RemoteWorker peer;
+
+    // Of the thread that reads, which runs the handlers and is the one that waits.
+    private MemorySegment data = MemorySegment.NULL;
+    private int handled;
+    private int wanted;
+    private long sent;
+
+    @Override
+    public Object order(String[] words) throws Exception {
+        if (words[0].equals("listen")) {
+            return Map.of("port", listen(words[1]));
+        }
+        if (words[0].equals("connect")) {
+            verbena.messages.Worker made = open(words[1]);
+            peer = made.connect(new InetSocketAddress(words[2], Integer.parseInt(words[3])));
+            return Map.of();
+        }
+        RemoteWorker to = peer();
+        int size = Integer.parseInt(words[1]);
+        int count = Integer.parseInt(words[2]);
+        data = out.asSlice(0, size);
+        handled = 0;
+        wanted = count;
+        long before = threads.getTotalThreadAllocatedBytes();
+        long start = System.nanoTime();
+        boolean asks = accepted == null;
+        if (!asks) {
+            System.out.println(READY);
+        }
+        switch (words[0]) {
+            case TAG_LATENCY -> tagLatency(to, in.asSlice(0, size), asks);
+            case TAG_BANDWIDTH -> tagBandwidth(to, in.asSlice(0, size), asks);
+            case ACTIVE_LATENCY -> activeLatency(to, asks);
+            case ACTIVE_BANDWIDTH -> activeBandwidth(to, asks);
+            default -> callLatency(to, asks);
+        }
+        double seconds = (System.nanoTime() - start) / 1e9;
+        long allocated = threads.getTotalThreadAllocatedBytes() - before;
+        Result result = words[0].endsWith("-bw")
+                ? Figures.stream(size, count, seconds)
+                : Figures.roundTrips(size, nanos, Math.min(count, SAMPLES_MAX));
+        return Map.of("result", result, "allocated", allocated);
+    }
+
+    private verbena.messages.Worker open(String name) {
+        Context device = Device.named(name).open();
+        var made = verbena.messages.Worker.open(device, WorkerOptions.defaults());
+        made.onActive(ECHOED, this::echo);
+        made.onActive(COUNTED, _ -> handled++);
+        made.answerCalls(Call::request);
+        worker = made;
+        return made;
+    }
+
+    private String listen(String name) throws Exception {
+        verbena.messages.Worker made = open(name);
+        int at = name.indexOf('@');
+        InetAddress address = at < 0 ? InetAddress.getLoopbackAddress() : InetAddress.getByName(name.substring(at + 1));
+        WorkerListener listening = made.listen(new InetSocketAddress(address, 0));
+        accepted = accepted(listening); // at once: the other end waits while it connects
+        return listening.localAddress().getAddress().getHostAddress() + " "
+                + listening.localAddress().getPort();
+    }
+
+    private static CompletableFuture<RemoteWorker> accepted(WorkerListener listening) {
+        var made = new CompletableFuture<RemoteWorker>();
+        Thread.startVirtualThread(() -> {
+            try {
+                made.complete(listening.accept());
+            } catch (InterruptedException | RuntimeException e) {
+                made.completeExceptionally(e);
+            }
+        });
+        return made;
+    }
+
+    private RemoteWorker peer() throws Exception {
+        if (peer == null && accepted != null) {
+            peer = accepted.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        }
+        if (peer == null) {
+            throw new Child.Failed("connect comes first");
+        }
+        return peer;
+    }
+
+    private void sample(int i) {
+        if (i < SAMPLES_MAX) {
+            nanos[i] = System.nanoTime() - sent;
+        }
+    }
+
+    private static void await(Pending<?> what) throws InterruptedException {
+        if (!what.await(LIMIT)) {
+            throw new Child.Failed("a message has not come for " + LIMIT.toSeconds() + " s");
+        }
+    }
+
+    // ---- messages with tags
+
+    private void tagLatency(RemoteWorker to, MemorySegment into, boolean asks) throws InterruptedException {
+        Pending<Received> next = to.receive(0, verbena.messages.Worker.ANY_TAG, into);
+        for (int i = 0; i < wanted; i++) {
+            if (asks) {
+                sent = System.nanoTime();
+                var _ = to.send(0, data);
+            }
+            await(next);
+            if (asks) {
+                sample(i);
+            }
+            if (i + 1 < wanted) {
+                next = to.receive(0, verbena.messages.Worker.ANY_TAG, into);
+            }
+            if (!asks) {
+                var _ = to.send(0, data);
+            }
+        }
+    }
+
+    /// A window of messages is under way.
+    private void tagBandwidth(RemoteWorker to, MemorySegment into, boolean asks) throws InterruptedException {
+        var window = new Pending<?>[WINDOW];
+        for (int i = 0; i < wanted; i++) {
+            if (i >= WINDOW) {
+                await(window[i % WINDOW]);
+            }
+            window[i % WINDOW] = asks ? to.send(0, data) : to.receive(0, verbena.messages.Worker.ANY_TAG, into);
+        }
+        for (int i = Math.max(0, wanted - WINDOW); i < wanted; i++) {
+            await(window[i % WINDOW]);
+        }
+    }
+
+    // ---- active messages
+
+    private void echo(ActiveMessage message) {
+        handled++;
+        if (accepted != null) {
+            message.copyData(data);
+            send(message.from());
+        } else {
+            sample(handled - 1);
+            if (handled < wanted) {
+                sent = System.nanoTime();
+                send(message.from());
+            }
+        }
+    }
+
+    private void send(RemoteWorker to) {
+        if (!to.trySendActive(ECHOED, MemorySegment.NULL, data)) {
+            var _ = to.sendActive(ECHOED, MemorySegment.NULL, data); // no credit at this moment
+        }
+    }
+
+    private void activeLatency(RemoteWorker to, boolean asks) throws InterruptedException {
+        if (asks) {
+            sent = System.nanoTime();
+            send(to);
+        }
+        awaitHandled();
+    }
+
+    private void activeBandwidth(RemoteWorker to, boolean asks) throws InterruptedException {
+        if (!asks) {
+            awaitHandled();
+            return;
+        }
+        var window = new Pending<?>[WINDOW];
+        for (int i = 0; i < wanted; i++) {
+            if (i >= WINDOW) {
+                await(window[i % WINDOW]);
+            }
+            window[i % WINDOW] = to.sendActive(COUNTED, MemorySegment.NULL, data);
+        }
+        for (int i = Math.max(0, wanted - WINDOW); i < wanted; i++) {
+            await(window[i % WINDOW]);
+        }
+    }
+
+    private void awaitHandled() throws InterruptedException {
+        verbena.messages.Worker own = worker;
+        if (own == null || !own.await(() -> handled >= wanted, FOREVER)) {
+            throw new Child.Failed(handled + " of " + wanted + " active messages came, and the worker is closed");
+        }
+    }
+
+    // ---- calls
+
+    /// The end that answers has nothing to do: its worker does it.
+    private void callLatency(RemoteWorker to, boolean asks) throws InterruptedException {
+        byte[] request = data.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
+        for (int i = 0; asks && i < wanted; i++) {
+            sent = System.nanoTime();
+            byte[] _ = to.call(request, LIMIT);
+            sample(i);
+        }
+    }
+}
