@@ -1,6 +1,8 @@
 package verbena.cm;
 
 import org.jspecify.annotations.Nullable;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.NativePacket;
 
 /// What the active side wants and both sides get.
 ///
@@ -25,9 +27,6 @@ public record CmCall(
         int pkey,
         Path primary,
         @Nullable Path alternate) {
-    /// Of wires without partitions (IBTA A16.5.2.1).
-    private static final int PKEY_DEFAULT = 0xFFFF;
-
     /// A way through the network.
     ///
     /// @param localLid own LID
@@ -36,11 +35,9 @@ public record CmCall(
     /// @param packetRate `enum ibv_rate`
     public record Path(
             int localLid, int remoteLid, int serviceLevel, boolean isSubnetLocal, int packetRate, int hopLimit) {
-        private static final int PERMISSIVE_LID = 0xFFFF;
-
         /// Of wires without LIDs (IBTA A16.5.2.1).
         static Path byGid(int packetRate, int hopLimit) {
-            return new Path(PERMISSIVE_LID, PERMISSIVE_LID, 0, false, packetRate, hopLimit);
+            return new Path(NativePacket.LID_PERMISSIVE, NativePacket.LID_PERMISSIVE, 0, false, packetRate, hopLimit);
         }
     }
 
@@ -65,7 +62,7 @@ public record CmCall(
                 trafficClass,
                 responseTimeout,
                 maxRetries,
-                PKEY_DEFAULT,
+                Bth.PKEY_DEFAULT,
                 Path.byGid(packetRate, hopLimit),
                 null);
     }

@@ -12,6 +12,7 @@ import verbena.wire.BigEndian;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
 import verbena.wire.ib.Lrh;
+import verbena.wire.ib.Packet;
 import verbena.wire.ib.Vcrc;
 import verbena.wire.mad.LinearForwarding;
 import verbena.wire.mad.Mad;
@@ -31,9 +32,8 @@ import verbena.wire.mad.VlArbitration;
 /// What a management packet on a cable of InfiniBand says: LRH through VCRC, without a GRH (IBTA 13.4, 14.2).
 final class ManagementText {
     private static final int MAD = Lrh.BYTES + Bth.BYTES + Deth.BYTES;
-    private static final int ICRC_BYTES = 4;
     /// Of a packet without a GRH.
-    private static final int BYTES = MAD + Mad.BYTES + ICRC_BYTES + Vcrc.BYTES;
+    private static final int BYTES = MAD + Mad.BYTES + Packet.ICRC_BYTES + Vcrc.BYTES;
 
     /// Where the attribute of a subnet management packet begins.
     private static final int SMP_HEADER_BYTES = 64;
@@ -271,7 +271,7 @@ final class ManagementText {
                     MAD + Mad.BYTES - at,
                     "the ports of a directed route, out and back");
         }
-        hex("ICRC", "ICRC", ICRC_BYTES, "checksum of what does not change on the way");
+        hex("ICRC", "ICRC", Packet.ICRC_BYTES, "checksum of what does not change on the way");
         hex("VCRC", "VCRC", Vcrc.BYTES, "checksum of this cable: of all bytes");
         return parts;
     }

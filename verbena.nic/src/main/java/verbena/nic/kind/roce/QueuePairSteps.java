@@ -16,13 +16,12 @@ import verbena.verbs.spi.ConnectionService.End;
 import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
+import verbena.wire.ib.NativePacket;
 import verbena.wire.ib.Psn;
 
 /// The steps of a connection's queue pair to RTR and RTS, which follow from the REQ and the REP (IBTA 12.9.7). When
 /// both sides take the REQ's alternate path, RTR loads it and RTS arms it.
 final class QueuePairSteps {
-    private static final int UNICAST_LID_MAX = 0xBFFF;
-
     private final RoceConnections service;
     private final CmRoute route;
     private final int startingPsn;
@@ -69,7 +68,7 @@ final class QueuePairSteps {
                 && path.localGidHigh() == route.remote().high()
                 && path.localGidLow() == route.remote().low()
                 && path.localLid() >= 1
-                && path.localLid() <= UNICAST_LID_MAX;
+                && path.localLid() < NativePacket.LID_MULTICAST_FIRST;
         return isOfPeer ? alternate(path, path.remoteLid(), path.localLid()) : null;
     }
 
