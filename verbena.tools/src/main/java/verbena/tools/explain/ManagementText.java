@@ -137,13 +137,8 @@ final class ManagementText {
     }
 
     private static String state(MemorySegment portInfo) {
-        return switch (PortInfo.PORT_STATE.getInt(portInfo)) {
-            case PortInfo.DOWN -> " DOWN";
-            case PortInfo.INIT -> " INIT";
-            case PortInfo.ARMED -> " ARMED";
-            case PortInfo.ACTIVE -> " ACTIVE";
-            default -> "";
-        };
+        int state = PortInfo.PORT_STATE.getInt(portInfo);
+        return state == 0 ? "" : " " + PortInfo.stateName(state);
     }
 
     /// As `1:0 2:1`: by which port to each LID.

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import verbena.nic.link.IbLink;
 import verbena.subnet.agent.AgentMad;
 import verbena.subnet.agent.AgentSpec;
 import verbena.subnet.agent.MadClient;
@@ -31,12 +32,8 @@ final class SubnetStory {
             link a s:1
             link b s:2
             """;
-    private static final long PREFIX = 0xFE80_0000_0000_0000L;
     /// How long a part may take before the story has failed.
     private static final long PART_NANOS = 5_000_000_000L;
-
-    private static final Map<Integer, String> STATES =
-            Map.of(PortInfo.DOWN, "DOWN", PortInfo.INIT, "INIT", PortInfo.ARMED, "ARMED", PortInfo.ACTIVE, "ACTIVE");
 
     private final Fabric fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
     private final FabricNode a = fabric.node("a");
@@ -103,9 +100,9 @@ final class SubnetStory {
         MemorySegment mad = Mad.allocate();
         Sa.write(mad, Mad.METHOD_GET, 1, PathRecord.ATTRIBUTE, PathRecord.HAS_DGID | PathRecord.HAS_SGID);
         MemorySegment record = Sa.data(mad);
-        PathRecord.DGID_HIGH.put(record, PREFIX);
+        PathRecord.DGID_HIGH.put(record, IbLink.PREFIX_DEFAULT);
         PathRecord.DGID_LOW.put(record, a.node().port(1).guid());
-        PathRecord.SGID_HIGH.put(record, PREFIX);
+        PathRecord.SGID_HIGH.put(record, IbLink.PREFIX_DEFAULT);
         PathRecord.SGID_LOW.put(record, b.node().port(1).guid());
         client.send(new AgentMad(0, 0, 1_000, 0, a.lid(), Mad.QPN, 0, 0, 0, mad), System.nanoTime());
         b.onPrograms(System.nanoTime());
@@ -185,7 +182,7 @@ final class SubnetStory {
                 Integer before = states.put(node.name() + port, state);
                 if (before == null || before != state) {
                     Place at = place(node);
-                    act(Kind.STEP, at, at, "port " + port + " is in " + STATES.get(state), meaning(state));
+                    act(Kind.STEP, at, at, "port " + port + " is in " + PortInfo.stateName(state), meaning(state));
                 }
             }
         }

@@ -71,20 +71,11 @@ final class FabricText {
                 .formatted(
                         port.number(),
                         peer,
-                        state(port.state()),
+                        PortInfo.stateName(port.state()),
                         port.speed(),
                         port.count(PortCounter.TRANSMIT_PACKETS),
                         port.count(PortCounter.RECEIVE_PACKETS),
                         DROPS.stream().mapToLong(port::count).sum()));
-    }
-
-    private static String state(int state) {
-        return switch (state) {
-            case PortInfo.INIT -> "INIT";
-            case PortInfo.ARMED -> "ARMED";
-            case PortInfo.ACTIVE -> "ACTIVE";
-            default -> "DOWN";
-        };
     }
 
     private void routes(SwitchTables tables, FabricNode at) {

@@ -108,4 +108,14 @@ public final class PortInfo {
     public static final Field LINK_SPEED_EXT_ENABLED = new Field(63, 3, 5);
 
     private PortInfo() {}
+
+    /// The name of a [#PORT_STATE].
+    public static String stateName(int state) {
+        return switch (state) {
+            case INIT -> "INIT";
+            case ARMED -> "ARMED";
+            case ACTIVE -> "ACTIVE";
+            default -> "DOWN";
+        };
+    }
 }
