@@ -53,9 +53,9 @@ public final class ActiveMessage {
         dataBytes = data;
     }
 
-    /// A message that has memory of its own.
-    void set(RemoteWorker peer, int itsNumber, MemorySegment header, MemorySegment data, long budget) {
-        set(peer, itsNumber, null, -1, header, 0, (int) header.byteSize(), data.byteSize());
+    /// A message that has memory of its own, perhaps more than its data takes.
+    void set(RemoteWorker peer, int itsNumber, MemorySegment header, MemorySegment data, long bytes, long budget) {
+        set(peer, itsNumber, null, -1, header, 0, (int) header.byteSize(), bytes);
         dataMemory = data;
         dataOffset = 0;
         claimed = budget;
@@ -138,6 +138,7 @@ public final class ActiveMessage {
                 number,
                 MemorySegment.ofArray(RemoteWorker.bytes(header())),
                 MemorySegment.ofArray(RemoteWorker.bytes(data())),
+                dataBytes,
                 bytes);
         copy.isKept = true;
         traffic.claim(bytes);
@@ -166,6 +167,10 @@ public final class ActiveMessage {
         long bytes = claimed;
         claimed = 0;
         if (bytes > 0) {
+            if (dataMemory.isNative()) {
+                traffic.longMessages.buffers.give(dataMemory);
+            }
+            dataMemory = MemorySegment.NULL;
             traffic.release(bytes);
         }
     }

@@ -95,6 +95,7 @@ final class Arrivals implements Readers.Source {
                 return Readers.Outcome.NONE;
             }
             traffic.handlers.run();
+            giveWayToCalls();
             if (threads.isEmpty() || open.get() > 0) {
                 return Readers.Outcome.SOME;
             }
@@ -105,6 +106,15 @@ final class Arrivals implements Readers.Source {
             traffic.failAll("the worker has failed: " + e);
         }
         return Readers.Outcome.OVER;
+    }
+
+    /// Their threads may need this processor.
+    @SuppressWarnings("ThreadPriorityCheck") // correct without the hint
+    private void giveWayToCalls() {
+        if (traffic.hasBegunCalls) {
+            traffic.hasBegunCalls = false;
+            Thread.yield();
+        }
     }
 
     private boolean isTold(long nanos) throws InterruptedException {

@@ -318,6 +318,7 @@ final class Calls {
         @Override
         public void done(Peer from, long itsTag, long bytes) {
             thread.start();
+            traffic.hasBegunCalls = true;
         }
 
         @Override

@@ -18,7 +18,7 @@ final class Departures {
     /// Frames of one peer under way at once.
     static final int SENDS = 16;
     /// Messages of one peer that are read at once.
-    static final int READS = 4;
+    static final int READS = 8;
 
     private final Traffic traffic;
     private final Slots slots;

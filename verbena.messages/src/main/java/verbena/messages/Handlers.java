@@ -1,6 +1,5 @@
 package verbena.messages;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -95,7 +94,7 @@ final class Handlers {
         private final int number;
         private final byte[] header;
         private final long length;
-        private MemorySegment memory = MemorySegment.NULL;
+        private MemorySegment buffer = MemorySegment.NULL;
 
         Reading(RemoteWorker from, int number, byte[] header, long length) {
             this.from = from;
@@ -107,20 +106,21 @@ final class Handlers {
         @Override
         public MemorySegment memory() {
             traffic.budget.take(length);
-            memory = Arena.ofAuto().allocate(length, Long.BYTES);
-            return memory;
+            buffer = traffic.longMessages.buffers.take(length);
+            return buffer.asSlice(0, length);
         }
 
         @Override
         public void done(Peer peer, long tag, long bytes) {
             var message = new ActiveMessage(traffic);
-            message.set(from, number, MemorySegment.ofArray(header), memory, length);
+            message.set(from, number, MemorySegment.ofArray(header), buffer, length, length);
             waiting.add(message);
         }
 
         @Override
         public void failed(String why) {
-            if (memory.byteSize() > 0) {
+            if (buffer.byteSize() > 0) {
+                traffic.longMessages.buffers.give(buffer);
                 traffic.release(length);
             }
         }

@@ -7,19 +7,22 @@ import java.util.List;
 import java.util.Set;
 import verbena.messages.protocol.Peer;
 import verbena.verbs.Access;
-import verbena.verbs.MemoryRegion;
 import verbena.verbs.VerbsException;
 
 /// The memory of messages that their receiver reads, at both ends. Memory of the program is registered as long as a
-/// message is under way; what cannot be registered is copied. Under the lock of [Traffic].
+/// message is under way, and longer when it may come again ([Registrations]); what cannot be registered is copied.
+/// Under the lock of [Traffic].
 final class LongMessages {
     private final List<Rail> rails;
     private final Thread worker;
+    final Registrations registrations;
+    final Buffers buffers = new Buffers();
 
     /// @param worker the thread that touches the memory of programs
     LongMessages(List<Rail> rails, Thread worker) {
         this.rails = rails;
         this.worker = worker;
+        this.registrations = new Registrations(rails.size());
     }
 
     /// Whether it belongs to no single thread.
@@ -40,13 +43,13 @@ final class LongMessages {
     }
 
     /// Memory that peers use by themselves, by each device.
-    Exposed share(MemorySegment memory, Set<Access> access) {
-        var shared = new Exposed(rails.size(), memory);
+    Registered share(MemorySegment memory, Set<Access> access) {
+        var shared = new Registered(memory, access, rails.size());
         boolean done = false;
         try {
             for (Rail each : rails) {
                 if (!each.isClosed) {
-                    shared.add(each.index, each.domain.register(memory, access));
+                    var _ = shared.by(each);
                 }
             }
             done = true;
@@ -63,32 +66,37 @@ final class LongMessages {
         return rails.stream().mapToLong(each -> each.longest).min().orElseThrow();
     }
 
-    /// Memory for requests of this end, by a rail.
+    /// Memory for requests of this end.
     ///
     /// @param isSource whether its bytes are to be sent
-    MemoryRegion local(int rail, MemorySegment memory, boolean isSource) {
-        return rails.get(rail).domain.register(memory, isSource ? Set.of() : Access.local());
+    Registered local(MemorySegment memory, boolean isSource) {
+        return registrations.take(memory, isSource ? Set.of() : Access.local());
     }
 
-    /// Memory that peers can read: the program's own, or a copy. Closed when the message is taken.
+    /// Memory of a message that a peer reads.
+    ///
+    /// @param message the program's memory, or a copy
+    record Exposed(Registered registered, MemorySegment message) {}
+
+    /// Makes memory readable for a peer: the program's own, or a copy.
     Exposed expose(RemoteWorker to, MemorySegment data) {
         MemorySegment memory = data;
         if (!isRegistrable(data)) {
             memory = Arena.ofAuto().allocate(data.byteSize(), Long.BYTES);
             MemorySegment.copy(data, ValueLayout.JAVA_BYTE, 0, memory, ValueLayout.JAVA_BYTE, 0, data.byteSize());
         }
-        var exposed = new Exposed(to.rails().count(), memory);
+        Registered exposed = registrations.take(memory, Set.of(Access.REMOTE_READ));
         try {
             for (int i = 0; i < to.rails().count(); i++) {
                 if (to.rails().isUsable(i)) {
-                    exposed.add(i, rails.get(i).domain.register(memory, Set.of(Access.REMOTE_READ)));
+                    var _ = exposed.by(rails.get(i));
                 }
             }
         } catch (VerbsException | IllegalStateException e) {
             exposed.close();
             throw e;
         }
-        return exposed;
+        return new Exposed(exposed, memory);
     }
 
     /// Begins to read a message.

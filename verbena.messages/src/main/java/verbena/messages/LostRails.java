@@ -89,6 +89,12 @@ final class LostRails {
         }
         rail.closeQueues();
         traffic.arrivals.join(rail);
+        traffic.lock.lock();
+        try {
+            traffic.longMessages.registrations.loseRail(rail.index);
+        } finally {
+            traffic.lock.unlock();
+        }
         rail.closeMemory();
     }
 

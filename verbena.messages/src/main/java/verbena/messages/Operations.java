@@ -38,7 +38,7 @@ final class Operations {
         private final MemorySegment memory;
 
         private int slot = -1;
-        private @Nullable MemoryRegion region;
+        private @Nullable Registered registered;
         /// What is registered: the memory, or a copy.
         private MemorySegment buffer;
         private boolean isCopied;
@@ -194,7 +194,7 @@ final class Operations {
                 }
             } catch (VerbsException | IllegalStateException | UnsupportedOperationException e) { // memory was closed
                 order.done();
-                end(next, slots);
+                end(next, false, slots);
                 next.failed(e);
             }
         }
@@ -245,10 +245,9 @@ final class Operations {
                     MemorySegment.copy(operation.memory, JAVA_BYTE, 0, operation.buffer, JAVA_BYTE, 0, length);
                 }
             }
-            MemoryRegion region =
-                    traffic.longMessages.local(operation.rail, operation.buffer, operation.type == Type.PUT);
-            operation.region = region;
-            post(operation, number, region, 0, length);
+            Registered registered = traffic.longMessages.local(operation.buffer, operation.type == Type.PUT);
+            operation.registered = registered;
+            post(operation, number, registered.by(rail), registered.offset(operation.buffer), length);
         }
         underWay.put(number, operation);
     }
@@ -269,11 +268,15 @@ final class Operations {
     }
 
     /// Gives back what it had of the worker.
-    private void end(Operation operation, Slots slots) {
-        MemoryRegion region = operation.region;
-        if (region != null) {
-            operation.region = null;
-            region.close();
+    private void end(Operation operation, boolean isDone, Slots slots) {
+        Registered registered = operation.registered;
+        if (registered != null) {
+            operation.registered = null;
+            if (isDone) {
+                traffic.longMessages.registrations.give(registered);
+            } else {
+                registered.close();
+            }
         }
         if (operation.slot >= 0) {
             slots.give(operation.slot, remote);
@@ -287,10 +290,10 @@ final class Operations {
             return;
         }
         order.done();
-        MemoryRegion region = operation.region;
-        MemorySegment result = region == null ? slots.toSend(operation.slot) : operation.buffer;
+        boolean isInSlot = operation.registered == null;
+        MemorySegment result = isInSlot ? slots.toSend(operation.slot) : operation.buffer;
         RuntimeException failure = null;
-        if (operation.type == Type.GET && (region == null || operation.isCopied)) {
+        if (operation.type == Type.GET && (isInSlot || operation.isCopied)) {
             try {
                 MemorySegment.copy(result, JAVA_BYTE, 0, operation.memory, JAVA_BYTE, 0, operation.memory.byteSize());
             } catch (IllegalStateException e) { // the program has closed its memory
@@ -302,7 +305,7 @@ final class Operations {
         } else {
             operation.failed(failure);
         }
-        end(operation, slots);
+        end(operation, true, slots);
     }
 
     /// What was under way on a rail that is lost begins again, in order, but atomics: they may have been done.
@@ -310,7 +313,7 @@ final class Operations {
         var again = new ArrayList<Operation>();
         for (Operation each : List.copyOf(underWay.values())) {
             if (each.rail == rail) {
-                end(each, slots);
+                end(each, false, slots);
                 again.add(each);
             }
         }
@@ -331,9 +334,9 @@ final class Operations {
         List<Operation> failing = new ArrayList<>(underWay.values());
         underWay.clear();
         for (Operation each : failing) {
-            MemoryRegion region = each.region;
-            if (region != null) {
-                region.close(); // the device writes there no more
+            Registered registered = each.registered;
+            if (registered != null) {
+                registered.close(); // the device writes there no more
             }
         }
         failing.addAll(order.drop());

@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
 ///
 /// The reader finishes what others wait for, and wakes them. When it has what it wants, it wakes the waiting thread
 /// that came last, and that one reads on. With none left the place stays empty for a moment: the keeper looks after a
-/// quarter of a millisecond, and then every millisecond, whether threads still come. It takes the place when none came
-/// since its last look, or when something has arrived that no thread read. While a thread reads for long, the keeper
-/// sleeps without a timer. A thread that begins to wait while the keeper reads gets the place after the next arrival.
+/// quarter of a millisecond, and then less often, up to every millisecond, whether threads still come. It takes the
+/// place when none came since its last look, or when something has arrived that no thread read. While a thread waits
+/// long for an arrival, the keeper sleeps without a timer. A thread that begins to wait while the keeper reads gets the
+/// place after the next arrival.
 ///
 /// No wake-up is lost. A thread decides under the lock whether it reads, sleeps or leaves. What is finished is marked
 /// first; then the lock is taken, and those that wait for it are woken: a sleeper by unpark, the reader by a ring of
@@ -276,7 +277,7 @@ final class Readers {
                 passOn();
                 long pause = FIRST_LOOK_NANOS;
                 while (!isOver && !isLeft(pause)) {
-                    pause = keeper == Keeper.RESTS ? FIRST_LOOK_NANOS : LOOK_NANOS;
+                    pause = keeper == Keeper.RESTS ? FIRST_LOOK_NANOS : Math.min(2 * pause, LOOK_NANOS);
                 }
             }
         } finally {
@@ -286,10 +287,15 @@ final class Readers {
 
     /// Waits for the next look; true when no thread will take the place soon.
     private boolean isLeft(long nanos) throws InterruptedException {
-        keeper = reader != null ? Keeper.RESTS : Keeper.LOOKS;
         long before = turns;
-        sleep(keeper == Keeper.RESTS ? Long.MAX_VALUE : nanos);
-        if (isOver || reader != null || !waiting.isEmpty() || keeper == Keeper.RESTS) {
+        keeper = Keeper.LOOKS;
+        sleep(nanos);
+        if (turns == before && reader != null && !isOver) { // a thread reads for long
+            keeper = Keeper.RESTS;
+            sleep(Long.MAX_VALUE);
+            return false;
+        }
+        if (isOver || reader != null || !waiting.isEmpty()) {
             return false; // when a thread has left just now, it may come again
         }
         if (turns == before) {

@@ -54,7 +54,7 @@ public final class RemoteWorker implements AutoCloseable {
     private boolean isClosed;
 
     // Under the lock of the traffic.
-    private final Map<Integer, Exposed> exposed = new HashMap<>();
+    private final Map<Integer, Registered> exposed = new HashMap<>();
     /// Messages of it that are being read.
     int readings;
     /// Whether the round of completions has touched it.
@@ -102,15 +102,20 @@ public final class RemoteWorker implements AutoCloseable {
 
         @Override
         public List<RemoteMemory> expose(Peer to, int offer, MemorySegment data) {
-            Exposed memory = traffic.longMessages.expose(RemoteWorker.this, data);
-            exposed.put(offer, memory);
-            return memory.remote();
+            LongMessages.Exposed memory = traffic.longMessages.expose(RemoteWorker.this, data);
+            exposed.put(offer, memory.registered());
+            return memory.registered().remote(memory.message(), rails.count());
         }
 
         @Override
-        public void withdraw(Peer to, int offer) {
-            Exposed memory = exposed.remove(offer);
-            if (memory != null) {
+        public void withdraw(Peer to, int offer, boolean isRead) {
+            Registered memory = exposed.remove(offer);
+            if (memory == null) {
+                return;
+            }
+            if (isRead) {
+                traffic.longMessages.registrations.give(memory);
+            } else {
                 memory.close();
             }
         }

@@ -15,12 +15,12 @@ public final class SharedMemory implements AutoCloseable {
     private static final int KEYS = 16;
 
     private final MemorySegment memory;
-    private final Exposed exposed;
+    private final Registered exposed;
 
     /// What the worker shares.
     private final Set<SharedMemory> all;
 
-    SharedMemory(MemorySegment memory, Exposed exposed, Set<SharedMemory> all) {
+    SharedMemory(MemorySegment memory, Registered exposed, Set<SharedMemory> all) {
         this.memory = memory;
         this.exposed = exposed;
         this.all = all;
@@ -34,7 +34,7 @@ public final class SharedMemory implements AutoCloseable {
     /// What a peer needs ([RemoteWorker#memory]): address, length and key, 20 bytes in big-endian. A worker of several
     /// devices has a key of 4 bytes for each.
     public byte[] token() {
-        List<RemoteMemory> remote = exposed.remote();
+        List<RemoteMemory> remote = exposed.remote(memory, exposed.rails());
         ByteBuffer bytes = ByteBuffer.allocate(KEYS + remote.size() * Integer.BYTES)
                 .putLong(memory.address())
                 .putLong(memory.byteSize());

@@ -45,6 +45,8 @@ final class Traffic {
 
     private int peers;
     private boolean isClosing;
+    /// Whether threads of calls were started that the reader has not given way to.
+    boolean hasBegunCalls;
 
     Traffic(List<Context> devices, WorkerOptions options) {
         this.options = options;
@@ -67,7 +69,7 @@ final class Traffic {
                 free();
             }
         }
-        this.thread = Thread.ofVirtual().name("verbena-messages").unstarted(this::keep);
+        this.thread = Thread.ofPlatform().daemon().name("verbena-messages").unstarted(this::keep);
         this.arrivals = new Arrivals(this, rails);
         this.readers = new Readers(arrivals);
         this.longMessages = new LongMessages(rails, thread);
@@ -427,6 +429,7 @@ final class Traffic {
         rails.forEach(Rail::closeQueues);
         Readers.join(thread);
         rails.forEach(arrivals::join);
+        longMessages.registrations.close();
         free();
     }
 

@@ -20,7 +20,7 @@ import verbena.verbs.RemoteMemory;
 /// the lock of [Traffic].
 final class Transfers {
     /// Parts on a rail at once.
-    static final int PARTS = 4;
+    static final int PARTS = 8;
     /// Requests of a rail for them: a part that is written has a READ behind it.
     static final int REQUESTS = 2 * PARTS;
     /// What is shorter stays whole.
@@ -37,7 +37,7 @@ final class Transfers {
         /// That of the program, or other memory when the device cannot use that.
         private MemorySegment memory;
 
-        private final @Nullable MemoryRegion[] regions;
+        private @Nullable Registered registered;
         private boolean isCopied;
         private long begun;
         private final ArrayDeque<Part> again = new ArrayDeque<>();
@@ -49,7 +49,6 @@ final class Transfers {
             this.at = at;
             this.program = memory;
             this.memory = memory;
-            this.regions = new MemoryRegion[at.size()];
         }
 
         abstract void done();
@@ -64,17 +63,17 @@ final class Transfers {
             return rail < at.size() && at.get(rail).rkey() != 0;
         }
 
-        private void closeRegions() {
-            for (int i = 0; i < regions.length; i++) {
-                closeRegion(i);
+        /// The device touches the memory no more by this rail.
+        private void loseRail(int rail) {
+            if (registered != null) {
+                registered.close(rail);
             }
         }
 
-        private void closeRegion(int rail) {
-            MemoryRegion region = rail < regions.length ? regions[rail] : null;
-            if (region != null) {
-                regions[rail] = null;
-                region.close(); // the device touches the memory no more
+        /// The device touches the memory no more.
+        private void closeRegions() {
+            if (registered != null) {
+                registered.close();
             }
         }
     }
@@ -168,11 +167,13 @@ final class Transfers {
     private void post(Part part) {
         int rail = part.rail;
         Transfer transfer = part.of;
-        MemoryRegion region = transfer.regions[rail];
-        if (region == null) {
-            region = longMessages.local(rail, transfer.memory, transfer.isWrite);
-            transfer.regions[rail] = region;
+        Registered registered = transfer.registered;
+        if (registered == null) {
+            registered = longMessages.local(transfer.memory, transfer.isWrite);
+            transfer.registered = registered;
         }
+        MemoryRegion region = registered.by(remote.way(rail).rail);
+        long offset = registered.offset(transfer.memory) + part.offset;
         last = last == Integer.MAX_VALUE ? 1 : last + 1;
         int number = last;
         parts.put(number, part);
@@ -182,10 +183,10 @@ final class Transfers {
         QueuePair pair = remote.way(rail).queuePair();
         long address = at.address() + part.offset;
         if (transfer.isWrite) {
-            pair.postWrite(Departures.PART, region, part.offset, part.length, address, at.rkey());
+            pair.postWrite(Departures.PART, region, offset, part.length, address, at.rkey());
             pair.postRead(Departures.PART | number, region, 0, 0, address, at.rkey()); // behind the effect of the WRITE
         } else {
-            pair.postRead(Departures.PART | number, region, part.offset, part.length, address, at.rkey());
+            pair.postRead(Departures.PART | number, region, offset, part.length, address, at.rkey());
         }
     }
 
@@ -202,7 +203,9 @@ final class Transfers {
             return;
         }
         all.remove(transfer);
-        transfer.closeRegions();
+        if (transfer.registered != null) {
+            longMessages.registrations.give(transfer.registered);
+        }
         if (!transfer.isWrite && transfer.isCopied) {
             copy(transfer.memory, transfer.program);
         }
@@ -221,7 +224,7 @@ final class Transfers {
                 part.of.again.add(part);
             }
         }
-        all.forEach(transfer -> transfer.closeRegion(rail));
+        all.forEach(transfer -> transfer.loseRail(rail));
     }
 
     /// Gives back the memory of all that is under way.

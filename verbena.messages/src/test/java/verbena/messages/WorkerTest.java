@@ -107,6 +107,30 @@ class WorkerTest {
         }
     }
 
+    /// Memory that lasts is known at both ends after its first message; what is in it is another each time.
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void memoryThatIsUsedAgainHasItsNewBytes(String device) throws Exception {
+        try (var pair = TwoWorkers.of(device)) {
+            MemorySegment source = Arena.ofAuto().allocate(100_000);
+            MemorySegment target = Arena.ofAuto().allocate(100_000);
+            for (int i = 0; i < 50; i++) {
+                long length = 100_000 - i * 800L;
+                MemorySegment part = source.asSlice(i * 100L, length);
+                part.fill((byte) i);
+                Pending<Received> message = pair.server().receive(i, Worker.EXACT, target);
+                pair.toServer().send(i, part).await();
+                assertThat(message.await().length()).isEqualTo(length);
+                assertThat(target.asSlice(0, length).mismatch(part)).isEqualTo(-1);
+            }
+            if (device.equals("shm")) {
+                assertThat(pair.a().counters().get("direct.requests"))
+                        .as("READs without a packet")
+                        .isGreaterThan(0);
+            }
+        }
+    }
+
     /// Many more than there are frames, each way at once; no end receives until all were sent.
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})

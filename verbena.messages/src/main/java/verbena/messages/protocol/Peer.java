@@ -459,7 +459,7 @@ public final class Peer {
             lane.offered--;
         }
         if (message.data.byteSize() > 0) {
-            owner.withdraw(this, number);
+            owner.withdraw(this, number, true);
         }
         message.done();
         return null;
@@ -477,7 +477,7 @@ public final class Peer {
         lost = why;
         offered.forEach((number, message) -> {
             if (message.data.byteSize() > 0) {
-                owner.withdraw(this, number);
+                owner.withdraw(this, number, false);
             }
             message.failed(why);
         });

@@ -31,5 +31,7 @@ public interface PeerOwner {
     List<RemoteMemory> expose(Peer peer, int offer, MemorySegment data);
 
     /// What was offered is read, or will never be.
-    void withdraw(Peer peer, int offer);
+    ///
+    /// @param isRead false when the peer is lost: it must not reach the memory any more
+    void withdraw(Peer peer, int offer, boolean isRead);
 }

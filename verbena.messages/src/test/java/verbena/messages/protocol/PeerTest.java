@@ -58,7 +58,7 @@ class PeerTest {
                 }
 
                 @Override
-                public void withdraw(Peer itself, int offer) {}
+                public void withdraw(Peer itself, int offer, boolean isRead) {}
             },
             matching,
             new PeerLimits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS, 1));

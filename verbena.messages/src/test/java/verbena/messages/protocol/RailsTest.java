@@ -295,7 +295,7 @@ class RailsTest {
         }
 
         @Override
-        public void withdraw(Peer itself, int offer) {}
+        public void withdraw(Peer itself, int offer, boolean isRead) {}
     }
 
     /// Moves one frame, or reads one; false when there is nothing to do.

@@ -200,7 +200,7 @@ final class World {
         }
 
         @Override
-        public void withdraw(Peer itself, int offer) {
+        public void withdraw(Peer itself, int offer, boolean isRead) {
             assertThat(exposed.remove((long) offer)).isNotNull();
         }
     }

@@ -267,6 +267,23 @@ class DirectAccessTest {
                 """);
     }
 
+    /// Its packets would cost more than the wait.
+    @Test
+    void aLongWriteBehindAnUnansweredSendWaitsForTheAnswer() {
+        rc().run("""
+                a         direct
+                b         post  recv 100
+                a         post  send 10  wr 1
+                a         post  write 4096 -> r1+0  wr 2 signaled
+                a -> b    SEND_ONLY   psn 100  ackreq
+                b -> a    ACK  psn 100
+                b         completion  success
+                a         completion  wr 2 success
+                b         memory  r1+0 len 4096 as wr 2 only
+                nothing ever
+                """);
+    }
+
     /// PSNs belong to packets: what needs none takes none.
     @Test
     void completionsStayInOrderWhicheverWayRequestsTook() {

@@ -18,6 +18,10 @@ final class DirectRequests {
     /// After so many one-sided requests that went by packets, one behind the other, the next one waits until they
     /// are done. A stream that began by packets would stay there otherwise, because its queue never becomes empty.
     private static final int STREAM_REQUESTS = 8;
+    /// A request as long as this waits for those before it at once. The peer's engine has to answer both the ones
+    /// before
+    /// it and its packets, and the packets cost more than the copy.
+    private static final int LONG_BYTES = 4 << 10;
 
     private static final long NOWHERE = -1;
 
@@ -67,7 +71,7 @@ final class DirectRequests {
 
     /// Whether the current request, which is new, should wait for those before it, because it then needs no packet.
     boolean shouldWait(SendRequest request) {
-        return stream >= STREAM_REQUESTS
+        return (stream >= STREAM_REQUESTS || request.bytes() >= LONG_BYTES)
                 && !cursor.isCurrentOldest()
                 && request.isOneSided()
                 && memory.isReady(request);

@@ -1,16 +1,16 @@
-package verbena.nic.kind.shm;
+package verbena.verbs.spi;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/// Memory that is not freed as long as a region has its segment: of the global arena, which is also that of a C
+/// Memory that is not freed as long as somebody has its segment: of the global arena, which is also that of a C
 /// program's memory, and of automatic arenas. The memory of other arenas can be gone at any moment, and used for
-/// something else. The device notices that, but a peer could not.
+/// something else.
 ///
 /// The JDK does not say whether the arena of a segment can be closed. Its scopes are of different classes, though; if
 /// a JDK has the same class for both, no memory is called lasting.
-final class LastingMemory {
+public final class LastingMemory {
     private static final Set<Class<?>> CLOSABLE = closable();
     private static final Set<Class<?>> LASTING =
             Set.of(Arena.global().scope().getClass(), Arena.ofAuto().scope().getClass());
@@ -25,7 +25,7 @@ final class LastingMemory {
     }
 
     /// Whether a native segment is such memory. Any thread.
-    static boolean is(MemorySegment segment) {
+    public static boolean is(MemorySegment segment) {
         Class<?> scope = segment.scope().getClass();
         return LASTING.contains(scope) && !CLOSABLE.contains(scope);
     }

@@ -1,0 +1,83 @@
+package verbena.messages;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Set;
+import verbena.verbs.Access;
+import verbena.verbs.spi.LastingMemory;
+
+/// Registrations of programs' memory. One transfer uses a registration at a time. When it is done, the registration
+/// waits for the next transfer of the same memory, because to register again costs time, and a peer of `shm` reaches
+/// only
+/// memory that it knows without a packet.
+///
+/// Memory of an arena that can be closed is registered for each transfer anew: nobody says when the program closes
+/// it. What was under way when something failed is not used again, so no device touches it later. Under the lock of
+/// [Traffic].
+final class Registrations {
+    /// Registrations that wait.
+    static final int KEPT_MAX = 128;
+    /// Memory that would be free without them, in bytes: that of automatic arenas.
+    static final long AUTOMATIC_BYTES_MAX = 64 << 20;
+
+    private final int rails;
+    /// The last one was used last.
+    private final ArrayList<Registered> kept = new ArrayList<>();
+
+    private long automaticBytes;
+
+    Registrations(int rails) {
+        this.rails = rails;
+    }
+
+    /// Registers memory, until [#give] or [Registered#close()].
+    Registered take(MemorySegment memory, Set<Access> access) {
+        for (int i = kept.size() - 1; i >= 0; i--) {
+            if (kept.get(i).serves(memory, access)) {
+                return remove(i);
+            }
+        }
+        return new Registered(memory, access, rails);
+    }
+
+    /// A transfer is done, and all went well.
+    void give(Registered done) {
+        if (!LastingMemory.is(done.memory())) {
+            done.close();
+            return;
+        }
+        kept.add(done);
+        automaticBytes += automaticBytes(done);
+        while (kept.size() > KEPT_MAX || automaticBytes > AUTOMATIC_BYTES_MAX) {
+            remove(0).close();
+        }
+    }
+
+    private Registered remove(int index) {
+        Registered removed = kept.remove(index);
+        automaticBytes -= automaticBytes(removed);
+        return removed;
+    }
+
+    private static long automaticBytes(Registered of) {
+        boolean isGlobal = of.memory().scope().equals(Arena.global().scope());
+        return isGlobal ? 0 : of.memory().byteSize();
+    }
+
+    /// Registrations that wait.
+    int size() {
+        return kept.size();
+    }
+
+    /// A device is given back.
+    void loseRail(int rail) {
+        kept.forEach(each -> each.close(rail));
+    }
+
+    void close() {
+        kept.forEach(Registered::close);
+        kept.clear();
+        automaticBytes = 0;
+    }
+}
