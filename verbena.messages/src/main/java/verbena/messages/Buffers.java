@@ -40,7 +40,7 @@ final class Buffers {
         return found;
     }
 
-    /// Memory that [#take] gave and that nobody uses any more.
+    /// Takes memory of [#take] back, which no thread uses any more.
     void give(MemorySegment buffer) {
         long bytes = buffer.byteSize();
         if (Long.bitCount(bytes) == 1 && freeBytes + bytes <= FREE_MAX) {

@@ -8,13 +8,12 @@ import verbena.verbs.Access;
 import verbena.verbs.spi.LastingMemory;
 
 /// Registrations of programs' memory. One transfer uses a registration at a time. When it is done, the registration
-/// waits for the next transfer of the same memory, because to register again costs time, and a peer of `shm` reaches
-/// only
-/// memory that it knows without a packet.
+/// waits for the next transfer of the same memory. To register again costs time, and a peer of `shm` needs packets
+/// for memory that it does not know.
 ///
-/// Memory of an arena that can be closed is registered for each transfer anew: nobody says when the program closes
-/// it. What was under way when something failed is not used again, so no device touches it later. Under the lock of
-/// [Traffic].
+/// Memory of an arena that can be closed is registered for each transfer anew: the JDK does not say when the program
+/// closes it. What was under way when something failed is not used again, so no device touches it later. Under the
+/// lock of [Traffic].
 final class Registrations {
     /// Registrations that wait.
     static final int KEPT_MAX = 128;

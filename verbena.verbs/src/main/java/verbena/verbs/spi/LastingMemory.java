@@ -4,7 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/// Memory that is not freed as long as somebody has its segment: of the global arena, which is also that of a C
+/// Memory that lasts as long as its segment: of the global arena, which is also that of a C
 /// program's memory, and of automatic arenas. The memory of other arenas can be gone at any moment, and used for
 /// something else.
 ///
