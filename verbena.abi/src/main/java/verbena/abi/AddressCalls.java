@@ -10,6 +10,7 @@ import verbena.foreign.Memory;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Context;
 import verbena.verbs.Gid;
+import verbena.verbs.StaticRate;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
@@ -80,7 +81,8 @@ final class AddressCalls {
                     .withPort(number(from, "port_num"))
                     .withServiceLevel(number(from, "sl"))
                     .withDestinationLid(lid)
-                    .withSourcePathBits(number(from, "src_path_bits") & 0x7F);
+                    .withSourcePathBits(number(from, "src_path_bits") & 0x7F)
+                    .withStaticRate(rate(from));
         }
         return new AddressVector(
                 DeviceCalls.gid(from + AH_ATTR.at("grh.dgid")),
@@ -91,7 +93,14 @@ final class AddressCalls {
                 Memory.getInt(from + AH_ATTR.at("grh.flow_label")) & 0xF_FFFF,
                 number(from, "sl"),
                 lid,
-                number(from, "src_path_bits") & 0x7F);
+                number(from, "src_path_bits") & 0x7F,
+                rate(from));
+    }
+
+    private static StaticRate rate(long from) {
+        int code = number(from, "static_rate");
+        return StaticRate.ofCode(code)
+                .orElseThrow(() -> new IllegalArgumentException("static_rate: a value of enum ibv_rate, got " + code));
     }
 
     private static int number(long from, String field) {
@@ -109,6 +118,7 @@ final class AddressCalls {
         Memory.putByte(into + AH_ATTR.at("is_global"), isGlobal ? 1 : 0);
         Memory.putShort(into + AH_ATTR.at("dlid"), from.destinationLid());
         Memory.putByte(into + AH_ATTR.at("src_path_bits"), from.sourcePathBits());
+        Memory.putByte(into + AH_ATTR.at("static_rate"), from.staticRate().code());
         Memory.putByte(into + AH_ATTR.at("port_num"), from.port());
     }
 }

@@ -6,6 +6,7 @@ import java.util.Optional;
 import verbena.foreign.Memory;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
+import verbena.verbs.StaticRate;
 
 /// `struct ibv_ah_attr`, there and back.
 final class AddressVectors {
@@ -22,6 +23,8 @@ final class AddressVectors {
         Memory.putByte(at + AH_ATTR.at("grh.traffic_class"), to.trafficClass());
         Memory.putShort(at + AH_ATTR.at("dlid"), to.destinationLid());
         Memory.putByte(at + AH_ATTR.at("sl"), to.serviceLevel());
+        Memory.putByte(at + AH_ATTR.at("src_path_bits"), to.sourcePathBits());
+        Memory.putByte(at + AH_ATTR.at("static_rate"), to.staticRate().code());
         Memory.putByte(at + AH_ATTR.at("is_global"), isGlobal ? 1 : 0);
         Memory.putByte(at + AH_ATTR.at("port_num"), to.port());
     }
@@ -40,6 +43,9 @@ final class AddressVectors {
                 Math.max(1, Memory.getUnsignedByte(at + AH_ATTR.at("grh.hop_limit"))),
                 Memory.getInt(at + AH_ATTR.at("grh.flow_label")) & 0xF_FFFF,
                 Memory.getUnsignedByte(at + AH_ATTR.at("sl")) & 15,
-                Memory.getUnsignedShort(at + AH_ATTR.at("dlid"))));
+                Memory.getUnsignedShort(at + AH_ATTR.at("dlid")),
+                Memory.getUnsignedByte(at + AH_ATTR.at("src_path_bits")) & 0x7F,
+                StaticRate.ofCode(Memory.getUnsignedByte(at + AH_ATTR.at("static_rate")))
+                        .orElse(StaticRate.PORT)));
     }
 }

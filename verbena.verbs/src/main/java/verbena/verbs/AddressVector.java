@@ -19,6 +19,8 @@ import java.util.Objects;
 /// @param serviceLevel 0 to 15
 /// @param destinationLid InfiniBand only; 0 otherwise. With the GID `::` the packets have no GRH.
 /// @param sourcePathBits which of several own LIDs to send from (LMC), 0 to 127; InfiniBand only
+/// @param staticRate packets leave no faster on average (IBTA 9.11), where the port's link is faster; InfiniBand only,
+///     other devices keep it and do nothing with it
 public record AddressVector(
         Gid destination,
         int sourceGidIndex,
@@ -28,7 +30,8 @@ public record AddressVector(
         int flowLabel,
         int serviceLevel,
         int destinationLid,
-        int sourcePathBits) {
+        int sourcePathBits,
+        StaticRate staticRate) {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -45,9 +48,10 @@ public record AddressVector(
         Checks.range("serviceLevel", serviceLevel, 0, 15);
         Checks.range("destinationLid", destinationLid, 0, 0xFFFF);
         Checks.range("sourcePathBits", sourcePathBits, 0, 127);
+        Objects.requireNonNull(staticRate, "staticRate");
     }
 
-    /// The way from the first of the own LIDs.
+    /// The way from the first of the own LIDs, at the rate of the port.
     public AddressVector(
             Gid destination,
             int sourceGidIndex,
@@ -57,7 +61,17 @@ public record AddressVector(
             int flowLabel,
             int serviceLevel,
             int destinationLid) {
-        this(destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid, 0);
+        this(
+                destination,
+                sourceGidIndex,
+                port,
+                trafficClass,
+                hopLimit,
+                flowLabel,
+                serviceLevel,
+                destinationLid,
+                0,
+                StaticRate.PORT);
     }
 
     /// The usual way: port 1, hop limit 64, no traffic class.
@@ -135,7 +149,8 @@ public record AddressVector(
                 flowLabel,
                 serviceLevel,
                 destinationLid,
-                sourcePathBits);
+                sourcePathBits,
+                staticRate);
     }
 
     /// This address vector with another traffic class.
@@ -149,7 +164,8 @@ public record AddressVector(
                 flowLabel,
                 serviceLevel,
                 destinationLid,
-                sourcePathBits);
+                sourcePathBits,
+                staticRate);
     }
 
     /// This address vector with another service level.
@@ -163,7 +179,8 @@ public record AddressVector(
                 flowLabel,
                 serviceLevel,
                 destinationLid,
-                sourcePathBits);
+                sourcePathBits,
+                staticRate);
     }
 
     /// This address vector with another destination LID.
@@ -177,7 +194,8 @@ public record AddressVector(
                 flowLabel,
                 serviceLevel,
                 lid,
-                sourcePathBits);
+                sourcePathBits,
+                staticRate);
     }
 
     /// This address vector from another of the own LIDs (LMC).
@@ -191,6 +209,22 @@ public record AddressVector(
                 flowLabel,
                 serviceLevel,
                 destinationLid,
-                bits);
+                bits,
+                staticRate);
+    }
+
+    /// This address vector with another static rate.
+    public AddressVector withStaticRate(StaticRate rate) {
+        return new AddressVector(
+                destination,
+                sourceGidIndex,
+                port,
+                trafficClass,
+                hopLimit,
+                flowLabel,
+                serviceLevel,
+                destinationLid,
+                sourcePathBits,
+                rate);
     }
 }

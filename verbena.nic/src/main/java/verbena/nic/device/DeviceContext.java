@@ -409,7 +409,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         } catch (IllegalArgumentException e) {
             throw new InvalidAttributesException(verb + ": " + e.getMessage());
         }
-        return GidTable.path(verb, own, to);
+        return GidTable.path(verb, own, to, kind);
     }
 
     @Override

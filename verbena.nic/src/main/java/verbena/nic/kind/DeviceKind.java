@@ -9,6 +9,7 @@ import verbena.verbs.PortAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
+import verbena.verbs.StaticRate;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.ConnectionService.Watch;
 
@@ -50,6 +51,12 @@ public interface DeviceKind {
     /// The P_Keys of the port: a table that the engine's owner changes, and any thread may look at.
     default int[] pkeys() {
         return new int[] {0xFFFF};
+    }
+
+    /// How many bits per second of packets may leave by a path of this static rate; 0 for as many as the link takes.
+    /// On Ethernet and IP it means nothing: control of congestion says how fast a sender is.
+    default long bitsPerSecond(StaticRate rate) {
+        return 0;
     }
 
     /// Waits until packets of a multicast group come, on a wire that forwards them to members only. The caller is not

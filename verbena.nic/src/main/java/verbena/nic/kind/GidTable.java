@@ -104,7 +104,8 @@ public final class GidTable {
     ///
     /// @param verb the beginning of the message
     /// @param own the entry that the vector names
-    public static Path path(String verb, GidEntry own, AddressVector to) {
+    /// @param kind knows what the static rate means
+    public static Path path(String verb, GidEntry own, AddressVector to, DeviceKind kind) {
         if (to.port() != 1) {
             throw new InvalidAttributesException(verb + ": port: 1 is the only one, got " + to.port());
         }
@@ -113,7 +114,7 @@ public final class GidTable {
                     + " and the peer's is " + to.destination() + ": one is IPv4, the other is not");
         }
         if (own.type() == GidType.IB) {
-            return pathByLid(verb, own, to);
+            return pathByLid(verb, own, to, kind.bitsPerSecond(to.staticRate()));
         }
         return new Path(
                 own.gid().high(),
@@ -125,12 +126,13 @@ public final class GidTable {
                 to.flowLabel() == 0 ? 0 : RoceV2.udpSourcePort(to.flowLabel()),
                 to.serviceLevel(),
                 0,
-                0);
+                0,
+                kind.bitsPerSecond(to.staticRate()));
     }
 
     /// The path on InfiniBand, which goes by LID. Where the address vector has no GID but `::`, or a LID in the form
     /// of a GID (`::7`), packets have no GRH.
-    private static Path pathByLid(String verb, GidEntry own, AddressVector to) {
+    private static Path pathByLid(String verb, GidEntry own, AddressVector to, long bitsPerSecond) {
         Gid gid = to.destination();
         boolean isLocal = NativePacket.isByLid(gid.high(), gid.low());
         int lid = to.destinationLid() == 0 && isLocal ? (int) gid.low() : to.destinationLid();
@@ -148,6 +150,7 @@ public final class GidTable {
                 0,
                 to.serviceLevel(),
                 lid,
-                to.sourcePathBits());
+                to.sourcePathBits(),
+                bitsPerSecond);
     }
 }

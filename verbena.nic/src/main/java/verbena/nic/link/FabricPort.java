@@ -12,6 +12,7 @@ import verbena.foreign.linux.LinuxAbi.Pollfd;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.Pollfds;
 import verbena.subnet.node.NodePort;
+import verbena.verbs.StaticRate;
 import verbena.wire.BigEndian;
 import verbena.wire.mad.PortInfo;
 
@@ -42,6 +43,8 @@ public record FabricPort(
         boolean isInUse) {
     private static final int DOWN = PortInfo.DOWN;
     private static final int EXTENDED_SPEEDS = 4; // speed 16 and above: the bits of extended speeds, from 14 Gb/s on
+    private static final int[] LANES = {1, 4, 8, 12};
+    private static final int[] MBPS_OF_A_LANE = {2_500, 5_000, 10_000, 10_000, 14_062, 25_781, 53_125};
     /// How long the process of a fabric may take to answer.
     private static final long PATIENCE_NANOS = 5_000_000_000L;
 
@@ -65,6 +68,17 @@ public record FabricPort(
             LinuxSockets.close(fd);
             return ports;
         }
+    }
+
+    /// Whether the link is faster than a static rate, which then slows its senders.
+    public boolean isFasterThan(StaticRate rate) {
+        int lanes = pick(LANES, width);
+        return rate != StaticRate.PORT && (long) lanes * pick(MBPS_OF_A_LANE, speed) > rate.mbps();
+    }
+
+    /// Of values by bit; the greatest where there is no such bit.
+    private static int pick(int[] values, int bit) {
+        return values[Math.min(values.length - 1, Integer.numberOfTrailingZeros(bit))];
     }
 
     /// Waits for an answer; null when there is none, or no such adapter.

@@ -56,7 +56,7 @@ final class Ends implements Names {
         }
         Gid to = Gid.parse(words.next("address"));
         Path path = path(from, from.peer);
-        return new Path(own.high(), own.low(), to.high(), to.low(), 0, HOP_LIMIT, path.sourcePort(), 0, 0, 0);
+        return new Path(own.high(), own.low(), to.high(), to.low(), 0, HOP_LIMIT, path.sourcePort(), 0, 0, 0, 0);
     }
 
     /// The queue pair number of an end; that of all multicasts for an address.
@@ -71,7 +71,17 @@ final class Ends implements Names {
         Gid destination = to.host.address;
         int port = RoceV2.udpSourcePort(from.parameters.qpn, to.parameters.qpn);
         return new Path(
-                source.high(), source.low(), destination.high(), destination.low(), 0, HOP_LIMIT, port, 0, 0, 0);
+                source.high(),
+                source.low(),
+                destination.high(),
+                destination.low(),
+                0,
+                HOP_LIMIT,
+                port,
+                0,
+                0,
+                0,
+                from.host.bitsPerSecond);
     }
 
     // ---- memory

@@ -47,6 +47,8 @@ final class Host {
     final PeerWindows peerWindows;
     /// What its connections do about congestion.
     CongestionRule congestion = CongestionRule.NONE;
+    /// The static rate of paths from here; 0 for none.
+    long bitsPerSecond;
 
     final Counters counters = new Counters();
     final ReceiveQueue sharedReceives =

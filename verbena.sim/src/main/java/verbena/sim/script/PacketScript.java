@@ -55,6 +55,7 @@ public final class PacketScript {
     private int rnrTimerCode = 12;
     private int reads = 4;
     private CongestionRule congestion = CongestionRule.NONE;
+    private long rate;
     private boolean shared;
     private boolean signalAll;
     private boolean canMigrate;
@@ -180,6 +181,12 @@ public final class PacketScript {
         return this;
     }
 
+    /// Packets leave no faster by the paths between both hosts, as a static rate has it. Alternate paths have none.
+    public PacketScript rate(long bitsPerSecond) {
+        rate = bitsPerSecond;
+        return this;
+    }
+
     /// Both ends send again only what is missing, where they can.
     public PacketScript selectiveRepeat() {
         repeatsSelectively = true;
@@ -249,6 +256,8 @@ public final class PacketScript {
         }
         hostOfA.congestion = congestion;
         hostOfB.congestion = congestion;
+        hostOfA.bitsPerSecond = rate;
+        hostOfB.bitsPerSecond = rate;
         pair(add("a", hostOfA), add("b", hostOfB));
         hostOfB.addArea("r1", AREA_BYTES, hostOfB.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
         hostOfA.addArea("r2", AREA_BYTES, hostOfA.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());

@@ -145,12 +145,14 @@ final class Setup {
         int trafficClass = path.trafficClass();
         int hopLimit = path.hopLimit();
         int sourcePort = path.sourcePort();
+        long bitsPerSecond = path.bitsPerSecond();
         while (!words.isEmpty()) {
             String word = words.next("word");
             switch (word) {
                 case "traffic-class" -> trafficClass = words.integer(word);
                 case "hop-limit" -> hopLimit = words.integer(word);
                 case "port" -> sourcePort = words.integer(word);
+                case "rate" -> bitsPerSecond = words.number(word);
                 default -> throw words.wrong("\"" + word + "\" means nothing here");
             }
         }
@@ -166,7 +168,8 @@ final class Setup {
                         sourcePort,
                         path.serviceLevel(),
                         path.destinationLid(),
-                        path.sourcePathBits()));
+                        path.sourcePathBits(),
+                        bitsPerSecond));
     }
 
     static void attach(End end, Words words) {

@@ -1,56 +1,28 @@
 package verbena.transport.congestion;
 
 import org.jspecify.annotations.Nullable;
+import verbena.transport.queue.Path;
 
-/// What a [CongestionControl] makes one reliable connection do: how much it has under way, and when its next packet
-/// with data may leave. Engine-confined.
-///
-/// No timer fires for each packet. A connection that may not send yet says when it may ([#dueNanos()]), and its
-/// engine sleeps until then. A thread that wakes late sends what was missed, up to [#CATCH_UP_NANOS], so that the rate
-/// is right although sleeping is not exact.
+/// What makes one reliable connection go slower: its [CongestionControl], and the static rate of its path. It says how
+/// much the connection has under way, and by its [Pace] when the next packet with data may leave. Engine-confined.
 public final class ReactionPoint {
-    /// So much of the past is made up for.
-    static final long CATCH_UP_NANOS = 50_000;
-
-    /// What is around a packet on the wire: Ethernet with its checksum, IPv4 and UDP.
-    private static final int AROUND_PACKET_BYTES = 18 + 20 + 8;
-
-    /// A packet that takes so long at the rate asks for an ACK: others of the connection are far behind it.
-    private static final long SLOW_NANOS = 100_000;
-
-    /// No pause is longer. A sender that never asks does not learn that the way is free again.
-    private static final long PAUSE_NANOS_MAX = 100_000_000;
-
-    private static final long NEVER = Long.MAX_VALUE;
-
     private final CongestionRule rule;
+    private final Pace pace = new Pace();
+    /// Null when the window to the peer is all that counts.
     private @Nullable CongestionControl control;
-
-    /// When the packets that have left are on the wire, at the rate that they left with.
-    private long freeNanos = Long.MIN_VALUE;
-    /// How long the last packet took at that rate.
-    private long packetNanos;
-    /// Whether a packet waits for that time.
-    private boolean isWaiting;
 
     private boolean wasNotified;
     private long notifiedNanos;
 
-    private ReactionPoint(CongestionRule rule) {
+    /// The reaction point of one connection.
+    public ReactionPoint(CongestionRule rule) {
         this.rule = rule;
     }
 
-    /// The reaction point of one connection; null when the window to its peer is all that counts.
-    public static @Nullable ReactionPoint of(CongestionRule rule) {
-        return rule.control() == CongestionRule.Control.WINDOW ? null : new ReactionPoint(rule);
-    }
-
     /// A connection begins: nothing is known of its way.
-    public void start(int pathMtu) {
-        control = rule.make(pathMtu + AROUND_PACKET_BYTES);
-        freeNanos = Long.MIN_VALUE;
-        packetNanos = 0;
-        isWaiting = false;
+    public void start(Path path, int pathMtu) {
+        control = rule.make(pathMtu + path.aroundPacketBytes());
+        pace.start();
         wasNotified = false;
     }
 
@@ -59,58 +31,39 @@ public final class ReactionPoint {
     /// How many PSNs the connection may have under way.
     int limit() {
         CongestionControl by = control;
-        return by == null ? PeerWindow.PACKETS_MAX : by.limit();
+        return by == null ? Integer.MAX_VALUE : by.limit();
     }
 
-    /// Whether a packet with data may leave now. If not, it waits until [#dueNanos()].
-    public boolean mayLeave(long now) {
-        isWaiting = freeNanos > now;
-        return !isWaiting;
-    }
-
-    /// When the next packet with data may leave, if not now.
-    long leavesNanos(long now) {
-        return Math.max(now, freeNanos);
-    }
-
-    /// When the packet that waits may leave; the largest number when none waits.
-    public long dueNanos() {
-        return isWaiting ? freeNanos : NEVER;
-    }
-
-    /// That time may have come.
-    public void onDue(long now) {
-        isWaiting &= freeNanos > now;
-    }
-
-    /// Nothing is sent any more.
-    public void stop() {
-        isWaiting = false;
+    /// When its packets with data may leave.
+    public Pace pace() {
+        return pace;
     }
 
     /// A packet with data leaves.
     ///
     /// @param bytes from its BTH through its ICRC
-    public void sent(int bytes, long now) {
-        CongestionControl by = control;
-        if (by == null) {
-            return;
+    public void sent(Path by, int bytes, long now) {
+        int onWire = bytes + by.aroundPacketBytes();
+        double rate = controlled(onWire, now);
+        if (by.bitsPerSecond() > 0) {
+            rate = Math.min(rate, (double) by.bitsPerSecond());
         }
-        int onWire = bytes + AROUND_PACKET_BYTES;
-        by.sent(onWire, now);
-        double rate = by.bitsPerSecond(now);
-        if (rate >= rule.lineRate()) {
-            freeNanos = Long.MIN_VALUE; // the link itself is no faster
-            packetNanos = 0;
-            return;
+        if (rate == Double.POSITIVE_INFINITY) {
+            pace.free();
+        } else {
+            pace.sent(onWire, rate, now);
         }
-        packetNanos = Math.min(PAUSE_NANOS_MAX, (long) (Byte.SIZE * onWire * 1e9 / rate));
-        freeNanos = Math.max(freeNanos, now - CATCH_UP_NANOS) + packetNanos;
     }
 
-    /// Whether packets are so far apart that each asks for an ACK.
-    boolean isSlow() {
-        return packetNanos > SLOW_NANOS;
+    /// The rate that the control of congestion allows; infinite when the link itself is no faster.
+    private double controlled(int onWire, long now) {
+        CongestionControl by = control;
+        if (by == null) {
+            return Double.POSITIVE_INFINITY;
+        }
+        by.sent(onWire, now);
+        double rate = by.bitsPerSecond(now);
+        return rate >= rule.lineRate() ? Double.POSITIVE_INFINITY : rate;
     }
 
     // ---- what the network says

@@ -1,6 +1,7 @@
 package verbena.transport.congestion;
 
 import org.jspecify.annotations.Nullable;
+import verbena.transport.queue.Path;
 
 /// The share of one reliable connection in a [PeerWindow]. The connection knows nothing else of the others that
 /// share the window. Engine-confined.
@@ -10,8 +11,7 @@ public final class WindowShare {
 
     private final PeerWindow.Waiter waiter = this::onRoom;
     private final Runnable onReady;
-    /// Null when the window to the peer is all that counts.
-    private final @Nullable ReactionPoint reaction;
+    private final ReactionPoint reaction;
 
     /// Null while the connection has no peer.
     private @Nullable PeerWindow window;
@@ -25,8 +25,8 @@ public final class WindowShare {
     private int sinceAckRequest;
 
     /// @param onReady called when there may be room that was waited for
-    /// @param reaction what else the connection holds to; null for nothing
-    public WindowShare(Runnable onReady, @Nullable ReactionPoint reaction) {
+    /// @param reaction what else the connection holds to
+    public WindowShare(Runnable onReady, ReactionPoint reaction) {
         this.onReady = onReady;
         this.reaction = reaction;
     }
@@ -62,7 +62,7 @@ public final class WindowShare {
     }
 
     private int limit(PeerWindow of) {
-        return reaction == null ? of.limit() : Math.min(of.limit(), reaction.limit());
+        return Math.min(of.limit(), reaction.limit());
     }
 
     /// PSNs that they have under way.
@@ -79,7 +79,7 @@ public final class WindowShare {
         if (of == null || waits) {
             return false;
         }
-        if (reaction != null && unanswered > 0 && unanswered + psns > reaction.limit()) {
+        if (unanswered > 0 && unanswered + psns > reaction.limit()) {
             return false; // the answers to these are what it waits for
         }
         int enough = Math.min(psns, Math.max(1, of.limit() / 2));
@@ -116,7 +116,7 @@ public final class WindowShare {
         }
         int limit = limit(of);
         return unanswered + 1 >= limit
-                || (reaction != null && reaction.isSlow())
+                || reaction.pace().isSlow()
                 || ++sinceAckRequest >= Math.max(1, Math.min(ASK_PACKETS_MAX, limit / 2));
     }
 
@@ -127,21 +127,21 @@ public final class WindowShare {
 
     /// Whether the rate of the connection lets a packet with data leave.
     public boolean mayLeave(long now) {
-        return reaction == null || reaction.mayLeave(now);
+        return reaction.pace().mayLeave(now);
     }
 
     /// When the rate of the connection lets a packet with data leave, if not now.
     public long leavesNanos(long now) {
-        return reaction == null ? now : reaction.leavesNanos(now);
+        return reaction.pace().leavesNanos(now);
+    }
+
+    /// A packet with data leaves. One that asks for data is not counted here: the peer sends that at a rate of its own.
+    public void sentData(Path by, int bytes, long now) {
+        reaction.sent(by, bytes, now);
     }
 
     /// Counts PSNs that have been sent, or sent again.
-    ///
-    /// @param bytes of the packet; 0 when it asks for data, which the peer sends at a rate of its own
-    public void sent(int psns, int bytes, long now) {
-        if (reaction != null && bytes > 0) {
-            reaction.sent(bytes, now);
-        }
+    public void sent(int psns) {
         charged += psns;
         if (window != null) {
             window.sent(psns);
@@ -153,9 +153,7 @@ public final class WindowShare {
         if (window != null) {
             window.answered(psns);
         }
-        if (reaction != null) {
-            reaction.answered(psns, charged);
-        }
+        reaction.answered(psns, charged);
     }
 
     /// Returns room: at most `underWay` PSNs are still under way.
@@ -182,9 +180,7 @@ public final class WindowShare {
     public void lost(long now) {
         if (window != null) {
             window.lost(now);
-            if (reaction != null) {
-                reaction.lost(now, window.roundTripNanos());
-            }
+            reaction.lost(now, window.roundTripNanos());
         }
     }
 
@@ -193,9 +189,7 @@ public final class WindowShare {
         if (window != null) {
             window.roundTrip(nanos);
         }
-        if (reaction != null) {
-            reaction.roundTrip(nanos, now);
-        }
+        reaction.roundTrip(nanos, now);
     }
 
     /// How long to wait for an answer.

@@ -1,6 +1,8 @@
 package verbena.transport.queue;
 
 import verbena.verbs.Gid;
+import verbena.wire.ib.Grh;
+import verbena.wire.ib.NativePacket;
 
 /// The way of a packet: its addresses, and what else the network headers say. It is an
 /// [verbena.verbs.AddressVector] whose own GID has been looked up.
@@ -11,6 +13,8 @@ import verbena.verbs.Gid;
 /// @param serviceLevel 0 to 15
 /// @param destinationLid InfiniBand only; 0 otherwise
 /// @param sourcePathBits which of the own LIDs; InfiniBand only
+/// @param bitsPerSecond how fast packets may leave, with their headers of the link and the network; 0: as fast as the
+///     link
 public record Path(
         long sourceHigh,
         long sourceLow,
@@ -21,12 +25,36 @@ public record Path(
         int sourcePort,
         int serviceLevel,
         int destinationLid,
-        int sourcePathBits) {
+        int sourcePathBits,
+        long bitsPerSecond) {
+    /// Ethernet with its checksum, IPv4 and UDP.
+    private static final int AROUND_UDP_BYTES = 18 + 20 + 8;
+
     /// The path that leads nowhere.
-    public static final Path NONE = new Path(0, 0, 0, 0, 0, 64, 0, 0, 0, 0);
+    public static final Path NONE = new Path(0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0);
 
     public static Path of(Gid source, Gid destination, int trafficClass, int hopLimit) {
         return new Path(
-                source.high(), source.low(), destination.high(), destination.low(), trafficClass, hopLimit, 0, 0, 0, 0);
+                source.high(),
+                source.low(),
+                destination.high(),
+                destination.low(),
+                trafficClass,
+                hopLimit,
+                0,
+                0,
+                0,
+                0,
+                0);
+    }
+
+    /// What is around a packet on the wire: before its BTH, and behind its ICRC.
+    public int aroundPacketBytes() {
+        if (destinationLid == 0) {
+            return AROUND_UDP_BYTES;
+        }
+        return NativePacket.isByLid(destinationHigh, destinationLow)
+                ? NativePacket.AROUND_MAX - Grh.BYTES
+                : NativePacket.AROUND_MAX;
     }
 }

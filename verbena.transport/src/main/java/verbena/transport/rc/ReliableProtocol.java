@@ -24,15 +24,14 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
         permits ReliableConnection, XrcInitiator, XrcTarget {
     final QueuePairCore core;
     final QueuePairParameters p;
-    /// Null when packets may leave as soon as there is room for them.
-    final @Nullable ReactionPoint reaction;
+    final ReactionPoint reaction;
     /// Null when marks of switches mean nothing here.
     private final @Nullable NotificationPoint notifications;
 
     ReliableProtocol(ProtocolParts parts) {
         this.core = new QueuePairCore(parts);
         this.p = core.parameters;
-        this.reaction = ReactionPoint.of(p.congestion);
+        this.reaction = new ReactionPoint(p.congestion);
         this.notifications = p.congestion.marks() ? new NotificationPoint(p.congestion) : null;
         p.ecnBits = p.congestion.marks() ? CongestionRule.MAY_BE_MARKED : 0;
     }
@@ -46,9 +45,7 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
     /// The connection has migrated to its alternate path: nothing is known of that.
     @Override
     public void onMigrated() {
-        if (reaction != null) {
-            reaction.start(p.pathMtu);
-        }
+        reaction.start(p.path, p.pathMtu);
     }
 
     /// The next packet of a half.
@@ -88,12 +85,10 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
         if (to == from || (to != QpState.RESET && to != QpState.RTR && to != QpState.ERR)) {
             return;
         }
-        if (reaction != null) {
-            if (to == QpState.RTR) {
-                reaction.start(p.pathMtu);
-            } else {
-                reaction.stop();
-            }
+        if (to == QpState.RTR) {
+            reaction.start(p.path, p.pathMtu);
+        } else {
+            reaction.pace().stop();
         }
         if (notifications != null) {
             notifications.reset();
@@ -113,13 +108,13 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
 
     /// The next packet of a responder; data leaves at the rate of the connection.
     final boolean pollPaced(Responder responder, Frame frame, long nowNanos) {
-        ReactionPoint pace = responder.owesData() ? reaction : null;
-        if (pace != null && !pace.mayLeave(nowNanos)) {
+        boolean isPaced = responder.owesData();
+        if (isPaced && !reaction.pace().mayLeave(nowNanos)) {
             return false;
         }
         boolean isSent = responder.poll(frame);
-        if (pace != null && isSent) {
-            pace.sent(frame.length, nowNanos);
+        if (isPaced && isSent) {
+            reaction.sent(p.path, frame.length, nowNanos);
         }
         return isSent;
     }
@@ -130,15 +125,12 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
 
     @Override
     public final long deadlineNanos() {
-        long deadline = deadlineOfHalves();
-        return reaction == null ? deadline : Math.min(deadline, reaction.dueNanos());
+        return Math.min(deadlineOfHalves(), reaction.pace().dueNanos());
     }
 
     @Override
     public final void onDeadline(long nowNanos) {
-        if (reaction != null) {
-            reaction.onDue(nowNanos);
-        }
+        reaction.pace().onDue(nowNanos);
         onDeadlineOfHalves(nowNanos);
     }
 
@@ -191,7 +183,7 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
         if (!core.isFromPeer(frame)) {
             return PacketFate.DROPPED_SOURCE;
         }
-        if (reaction == null || !reaction.notified(nowNanos)) {
+        if (!reaction.notified(nowNanos)) {
             core.counters.count(Counter.IGNORED_NOTIFICATIONS);
             return PacketFate.DROPPED_NOTIFICATION;
         }

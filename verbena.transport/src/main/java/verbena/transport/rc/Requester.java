@@ -75,7 +75,7 @@ final class Requester {
             SendQueue sends,
             CompletionRing completions,
             boolean signalAll,
-            @Nullable ReactionPoint reaction) {
+            ReactionPoint reaction) {
         this.core = core;
         this.p = core.parameters;
         this.owner = owner;
@@ -350,7 +350,10 @@ final class Requester {
             core.counters.count(Counter.RETRANSMITTED_PACKETS);
         }
         cursor.advance(psns);
-        share.sent(psns, request.operation.needsResponse() ? 0 : frame.length, now);
+        share.sent(psns);
+        if (!request.operation.needsResponse()) {
+            share.sentData(p.path, frame.length, now);
+        }
         recovery.sent(now);
         return true;
     }

@@ -1,6 +1,5 @@
 package verbena.transport.unreliable;
 
-import verbena.transport.Protocol;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
@@ -83,7 +82,7 @@ abstract sealed class Unreliable implements QueuePairProtocol permits Unreliable
                 receive.flush();
             }
             case RESET, INIT, RTR, RTS, SQD -> {
-                return sender.poll(frame);
+                return sender.poll(frame, nowNanos);
             }
         }
         return false;
@@ -91,11 +90,13 @@ abstract sealed class Unreliable implements QueuePairProtocol permits Unreliable
 
     @Override
     public long deadlineNanos() {
-        return Protocol.NEVER;
+        return sender.pace().dueNanos();
     }
 
     @Override
-    public void onDeadline(long nowNanos) {}
+    public void onDeadline(long nowNanos) {
+        sender.pace().onDue(nowNanos);
+    }
 
     @Override
     public boolean isDraining() {

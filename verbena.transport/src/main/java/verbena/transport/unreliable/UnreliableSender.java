@@ -4,8 +4,10 @@ import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.RequestWriter;
 import verbena.transport.SendCompletions;
+import verbena.transport.congestion.Pace;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.Path;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.AsyncEvent;
@@ -26,6 +28,8 @@ final class UnreliableSender {
     private final SendQueue sends;
     private final SendCompletions completions;
     private final RequestWriter writer;
+    /// One for all addresses of a queue pair: its requests leave in their order.
+    private final Pace pace = new Pace();
 
     /// The oldest request that is not done.
     private long head;
@@ -57,6 +61,12 @@ final class UnreliableSender {
     /// The queue pair has entered RTS from RTR.
     void start() {
         next = p.sqPsn;
+        pace.start();
+    }
+
+    /// When packets may leave.
+    Pace pace() {
+        return pace;
     }
 
     /// RESET: everything is forgotten, nothing completes.
@@ -64,11 +74,13 @@ final class UnreliableSender {
         head = sends.published();
         sends.retire(head);
         packet = 0;
+        pace.stop();
     }
 
     /// SQE and ERR: everything that is posted completes as flushed, in order.
     void flush() {
         packet = 0;
+        pace.stop();
         head = completions.flushAll(head);
     }
 
@@ -94,10 +106,18 @@ final class UnreliableSender {
 
     // ---- departures
 
-    boolean poll(Frame frame) {
+    boolean poll(Frame frame, long now) {
         while (mayProceed()) {
             SendRequest request = sends.at(head);
-            if ((packet > 0 || start(request)) && send(request, frame)) {
+            if (packet == 0 && !start(request)) {
+                continue;
+            }
+            if (!pace.mayLeave(now)) {
+                return false;
+            }
+            Path way = request.path;
+            if (send(request, frame)) {
+                pace.sent(way == null ? p.path : way, frame.length, now);
                 return true;
             }
         }

@@ -40,7 +40,9 @@ final class IbGroups {
     }
 
     /// What all packets of a group have.
-    record Properties(int lid, int serviceLevel, int qkey) {}
+    ///
+    /// @param rate `enum ibv_rate`
+    record Properties(int lid, int serviceLevel, int rate, int qkey) {}
 
     /// Of a group that is made by joining: the Q_Key that rdma_cm gives to groups.
     static final int QKEY_DEFAULT = 0x0123_4567;
@@ -191,8 +193,11 @@ final class IbGroups {
     }
 
     private void onJoined(Membership membership, int states, MemorySegment record) {
-        var properties = new Properties(McMemberRecord.MLID.getInt(record), McMemberRecord.SL.getInt(record), (int)
-                McMemberRecord.Q_KEY.get(record));
+        var properties = new Properties(
+                McMemberRecord.MLID.getInt(record),
+                McMemberRecord.SL.getInt(record),
+                McMemberRecord.RATE.getInt(record),
+                (int) McMemberRecord.Q_KEY.get(record));
         membership.properties = properties;
         membership.joined |= states;
         link.forward(membership.group, properties.lid);

@@ -17,6 +17,7 @@ import verbena.verbs.LinkLayer;
 import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.PortState;
+import verbena.verbs.StaticRate;
 import verbena.verbs.spi.ConnectionService.GroupJoin;
 import verbena.verbs.spi.ConnectionService.GroupListener;
 import verbena.verbs.spi.ConnectionService.Watch;
@@ -48,6 +49,11 @@ final class IbKind extends RoceKind {
     @Override
     public int[] pkeys() {
         return link.pkeys();
+    }
+
+    @Override
+    public long bitsPerSecond(StaticRate rate) {
+        return link.port().isFasterThan(rate) ? rate.packetBitsPerSecond() : 0;
     }
 
     @Override

@@ -16,6 +16,7 @@ import verbena.nic.link.IbLink;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.Mtu;
+import verbena.verbs.StaticRate;
 import verbena.verbs.spi.ConnectionService.GroupJoin;
 import verbena.verbs.spi.ConnectionService.GroupListener;
 import verbena.verbs.spi.ConnectionService.Watch;
@@ -194,15 +195,9 @@ final class IbWays implements Ways {
         Way way = known.get(to.destination());
         return way == null
                 ? to
-                : new AddressVector(
-                        to.destination(),
-                        to.sourceGidIndex(),
-                        to.port(),
-                        to.trafficClass(),
-                        to.hopLimit(),
-                        to.flowLabel(),
-                        way.serviceLevel,
-                        way.lid);
+                : to.withServiceLevel(way.serviceLevel)
+                        .withDestinationLid(way.lid)
+                        .withStaticRate(rate(way.rate));
     }
 
     /// IBTA 12.7: what both queue pairs get is in the path records.
@@ -223,6 +218,11 @@ final class IbWays implements Ways {
     public int pathBits(int lid) {
         int bits = lid - link.port().lid();
         return bits >= 0 && bits < 1 << link.port().lmc() ? bits : -1;
+    }
+
+    @Override
+    public StaticRate rate(int code) {
+        return StaticRate.ofCode(code).filter(link.port()::isFasterThan).orElse(StaticRate.PORT);
     }
 
     @Override
@@ -264,7 +264,8 @@ final class IbWays implements Ways {
                 public void onJoined(IbGroups.Properties it) {
                     var path = AddressVector.to(join.group(), join.gidIndex())
                             .withDestinationLid(it.lid())
-                            .withServiceLevel(it.serviceLevel());
+                            .withServiceLevel(it.serviceLevel())
+                            .withStaticRate(rate(it.rate()));
                     listener.onJoined(path, it.qkey());
                 }
 

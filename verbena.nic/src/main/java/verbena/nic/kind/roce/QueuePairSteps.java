@@ -78,6 +78,7 @@ final class QueuePairSteps {
                 ? null
                 : service.path(route, path.trafficClass())
                         .withServiceLevel(path.serviceLevel())
+                        .withStaticRate(service.ways().rate(path.packetRate()))
                         .withDestinationLid(peerLid)
                         .withSourcePathBits(pathBits);
     }
@@ -93,7 +94,8 @@ final class QueuePairSteps {
         ConnectionParameters parameters = own.parameters();
         boolean isUc = own.type() == QpType.UC;
         AddressVector path = service.path(route, req.primary().trafficClass())
-                .withServiceLevel(req.primary().serviceLevel());
+                .withServiceLevel(req.primary().serviceLevel())
+                .withStaticRate(service.ways().rate(req.primary().packetRate()));
         Mtu mtu = Mtu.ofCode(req.pathMtu());
         return switch (to) {
             case RTR -> {

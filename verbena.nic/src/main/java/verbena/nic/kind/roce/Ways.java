@@ -3,6 +3,7 @@ package verbena.nic.kind.roce;
 import verbena.cm.CmCall;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
+import verbena.verbs.StaticRate;
 import verbena.verbs.spi.ConnectionService.GroupJoin;
 import verbena.verbs.spi.ConnectionService.GroupListener;
 import verbena.verbs.spi.ConnectionService.Watch;
@@ -63,6 +64,13 @@ public interface Ways {
     /// Whether queue pairs of this wire migrate to alternate paths.
     default boolean canMigrate() {
         return false;
+    }
+
+    /// The static rate of a path whose rate a message names; that of the port when the path is no slower.
+    ///
+    /// @param code `enum ibv_rate`
+    default StaticRate rate(int code) {
+        return StaticRate.PORT;
     }
 
     /// A management datagram of a peer has come from this LID.

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +63,7 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RnrTimer;
 import verbena.verbs.SendBatch;
+import verbena.verbs.StaticRate;
 import verbena.verbs.Transition;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
@@ -335,6 +337,65 @@ class IbDeviceTest {
                     .as("ports of one LID have no second path")
                     .isFalse();
         }
+    }
+
+    /// IBTA 9.11: ports of 100 Gb/s, and 10 on the way: neither end sends faster than that.
+    @Test
+    void aConnectionThroughASlowLinkHasItsRateAtBothEnds() throws Exception {
+        try (End a = new End(0);
+                End b = new End(1)) {
+            var options = ConnectionOptions.defaults();
+            var at = new InetSocketAddress(b.context.gids(1).getFirst().gid().address(), 0);
+            try (var listener = ConnectionListener.bind(at, options.withDevice(b.context))) {
+                var accepted = new FutureTask<>(listener::accept);
+                Thread.ofVirtual().start(accepted);
+                try (var here = Connection.connect(listener.localAddress(), options.withDevice(a.context));
+                        var there = accepted.get()) {
+                    for (Connection end : List.of(here, there)) {
+                        assertThat(end.queuePair().query().path().orElseThrow().staticRate())
+                                .isEqualTo(StaticRate.GBPS_10);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A slow sender may be slower still, because its thread has to run. So only the least time is looked at: that of
+    /// 16 MiB at 2 Gb/s, which 2.5 Gb/s on the cable are.
+    @Test
+    void aQueuePairIsNoFasterThanItsStaticRate() throws Exception {
+        try (End a = new End(0);
+                End b = new End(1);
+                QueuePair qa = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
+                QueuePair qb = b.domain.createQueuePair(QueuePairOptions.rc(b.cq))) {
+            var slow = AddressVector.to(new Gid(0, 0), 0)
+                    .withDestinationLid(b.lid())
+                    .withStaticRate(StaticRate.GBPS_2_5);
+            connect(qa, slow, qb.qpn());
+            connect(qb, slow.withDestinationLid(a.lid()), qa.qpn());
+            assertThat(qa.query().path()).contains(slow);
+            int writes = 16;
+            long start = System.nanoTime();
+            for (int i = 0; i < writes; i++) {
+                try (SendBatch batch = qa.send()) {
+                    batch.write(i, b.memory.address(), b.memory.rkey())
+                            .sge(a.memory, 0, BYTES)
+                            .signaled()
+                            .submit();
+                }
+            }
+            for (int i = 0; i < writes; i++) {
+                a.completion();
+            }
+            long least = 8L * writes * BYTES / 2; // nanoseconds
+            assertThat(System.nanoTime() - start).isGreaterThan(least);
+        }
+    }
+
+    private static void connect(QueuePair qp, AddressVector way, int qpn) {
+        qp.modify(new Transition.ToInit(Access.remoteAll()));
+        qp.modify(new Transition.ToRtr(way, Mtu.MTU_4096, qpn, 100, 4, new RnrTimer(12)));
+        qp.modify(new Transition.ToRts(100, new AckTimeout(14), 7, 7, 4));
     }
 
     /// No path record, no request: the peer is not there.

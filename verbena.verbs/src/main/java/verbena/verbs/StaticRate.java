@@ -1,0 +1,68 @@
+package verbena.verbs;
+
+import java.util.Optional;
+
+/// How fast packets may leave by a path at most (`enum ibv_rate`, IBTA 9.11). The names are the rates on the cable.
+public enum StaticRate {
+    /// As fast as the port's own link.
+    PORT(0, 0, false),
+    GBPS_2_5(2, 2_500, true),
+    GBPS_5(5, 5_000, true),
+    GBPS_10(3, 10_000, true),
+    GBPS_14(11, 14_062, false),
+    GBPS_20(6, 20_000, true),
+    GBPS_25(15, 25_781, false),
+    GBPS_28(19, 28_125, false),
+    GBPS_30(4, 30_000, true),
+    GBPS_40(7, 40_000, true),
+    GBPS_50(20, 53_125, false),
+    GBPS_56(12, 56_250, false),
+    GBPS_60(8, 60_000, true),
+    GBPS_80(9, 80_000, true),
+    GBPS_100(16, 103_125, false),
+    GBPS_112(13, 112_500, false),
+    GBPS_120(10, 120_000, true),
+    GBPS_168(14, 168_750, false),
+    GBPS_200(17, 206_250, false),
+    GBPS_300(18, 309_375, false),
+    GBPS_400(21, 425_000, false),
+    GBPS_600(22, 637_500, false),
+    GBPS_800(23, 850_000, false),
+    GBPS_1200(24, 1_275_000, false);
+
+    private final int code;
+    private final int mbps;
+    /// Ten bits on the cable for eight of a packet, as lanes of up to 10 Gb/s have it; others have 66 for 64.
+    private final boolean isTenForEight;
+
+    StaticRate(int code, int mbps, boolean isTenForEight) {
+        this.code = code;
+        this.mbps = mbps;
+        this.isTenForEight = isTenForEight;
+    }
+
+    /// The value in messages and in `enum ibv_rate`.
+    public int code() {
+        return code;
+    }
+
+    /// Mb/s on the cable, as `ibv_rate_to_mbps` has it; 0 for [#PORT].
+    public int mbps() {
+        return mbps;
+    }
+
+    /// Bits of packets per second, without what their encoding on the cable adds; 0 for [#PORT].
+    public long packetBitsPerSecond() {
+        return isTenForEight ? mbps * 800_000L : mbps * 64_000_000L / 66;
+    }
+
+    /// The rate of this code; empty when there is none.
+    public static Optional<StaticRate> ofCode(int code) {
+        for (StaticRate rate : values()) {
+            if (rate.code == code) {
+                return Optional.of(rate);
+            }
+        }
+        return Optional.empty();
+    }
+}
