@@ -119,6 +119,14 @@ final class Programs implements AutoCloseable {
         }
     }
 
+    /// The same, with a variable of the environment more. Takes the place of this, which has run nothing.
+    Programs with(String variable, String value) {
+        close();
+        var more = new HashMap<>(environment);
+        more.put(variable, value);
+        return new Programs(more);
+    }
+
     /// Skips the test where this host does not have the program.
     static void need(String program, String where) {
         boolean isThere = Stream.of(System.getenv("PATH").split(":", -1))
