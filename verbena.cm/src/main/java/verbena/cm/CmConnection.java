@@ -46,11 +46,11 @@ public final class CmConnection extends Timed {
 
     private final ConnectionMessages messages;
     private final Repetition repetition;
+    private final PathLoading paths;
     private State state;
 
     private @Nullable Req request;
     private long timewaitNanos;
-    private int localQpn;
     /// The peer has shown that it receives at its address: it knows a number that was sent there.
     private boolean isProven;
 
@@ -65,6 +65,7 @@ public final class CmConnection extends Timed {
         this.route = route;
         this.messages = new ConnectionMessages(manager, route, localCommId);
         this.repetition = new Repetition(manager, this);
+        this.paths = new PathLoading(manager, this);
         this.service = service;
         this.isActive = service == null;
         this.state = isActive ? State.REQ_SENT : State.REQ_RECEIVED;
@@ -102,16 +103,14 @@ public final class CmConnection extends Timed {
         return messages;
     }
 
-    int remoteCommId() {
-        return messages.remoteCommId();
+    /// How it gets another alternate path.
+    public PathLoading paths() {
+        return paths;
     }
 
-    int remoteQpn() {
-        return messages.remoteQpn();
-    }
-
-    long remoteCaGuid() {
-        return messages.remoteCaGuid();
+    /// How long an answer of the peer may take.
+    long answerNanos() {
+        return repetition.retryNanos();
     }
 
     /// Whether a stranger may have brought it about.
@@ -128,7 +127,7 @@ public final class CmConnection extends Timed {
 
     void begin(Req req, int maxRetries, long now) {
         take(req, req.remoteResponseTimeout());
-        localQpn = req.localQpn();
+        messages.localQpn(req.localQpn());
         send(req);
         repetition.await(req, maxRetries, now);
     }
@@ -153,7 +152,7 @@ public final class CmConnection extends Timed {
     /// The same, with a last word on the REP.
     public void accept(CmEnd own, UnaryOperator<Rep> seal, long now) {
         require(State.REQ_RECEIVED, "accept");
-        localQpn = own.qpn();
+        messages.localQpn(own.qpn());
         Rep rep = seal.apply(messages.rep(own, request()));
         enter(State.REP_SENT);
         send(rep);
@@ -287,7 +286,7 @@ public final class CmConnection extends Timed {
             repetition.confirm(rej);
             enterTimewait(now);
             tell(new CmEvent.Unreachable(route.remote() + " accepted with queue pair 0x"
-                    + Integer.toHexString(remoteQpn()) + ", which has, or has just had, another connection"));
+                    + Integer.toHexString(messages.remoteQpn()) + ", which has, or has just had, another connection"));
             return;
         }
         enter(State.REP_RECEIVED);
@@ -367,7 +366,7 @@ public final class CmConnection extends Timed {
     }
 
     void onDisconnectRequest(Dreq dreq, long now) {
-        if (dreq.remoteQpn() != localQpn) {
+        if (dreq.remoteQpn() != messages.localQpn()) {
             manager.count(CmCounter.STRAYS);
             return;
         }
@@ -484,7 +483,7 @@ public final class CmConnection extends Timed {
         manager.send(route, message);
     }
 
-    private void tell(CmEvent event) {
+    void tell(CmEvent event) {
         listener.onEvent(this, event);
     }
 

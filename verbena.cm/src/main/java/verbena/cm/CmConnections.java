@@ -59,7 +59,7 @@ final class CmConnections {
     CmConnection find(int ours, int theirs, CmRoute route) {
         CmConnection connection = byLocalCommId.get(ours);
         if (connection != null
-                && connection.remoteCommId() == theirs
+                && connection.messages().remoteCommId() == theirs
                 && connection.route().equals(route)) {
             return connection;
         }
@@ -75,13 +75,13 @@ final class CmConnections {
             return null;
         }
         boolean isUnknown = connection.state() == CmConnection.State.REQ_SENT;
-        return isUnknown || connection.remoteCommId() == theirs ? connection : null;
+        return isUnknown || connection.messages().remoteCommId() == theirs ? connection : null;
     }
 
     /// The peer's names for the connection are known; false, and nothing has changed, when another one has them.
     boolean identified(CmConnection connection) {
-        Foreign commId = foreign(connection, connection.remoteCommId());
-        Foreign qpn = foreign(connection, connection.remoteQpn());
+        Foreign commId = foreign(connection, connection.messages().remoteCommId());
+        Foreign qpn = foreign(connection, connection.messages().remoteQpn());
         if (byRemoteCommId.containsKey(commId) || byRemoteQpn.containsKey(qpn)) {
             return false;
         }
@@ -92,12 +92,12 @@ final class CmConnections {
 
     void forget(CmConnection connection) {
         byLocalCommId.remove(connection.localCommId());
-        byRemoteCommId.remove(foreign(connection, connection.remoteCommId()), connection);
-        byRemoteQpn.remove(foreign(connection, connection.remoteQpn()), connection);
+        byRemoteCommId.remove(foreign(connection, connection.messages().remoteCommId()), connection);
+        byRemoteQpn.remove(foreign(connection, connection.messages().remoteQpn()), connection);
     }
 
     private static Foreign foreign(CmConnection connection, int number) {
-        return new Foreign(connection.route().remote(), connection.remoteCaGuid(), number);
+        return new Foreign(connection.route().remote(), connection.messages().remoteCaGuid(), number);
     }
 
     // ---- room

@@ -8,8 +8,7 @@ public enum CmCounter {
     REPEATED("cm.repeated"),
     /// Of what was received: what had been received before.
     DUPLICATES("cm.duplicates"),
-    /// Management datagrams that are no message of the communication manager, or of a kind that it does not know:
-    /// LAP and APR, which move a connection to another path.
+    /// Management datagrams that are no message of the communication manager, or of a kind that it does not know.
     UNREADABLE("cm.unreadable"),
     /// Messages that fit no connection, request or state.
     STRAYS("cm.strays"),

@@ -1,5 +1,6 @@
 package verbena.cm;
 
+import verbena.wire.cm.CmPath;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
 import verbena.wire.cm.Rep;
@@ -23,6 +24,15 @@ public sealed interface CmEvent {
     ///
     /// @param why in words
     record Unreachable(String why) implements CmEvent {}
+
+    /// Passive: the peer names another alternate path, as it is seen from there. Load it, and call
+    /// [PathLoading#answer].
+    record AlternateAsked(CmPath path) implements CmEvent {}
+
+    /// Active: what the peer says of the path that [PathLoading#ask] has named.
+    ///
+    /// @param status as in [verbena.wire.cm.Apr]
+    record AlternateAnswered(CmPath path, int status) implements CmEvent {}
 
     /// The connection has ended.
     ///

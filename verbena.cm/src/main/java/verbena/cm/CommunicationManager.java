@@ -15,10 +15,12 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
+import verbena.wire.cm.Apr;
 import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Drep;
 import verbena.wire.cm.Dreq;
+import verbena.wire.cm.Lap;
 import verbena.wire.cm.Mra;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
@@ -50,6 +52,8 @@ public final class CommunicationManager {
 
     private static final int SLOT_SHIFT = 24;
     private static final int PATH_MTU_MAX = 5;
+    /// What an MRA is about.
+    private static final int ABOUT_LAP = 2;
 
     /// A message on its way out.
     public record Departure(CmRoute route, CmMessage message) {}
@@ -204,10 +208,12 @@ public final class CommunicationManager {
             case Rej rej -> onReject(rej, route, now);
             case Mra mra -> {
                 CmConnection connection = connections.findAnswered(mra.remoteCommId(), mra.localCommId(), route);
-                if (connection != null) {
-                    connection.onReceiptAck(mra, now);
-                } else {
+                if (connection == null) {
                     count(CmCounter.STRAYS);
+                } else if (mra.messageReceived() == ABOUT_LAP) {
+                    connection.paths().onReceiptAck(mra, now);
+                } else {
+                    connection.onReceiptAck(mra, now);
                 }
             }
             case Dreq dreq -> onDisconnectRequest(dreq, route, now);
@@ -215,6 +221,18 @@ public final class CommunicationManager {
                 CmConnection connection = connections.find(drep.remoteCommId(), drep.localCommId(), route);
                 if (connection != null) {
                     connection.onDisconnectReply(drep, now);
+                }
+            }
+            case Lap lap -> {
+                CmConnection connection = connections.find(lap.remoteCommId(), lap.localCommId(), route);
+                if (connection != null) {
+                    connection.paths().onAsked(lap);
+                }
+            }
+            case Apr apr -> {
+                CmConnection connection = connections.find(apr.remoteCommId(), apr.localCommId(), route);
+                if (connection != null) {
+                    connection.paths().onAnswered(apr);
                 }
             }
             case SidrReq asked -> sidr.onRequest(asked, route);

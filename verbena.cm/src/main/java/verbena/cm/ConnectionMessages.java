@@ -1,8 +1,10 @@
 package verbena.cm;
 
+import verbena.wire.cm.Apr;
 import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Drep;
 import verbena.wire.cm.Dreq;
+import verbena.wire.cm.Lap;
 import verbena.wire.cm.Mra;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
@@ -22,6 +24,7 @@ final class ConnectionMessages {
     private final CommunicationManager manager;
     private final CmRoute route;
     private final int localCommId;
+    private int localQpn;
     private int remoteCommId;
     private int remoteQpn;
     /// Names the peer's host and device.
@@ -37,6 +40,15 @@ final class ConnectionMessages {
 
     int localCommId() {
         return localCommId;
+    }
+
+    /// Number of the own queue pair; 0 while there is none.
+    int localQpn() {
+        return localQpn;
+    }
+
+    void localQpn(int is) {
+        localQpn = is;
     }
 
     int remoteCommId() {
@@ -161,6 +173,22 @@ final class ConnectionMessages {
                 about,
                 CommunicationManager.SERVICE_TIMEOUT,
                 PrivateData.NONE);
+    }
+
+    /// @param responseTimeout code of how long the peer may take to answer
+    Lap lap(CmPath alternate, int responseTimeout) {
+        return new Lap(
+                manager.newTransaction(localCommId),
+                localCommId,
+                remoteCommId,
+                remoteQpn,
+                responseTimeout,
+                alternate,
+                PrivateData.NONE);
+    }
+
+    Apr apr(Lap lap, int status) {
+        return new Apr(lap.transactionId(), localCommId, remoteCommId, 0, status, PrivateData.NONE, PrivateData.NONE);
     }
 
     Dreq dreq(PrivateData privateData) {

@@ -36,6 +36,10 @@ final class Repetition {
         retryNanos = nanos;
     }
 
+    long retryNanos() {
+        return retryNanos;
+    }
+
     /// Waits for the answer to what has been sent, and sends it again.
     void await(CmMessage message, int retries, long now) {
         pending = message;

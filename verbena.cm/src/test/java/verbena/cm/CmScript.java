@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.cm.CommunicationManager.Departure;
 import verbena.verbs.Gid;
 import verbena.wire.cm.CmMessage;
+import verbena.wire.cm.CmPath;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
 import verbena.wire.cm.RejectReason;
@@ -302,6 +303,8 @@ final class CmScript {
             case "reject" -> connection(end).reject(reason(rest), PrivateData.of((byte) 9), now);
             case "ready" -> connection(end).ready(PrivateData.NONE, now);
             case "established" -> connection(end).communicationEstablished();
+            case "ask-path" -> connection(end).paths().ask(path(rest), now);
+            case "answer-path" -> connection(end).paths().answer(Integer.parseInt(rest));
             case "disconnect" -> connection(end).disconnect(PrivateData.NONE, now);
             case "ask" ->
                 end.sidrRequest = end.manager.ask(
@@ -362,7 +365,16 @@ final class CmScript {
             case CmEvent.Unreachable _ -> "unreachable";
             case CmEvent.Disconnected end -> end.byPeer() ? "disconnected by peer" : "disconnected";
             case CmEvent.TimewaitExit _ -> "timewait-exit";
+            case CmEvent.AlternateAsked(CmPath path) -> "path " + path.localLid() + "-" + path.remoteLid();
+            case CmEvent.AlternateAnswered(CmPath path, int status) ->
+                "path " + path.localLid() + "-" + path.remoteLid() + " status " + status;
         };
+    }
+
+    /// A path by the LIDs of its ends: `5-9`.
+    private static CmPath path(String lids) {
+        String[] ends = lids.split("-", -1);
+        return new CmPath(Integer.parseInt(ends[0]), Integer.parseInt(ends[1]), 0, 1, 0, 2, 0, 3, 0, 0, 0, true, 14);
     }
 
     private static long nanos(String text) {

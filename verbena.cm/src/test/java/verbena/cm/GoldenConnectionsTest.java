@@ -23,10 +23,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
+import verbena.wire.cm.Apr;
 import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.Drep;
 import verbena.wire.cm.Dreq;
 import verbena.wire.cm.IpCmHeader;
+import verbena.wire.cm.Lap;
 import verbena.wire.cm.Mra;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
@@ -280,7 +282,7 @@ class GoldenConnectionsTest {
                                 .answer(answer.status(), answer.qpn(), answer.qkey(), answer.privateData());
                     }
                 }
-                case Drep _, Mra _ -> {}
+                case Drep _, Mra _, Lap _, Apr _ -> {}
             }
         }
 

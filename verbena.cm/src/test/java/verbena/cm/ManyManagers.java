@@ -50,7 +50,7 @@ final class ManyManagers {
                 assertThat(ends.merge(connection, 1, Integer::sum))
                         .as("an end comes once: %s", connection)
                         .isEqualTo(1);
-            case CmEvent.Accepted _, CmEvent.TimewaitExit _ -> {}
+            case CmEvent.Accepted _, CmEvent.AlternateAsked _, CmEvent.AlternateAnswered _, CmEvent.TimewaitExit _ -> {}
         }
     }
 

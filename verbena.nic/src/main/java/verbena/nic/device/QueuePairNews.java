@@ -28,6 +28,9 @@ final class QueuePairNews implements QueuePairEvents {
     @Nullable
     Runnable accessErrorListener;
 
+    @Nullable
+    Runnable migrationListener;
+
     QueuePairNews(SoftQueuePair queuePair) {
         this.queuePair = queuePair;
     }
@@ -58,6 +61,10 @@ final class QueuePairNews implements QueuePairEvents {
             queuePair.onMigrated();
         }
         queuePair.raise(type);
+        Runnable listener = migrationListener;
+        if (type == AsyncEvent.Type.PATH_MIG && listener != null) {
+            listener.run();
+        }
     }
 
     @Override

@@ -418,6 +418,11 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
     }
 
     @Override
+    public void migrationListener(@Nullable Runnable listener) {
+        news.migrationListener = listener;
+    }
+
+    @Override
     public void firstPacketListener(@Nullable FirstPacketListener listener) {
         news.firstPacketListener = listener;
     }

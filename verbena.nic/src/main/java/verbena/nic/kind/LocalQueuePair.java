@@ -42,6 +42,9 @@ public interface LocalQueuePair extends QueuePair {
     /// none.
     void accessErrorListener(@Nullable Runnable listener);
 
+    /// Sets the listener that is called when the queue pair has migrated to its alternate path; null for none.
+    void migrationListener(@Nullable Runnable listener);
+
     /// Receives the peer's first packets.
     interface FirstPacketListener {
         void onFirstPacket(boolean isAnswer);

@@ -6,7 +6,7 @@ import verbena.wire.mad.Field;
 import verbena.wire.mad.Mad;
 
 /// A message of the communication manager. Offsets in its tables count from the end of the [Mad] header.
-public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, SidrReq, SidrRep {
+public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, Lap, Apr, SidrReq, SidrRep {
     /// Ties an answer to what it answers; a message that is sent again has the same.
     long transactionId();
 
@@ -25,7 +25,7 @@ public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, S
     }
 
     /// Reads a management datagram of [Mad#BYTES]. Null when it is none of the communication manager's, or of a
-    /// kind that is not known here (LAP and APR, which RoCE does not need).
+    /// kind that is not known here.
     static @Nullable CmMessage read(MemorySegment mad) {
         if (Mad.baseVersion(mad) != 1
                 || Mad.managementClass(mad) != Mad.CLASS_CM
@@ -43,6 +43,8 @@ public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, S
             case Rtu.ATTRIBUTE -> Rtu.read(transaction, body);
             case Dreq.ATTRIBUTE -> Dreq.read(transaction, body);
             case Drep.ATTRIBUTE -> Drep.read(transaction, body);
+            case Lap.ATTRIBUTE -> Lap.read(transaction, body);
+            case Apr.ATTRIBUTE -> Apr.read(transaction, body);
             case SidrReq.ATTRIBUTE -> SidrReq.read(transaction, body);
             case SidrRep.ATTRIBUTE -> SidrRep.read(transaction, body);
             default -> null;

@@ -3,7 +3,7 @@ package verbena.wire.cm;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Field;
 
-/// A path as a [Req] names it: from the sender of the REQ ("local") to its receiver ("remote").
+/// A path as a [Req] or a [Lap] names it: from the sender of the message ("local") to its receiver ("remote").
 ///
 /// @param localLid 0xFFFF on RoCE
 /// @param flowLabel 20 bits

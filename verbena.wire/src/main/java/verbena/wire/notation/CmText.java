@@ -8,11 +8,13 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.Frame;
+import verbena.wire.cm.Apr;
 import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Drep;
 import verbena.wire.cm.Dreq;
 import verbena.wire.cm.IpCmHeader;
+import verbena.wire.cm.Lap;
 import verbena.wire.cm.Mra;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
@@ -31,8 +33,12 @@ import verbena.wire.mad.Mad;
 /// then word and value for each field. See docs/notation.md.
 public final class CmText {
     private static final String[] SIDR_STATUS = {"valid", "unsupported", "reject", "no-qp", "redirect", "version"};
+    private static final String[] PATH_STATUS = {
+        "loaded", "comm-id", "unsupported", "reject", "redirect", "current", "qp", "lid", "gid"
+    };
     private static final String[] TRANSPORT = {"RC", "UC", "RD", "XRC"};
     private static final String[] ANSWERED = {"REQ", "REP", "other"};
+    private static final String[] PUT_OFF = {"REQ", "REP", "LAP"};
     private static final int SERVICE_PORT_SPACE_SHIFT = 16;
 
     private CmText() {}
@@ -114,6 +120,8 @@ public final class CmText {
             case Mra _ -> "MRA";
             case Dreq _ -> "DREQ";
             case Drep _ -> "DREP";
+            case Lap _ -> "LAP";
+            case Apr _ -> "APR";
             case SidrReq _ -> "SIDR_REQ";
             case SidrRep _ -> "SIDR_REP";
         };
@@ -152,7 +160,7 @@ public final class CmText {
             }
             case Mra mra -> {
                 ids(all, mra.localCommId(), mra.remoteCommId());
-                all.put("of", answered(mra.messageReceived()));
+                all.put("of", at(PUT_OFF, mra.messageReceived()));
                 all.put("timeout", text(mra.serviceTimeout()));
                 data(all, "data", mra.privateData());
             }
@@ -164,6 +172,21 @@ public final class CmText {
             case Drep drep -> {
                 ids(all, drep.localCommId(), drep.remoteCommId());
                 data(all, "data", drep.privateData());
+            }
+            case Lap lap -> {
+                ids(all, lap.localCommId(), lap.remoteCommId());
+                all.put("qp", hex(lap.remoteQpn()));
+                all.put(
+                        "lids",
+                        lap.alternate().localLid() + "-" + lap.alternate().remoteLid());
+                all.put("rate", text(lap.alternate().packetRate()));
+                all.put("ack", text(lap.alternate().ackTimeout()));
+                data(all, "data", lap.privateData());
+            }
+            case Apr apr -> {
+                ids(all, apr.localCommId(), apr.remoteCommId());
+                all.put("status", at(PATH_STATUS, apr.status()));
+                data(all, "data", apr.privateData());
             }
             case SidrReq question -> {
                 all.put("request", hex(question.requestId()));

@@ -26,7 +26,7 @@ import verbena.wire.pcap.CaptureReader;
 import verbena.wire.pcap.Encapsulation;
 
 /// The messages of the connection manager, with those that two Linux kernels said to each other (IBTA 12.6.5,
-/// 12.6.6, 12.6.7, 12.6.8, 12.6.9, 12.6.10, 12.6.11, 12.11.1, 12.11.2).
+/// 12.6.6, 12.6.7, 12.6.8, 12.6.9, 12.6.10, 12.6.11, 12.8.1, 12.8.2, 12.11.1, 12.11.2).
 class CmMessagesTest {
     static List<Path> captures() throws IOException {
         return Golden.captures("cm-");
@@ -87,6 +87,47 @@ class CmMessagesTest {
         assertThat(RejectReason.of(34)).isNull();
         assertThat(RejectReason.of(-1)).isNull();
         assertThat(RejectReason.of(36)).isNull();
+    }
+
+    /// LAP and APR, of which Linux sends none: byte for byte as their tables have them (IBTA 12.8.1, 12.8.2).
+    @Test
+    void messagesAboutAnotherPathLieAsTheStandardHasThem() {
+        var path = new CmPath(
+                0x0102,
+                0x0304,
+                0x1111_1111_1111_1111L,
+                0x2222_2222_2222_2222L,
+                0x3333_3333_3333_3333L,
+                0x4444_4444_4444_4444L,
+                0xABCDE,
+                0x15,
+                0x66,
+                0x77,
+                0x8,
+                true,
+                0x12);
+        var lap = new Lap(9, 0x0A0B_0C0D, 0x0E0F_1011, 0x12_3456, 0x13, path, PrivateData.of((byte) 0x99));
+        isLaidOut(lap, 0x19, """
+                0a0b0c0d 0e0f1011 00000000 12345698 00000000 01020304
+                1111111111111111 2222222222222222 3333333333333333 4444444444444444
+                abcde066 77158890 99
+                """);
+        var apr = new Apr(
+                9, 0x0A0B_0C0D, 0x0E0F_1011, 1, Apr.INVALID_LID, PrivateData.of((byte) 0x55), PrivateData.of((byte)
+                        0x99));
+        isLaidOut(apr, 0x1A, "0a0b0c0d 0e0f1011 01070000 55" + "00".repeat(71) + "99");
+    }
+
+    private static void isLaidOut(CmMessage message, int attribute, String body) {
+        MemorySegment mad = Arena.ofAuto().allocate(Mad.BYTES).fill((byte) 0x5A);
+        message.write(mad);
+        String expected = body.replaceAll("\\s", "");
+        String written = Frames.hex(mad.asSlice(Mad.HEADER_BYTES, Mad.BYTES - Mad.HEADER_BYTES));
+        assertThat(Mad.attributeId(mad)).isEqualTo(attribute);
+        assertThat(written).isEqualTo(expected + "00".repeat(Mad.BYTES - Mad.HEADER_BYTES - expected.length() / 2));
+        MemorySegment again = Arena.ofAuto().allocate(Mad.BYTES);
+        Objects.requireNonNull(CmMessage.read(mad)).write(again);
+        assertThat(again.mismatch(mad)).isEqualTo(-1);
     }
 
     /// Each field lies where the standard's table has it: all ones in it, and only there.

@@ -40,6 +40,7 @@ final class IbWays implements Ways {
     /// @param mtu the largest on the way, as a code
     /// @param rate `enum ibv_rate`; 0 when it is not known
     /// @param freshNanos until when it is believed
+    /// @param datagramLid where management datagrams go: not to the LID of a path that has failed
     /// @param alternate the second way; null when there is none, or it is not known
     private record Way(
             int lid,
@@ -48,6 +49,7 @@ final class IbWays implements Ways {
             int rate,
             int hopLimit,
             @Nullable Way alternate,
+            int datagramLid,
             long freshNanos) {
         static Way of(MemorySegment record, long freshNanos) {
             return new Way(
@@ -57,16 +59,21 @@ final class IbWays implements Ways {
                     PathRecord.RATE.getInt(record),
                     PathRecord.HOP_LIMIT.getInt(record),
                     null,
+                    PathRecord.DLID.getInt(record),
                     freshNanos);
         }
 
         /// Learned from a datagram, which tells no more than the LID.
         static Way heard(int lid, long freshNanos) {
-            return new Way(lid, 0, Mtu.MTU_4096.code(), 0, 0, null, freshNanos);
+            return new Way(lid, 0, Mtu.MTU_4096.code(), 0, 0, null, lid, freshNanos);
         }
 
         Way with(Way second) {
-            return new Way(lid, serviceLevel, mtu, rate, hopLimit, second, freshNanos);
+            return new Way(lid, serviceLevel, mtu, rate, hopLimit, second, datagramLid, freshNanos);
+        }
+
+        Way withDatagramsTo(int other) {
+            return new Way(lid, serviceLevel, mtu, rate, hopLimit, alternate, other, freshNanos);
         }
 
         /// No router is on the way where the hop limit is below 2.
@@ -187,7 +194,7 @@ final class IbWays implements Ways {
     @Override
     public int lid(Gid remote) {
         Way way = known.get(remote);
-        return isByLid(remote) ? (int) remote.low() : way == null ? 0 : way.lid;
+        return isByLid(remote) ? (int) remote.low() : way == null ? 0 : way.datagramLid;
     }
 
     @Override
@@ -223,6 +230,11 @@ final class IbWays implements Ways {
     @Override
     public StaticRate rate(int code) {
         return StaticRate.ofCode(code).filter(link.port()::isFasterThan).orElse(StaticRate.PORT);
+    }
+
+    @Override
+    public void onMigrated(Gid remote, int lid) {
+        known.computeIfPresent(remote, (_, way) -> way.withDatagramsTo(lid));
     }
 
     @Override

@@ -1,9 +1,15 @@
 package verbena.nic.kind.roce;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmExtension;
 import verbena.nic.kind.LocalQueuePair;
+import verbena.verbs.AlternatePath;
+import verbena.verbs.PathMigration;
+import verbena.verbs.QpAttributes;
+import verbena.verbs.QpModification;
+import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.spi.ConnectionService.End;
 
@@ -21,6 +27,9 @@ final class ConnectedQueuePair {
         /// The peer has asked for memory that it may not have, by a packet that only a host makes that knows the
         /// connection.
         void onAccessError();
+
+        /// The queue pair has migrated to its alternate path.
+        void onMigrated();
     }
 
     private @Nullable LocalQueuePair queuePair;
@@ -49,6 +58,7 @@ final class ConnectedQueuePair {
                 local.failureListener(listener::onFailed);
                 local.firstPacketListener(listener::onFirstPacket);
                 local.accessErrorListener(listener::onAccessError);
+                local.migrationListener(listener::onMigrated);
             });
             ConnectionParameters parameters = own.parameters();
             keepAlive = parameters.keepAlive();
@@ -63,6 +73,7 @@ final class ConnectedQueuePair {
                 local.failureListener(null);
                 local.firstPacketListener(null);
                 local.accessErrorListener(null);
+                local.migrationListener(null);
             });
             queuePair = null;
         }
@@ -74,6 +85,43 @@ final class ConnectedQueuePair {
         Duration silence = keepAlive;
         if (local != null) {
             local.engine().execute(() -> local.keepAlive(silence));
+        }
+    }
+
+    // ---- its paths
+
+    boolean isKnown() {
+        return queuePair != null;
+    }
+
+    /// Shows its attributes to `then`, on its engine.
+    void look(Consumer<QpAttributes> then) {
+        LocalQueuePair local = queuePair;
+        if (local != null) {
+            local.engine().execute(() -> then.accept(local.query()));
+        }
+    }
+
+    /// Loads and arms an alternate path. The peer says that the path before is left: a queue pair that still waits to
+    /// migrate does so first.
+    ///
+    /// @param then is told on its engine whether that was done
+    void load(AlternatePath path, Consumer<Boolean> then) {
+        LocalQueuePair local = queuePair;
+        if (local != null) {
+            local.engine().execute(() -> then.accept(isLoaded(local, path)));
+        }
+    }
+
+    private static boolean isLoaded(LocalQueuePair local, AlternatePath path) {
+        try {
+            if (local.query().pathMigration() == PathMigration.ARMED) {
+                local.modify(new QpModification().pathMigration(PathMigration.MIGRATED));
+            }
+            local.modify(new QpModification().alternatePath(path).pathMigration(PathMigration.REARM));
+            return true;
+        } catch (VerbsException _) {
+            return false; // it has ended, or its program changes it
         }
     }
 

@@ -49,7 +49,7 @@ final class QueuePairSteps {
     /// Of the side that has received it.
     QpModification passive(QpState to, End own, Req req) {
         var peer = new Peer(req.localQpn(), req.startingPsn(), req.rnrRetryCount(), req.responderResources());
-        return step(to, own, req, peer, offered(req));
+        return step(to, own, req, peer, req.hasAlternate() ? offered(req.alternate()) : null);
     }
 
     /// Passive: the REP with the word on the REQ's alternate path.
@@ -57,22 +57,29 @@ final class QueuePairSteps {
         if (!req.hasAlternate() || !service.ways().canMigrate()) {
             return rep;
         }
-        return rep.withFailover(offered(req) == null ? Rep.FAILOVER_REJECTED : Rep.FAILOVER_ACCEPTED);
+        return rep.withFailover(offered(req.alternate()) == null ? Rep.FAILOVER_REJECTED : Rep.FAILOVER_ACCEPTED);
     }
 
     /// Passive: the alternate path that is offered, from this side; null when it is not taken. It must lead to
     /// the address that asks, as the first path must, so that an attacker aims no packets of ours at a third party.
-    private @Nullable AddressVector offered(Req req) {
-        CmPath path = req.alternate();
-        boolean isOfPeer = req.hasAlternate()
-                && path.localGidHigh() == route.remote().high()
-                && path.localGidLow() == route.remote().low()
-                && path.localLid() >= 1
-                && path.localLid() < NativePacket.LID_MULTICAST_FIRST;
+    @Nullable
+    AddressVector offered(CmPath path) {
+        boolean isOfPeer =
+                isBetweenEnds(path) && path.localLid() >= 1 && path.localLid() < NativePacket.LID_MULTICAST_FIRST;
         return isOfPeer ? alternate(path, path.remoteLid(), path.localLid()) : null;
     }
 
-    private @Nullable AddressVector alternate(CmPath path, int ownLid, int peerLid) {
+    /// Passive: whether a path leads from the address that asks to this one.
+    boolean isBetweenEnds(CmPath path) {
+        return path.localGidHigh() == route.remote().high()
+                && path.localGidLow() == route.remote().low()
+                && path.remoteGidHigh() == route.local().high()
+                && path.remoteGidLow() == route.local().low();
+    }
+
+    /// The path from this side; null when it does not begin at an own LID.
+    @Nullable
+    AddressVector alternate(CmPath path, int ownLid, int peerLid) {
         int pathBits = service.ways().pathBits(ownLid);
         return pathBits < 0
                 ? null
@@ -127,7 +134,7 @@ final class QueuePairSteps {
         };
     }
 
-    private static AlternatePath loaded(AddressVector path, CmPath offered) {
+    static AlternatePath loaded(AddressVector path, CmPath offered) {
         return new AlternatePath(path, 0, new AckTimeout(offered.ackTimeout()));
     }
 }

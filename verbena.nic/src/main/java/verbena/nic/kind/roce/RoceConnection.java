@@ -58,6 +58,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     private final SecretProof proof;
     private final QueuePairSteps steps;
     private final ConnectedQueuePair queuePair = new ConnectedQueuePair();
+    private final AlternatePaths paths;
 
     // Confined to the first engine, which has the communication manager; the queue pair may live on another.
     private @Nullable Listener listener;
@@ -80,6 +81,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         this.localPort = localPort;
         this.remotePort = remotePort;
         this.steps = new QueuePairSteps(service, route);
+        this.paths = new AlternatePaths(service, steps, queuePair);
         this.proof = new SecretProof(route, service.host().random());
     }
 
@@ -221,6 +223,15 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     }
 
     @Override
+    public void onMigrated() {
+        service.host().engine().later(() -> {
+            if (!ended) {
+                paths.onMigrated(begun());
+            }
+        });
+    }
+
+    @Override
     public void onFailed(String why) {
         failure = why;
         // Later, so that what the queue pair still has to say, a NAK, arrives before the end of the connection.
@@ -268,6 +279,8 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
             }
             case CmEvent.Unreachable(String why) -> end(new News.Unreachable(why));
             case CmEvent.Disconnected(boolean byPeer, var said) -> end(disconnected(byPeer));
+            case CmEvent.AlternateAsked(var path) -> paths.onAsked(begun(), path);
+            case CmEvent.AlternateAnswered(var path, int status) -> paths.onAnswered(path, status);
             case CmEvent.TimewaitExit exit -> tell(new News.TimewaitExit());
         }
     }

@@ -61,6 +61,9 @@ public interface Ways {
         return -1;
     }
 
+    /// A connection to a peer uses the alternate path from now on, to this LID: so do management datagrams.
+    default void onMigrated(Gid remote, int lid) {}
+
     /// Whether queue pairs of this wire migrate to alternate paths.
     default boolean canMigrate() {
         return false;

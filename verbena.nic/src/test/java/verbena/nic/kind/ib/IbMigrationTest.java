@@ -265,6 +265,67 @@ class IbMigrationTest {
         }
     }
 
+    /// After a migration the connection has an alternate path again, by LAP and APR (IBTA 12.8): the one that was left.
+    /// So it outlives a second fault, once the first one is repaired.
+    @Test
+    void aConnectionOfTheManagerOutlivesASecondFault() throws Exception {
+        try (End a = new End(1);
+                End b = new End(2)) {
+            var options = ConnectionOptions.defaults();
+            var at = new InetSocketAddress(b.context.gids(1).getFirst().gid().address(), 0);
+            try (var listener = ConnectionListener.bind(at, options.withDevice(b.context))) {
+                var accepted = new FutureTask<>(listener::accept);
+                Thread.ofVirtual().start(accepted);
+                try (var here = Connection.connect(listener.localAddress(), options.withDevice(a.context));
+                        var there = accepted.get()) {
+                    talk(here, there);
+                    AddressVector first = here.queuePair().query().path().orElseThrow();
+                    int firstLink = firstLink("leaf1", b, a);
+                    int secondLink = fabric.node("leaf1").node().tables().port(b.lid() + 1);
+
+                    cut("m", 1);
+                    cut("leaf1", firstLink);
+                    talk(here, there);
+                    assertThat(a.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
+                    assertThat(b.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
+                    talkUntilArmed(here, there);
+                    assertThat(here.queuePair()
+                                    .query()
+                                    .alternatePath()
+                                    .orElseThrow()
+                                    .path())
+                            .isEqualTo(first);
+
+                    heal("leaf1", firstLink);
+                    heal("m", 1);
+                    while (fabric.node("leaf1").node().port(firstLink).state() != 4
+                            || fabric.node("leaf1").node().tables().port(b.lid()) != firstLink) {
+                        Thread.onSpinWait();
+                    }
+                    cut("m", 1);
+                    cut("leaf1", secondLink);
+                    talk(here, there);
+                    assertThat(a.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
+                    assertThat(b.event()).isEqualTo(AsyncEvent.Type.PATH_MIG);
+                    assertThat(here.queuePair().query().path()).contains(first);
+                    talkUntilArmed(here, there);
+                }
+            }
+        }
+    }
+
+    /// By traffic: the states of both ends are told by packets.
+    private static void talkUntilArmed(Connection here, Connection there) throws InterruptedException {
+        while (here.queuePair().query().pathMigration() != PathMigration.ARMED
+                || there.queuePair().query().pathMigration() != PathMigration.ARMED) {
+            talk(here, there);
+        }
+    }
+
+    private void heal(String node, int port) {
+        assertThat(FabricPort.setLink(place(), node, port, true)).isEmpty();
+    }
+
     private static void talk(Connection here, Connection there) throws InterruptedException {
         MemoryRegion in = there.allocate(4, Access.remoteAll());
         MemoryRegion back = here.allocate(4, Access.remoteAll());

@@ -1,0 +1,127 @@
+package verbena.cm;
+
+import org.jspecify.annotations.Nullable;
+import verbena.wire.cm.Apr;
+import verbena.wire.cm.CmMessage;
+import verbena.wire.cm.CmPath;
+import verbena.wire.cm.Lap;
+import verbena.wire.cm.Mra;
+
+/// How an established connection gets another alternate path (IBTA 12.8): its active side asks by LAP, again and again,
+/// and the passive side answers by APR. Confined as its [CmConnection] is.
+public final class PathLoading extends Timed {
+    private final CommunicationManager manager;
+    private final CmConnection connection;
+
+    /// Active: what waits for its answer.
+    private @Nullable Lap asked;
+
+    private int retriesLeft;
+    private boolean mayBePutOff;
+
+    /// Passive: what the owner decides about, or has answered.
+    private @Nullable Lap received;
+
+    private @Nullable Apr answer;
+
+    PathLoading(CommunicationManager manager, CmConnection connection) {
+        this.manager = manager;
+        this.connection = connection;
+    }
+
+    // ---- what the owner does
+
+    /// Active: asks the peer to load this path. [CmEvent.AlternateAnswered] follows, unless the peer does not answer.
+    /// What was asked before is forgotten.
+    public void ask(CmPath path, long now) {
+        if (!connection.isActive() || connection.state() != CmConnection.State.ESTABLISHED) {
+            throw new IllegalStateException("only the active side of an established connection asks for a path");
+        }
+        Lap lap = connection.messages().lap(path, connection.request().remoteResponseTimeout());
+        asked = lap;
+        retriesLeft = connection.request().maxCmRetries();
+        send(lap);
+        await(now);
+    }
+
+    /// Passive: what has become of the path that the peer has named last.
+    ///
+    /// @param status as in [Apr]
+    public void answer(int status) {
+        Lap lap = received;
+        if (lap != null && answer == null && connection.state() == CmConnection.State.ESTABLISHED) {
+            Apr apr = connection.messages().apr(lap, status);
+            answer = apr;
+            send(apr);
+        }
+    }
+
+    // ---- what the peer does
+
+    void onAsked(Lap lap) {
+        if (connection.isActive() || connection.state() != CmConnection.State.ESTABLISHED) {
+            manager.count(CmCounter.STRAYS);
+            return;
+        }
+        Lap before = received;
+        if (before != null && before.transactionId() == lap.transactionId()) {
+            manager.count(CmCounter.DUPLICATES);
+            manager.sendAgain(connection.route(), answer);
+            return;
+        }
+        received = lap;
+        answer = null;
+        if (lap.remoteQpn() == connection.messages().localQpn()) {
+            connection.tell(new CmEvent.AlternateAsked(lap.alternate()));
+        } else {
+            answer(Apr.INVALID_QPN);
+        }
+    }
+
+    void onAnswered(Apr apr) {
+        Lap lap = asked;
+        if (lap == null || lap.transactionId() != apr.transactionId()) {
+            manager.count(CmCounter.STRAYS);
+            return;
+        }
+        forget();
+        if (connection.state() == CmConnection.State.ESTABLISHED) {
+            connection.tell(new CmEvent.AlternateAnswered(lap.alternate(), apr.status()));
+        }
+    }
+
+    /// The peer needs more time, once for each time that it was asked.
+    void onReceiptAck(Mra mra, long now) {
+        if (asked == null || !mayBePutOff) {
+            manager.count(asked == null ? CmCounter.STRAYS : CmCounter.DUPLICATES);
+            return;
+        }
+        mayBePutOff = false;
+        int code = Math.min(mra.serviceTimeout(), CommunicationManager.SERVICE_TIMEOUT_MAX);
+        manager.schedule(this, now + connection.answerNanos() + CmTimer.nanos(code));
+    }
+
+    @Override
+    void onDeadline(long now) {
+        if (asked == null || connection.state() != CmConnection.State.ESTABLISHED || retriesLeft-- == 0) {
+            forget();
+            return;
+        }
+        manager.sendAgain(connection.route(), asked);
+        await(now);
+    }
+
+    private void await(long now) {
+        mayBePutOff = true;
+        manager.schedule(this, now + connection.answerNanos());
+    }
+
+    private void forget() {
+        asked = null;
+        manager.schedule(this, NEVER);
+    }
+
+    private void send(CmMessage message) {
+        manager.send(connection.route(), message);
+    }
+}
