@@ -29,6 +29,7 @@ final class EthernetInbox {
     private final Seal seal;
     private final Gid[] own;
     private final Set<Gid> groups = new HashSet<>();
+    private final DeviceGroups ofDevice;
     /// Written here, read by any thread.
     private final AtomicLong malformed = new AtomicLong();
 
@@ -36,6 +37,14 @@ final class EthernetInbox {
 
     /// @param vlan the number of the only VLAN whose frames are taken; [Ethernet#NO_TAG] for frames without one
     EthernetInbox(Wire wire, long mac, int vlan, NetworkHeaders headers, List<GidEntry> gids) {
+        this(wire, mac, vlan, headers, gids, new DeviceGroups());
+    }
+
+    /// The same for one of several links of a device.
+    ///
+    /// @param ofDevice the groups of all of them
+    EthernetInbox(Wire wire, long mac, int vlan, NetworkHeaders headers, List<GidEntry> gids, DeviceGroups ofDevice) {
+        this.ofDevice = ofDevice;
         this.wire = wire;
         this.mac = mac;
         this.vlan = vlan;
@@ -44,9 +53,23 @@ final class EthernetInbox {
         this.own = gids.stream().map(GidEntry::gid).toArray(Gid[]::new);
     }
 
-    /// The groups whose packets are taken.
+    /// The groups that the link is in.
     Set<Gid> groups() {
         return groups;
+    }
+
+    void join(Gid group) {
+        groups.add(group);
+        ofDevice.join(group);
+    }
+
+    /// False when it was in no such group.
+    boolean leave(Gid group) {
+        boolean wasMember = groups.remove(group);
+        if (wasMember) {
+            ofDevice.leave(group);
+        }
+        return wasMember;
     }
 
     long malformed() {
@@ -136,6 +159,6 @@ final class EthernetInbox {
 
     /// Whether packets to a group are taken.
     boolean isMember(long high, long low) {
-        return !groups.isEmpty() && groups.contains(new Gid(high, low));
+        return ofDevice.isMember(high, low);
     }
 }

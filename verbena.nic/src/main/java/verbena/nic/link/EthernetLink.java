@@ -2,6 +2,7 @@ package verbena.nic.link;
 
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -101,25 +102,56 @@ public final class EthernetLink extends PolledLink {
         var station = new Station(gids, host.mac(), host.mtu(), vlan);
         Wire wire = queue == PACKET_SOCKET
                 ? PacketWire.open(host, station.isRoceV1(), gids)
-                : XdpWire.open(host, station.isRoceV1(), gids, queue);
-        Resolver resolver = null;
+                : XdpWire.open(host, station.isRoceV1(), gids, queue, 1).getFirst();
+        return over(List.of(wire), station, host).getFirst();
+    }
+
+    /// Opens links of one device, each with a queue of its own by AF_XDP.
+    ///
+    /// @param queue the first of them
+    /// @param count how many, at least two
+    /// @throws LinkException as [#open] does
+    public static List<QueueLink> openQueues(HostInterface host, List<GidEntry> gids, int vlan, int queue, int count) {
+        var station = new Station(gids, host.mac(), host.mtu(), vlan);
+        return QueueLink.join(over(XdpWire.open(host, station.isRoceV1(), gids, queue, count), station, host));
+    }
+
+    /// Links over wires, which are closed when a link cannot be made.
+    private static List<EthernetLink> over(List<? extends Wire> wires, Station station, HostInterface host) {
+        var groups = new DeviceGroups();
+        var links = new ArrayList<EthernetLink>();
+        try {
+            while (links.size() < wires.size()) {
+                links.add(over(wires.get(links.size()), station, host, groups));
+            }
+            return links;
+        } finally {
+            if (links.size() < wires.size()) {
+                links.forEach(EthernetLink::close);
+                wires.subList(links.size(), wires.size()).forEach(Wire::close);
+            }
+        }
+    }
+
+    private static EthernetLink over(Wire wire, Station station, HostInterface host, DeviceGroups groups) {
+        var resolver = new KernelNeighbours(host.index());
         EthernetLink link = null;
         try {
-            resolver = new KernelNeighbours(host.index());
-            link = new EthernetLink(station, wire, resolver);
+            link = new EthernetLink(station, wire, resolver, groups);
             return link;
         } finally {
             if (link == null) {
-                wire.close();
-                if (resolver != null) {
-                    resolver.close();
-                }
+                resolver.close();
             }
         }
     }
 
     /// A link over any wire; closes both when it is closed.
     EthernetLink(Station station, Wire wire, Resolver resolver) {
+        this(station, wire, resolver, new DeviceGroups());
+    }
+
+    private EthernetLink(Station station, Wire wire, Resolver resolver, DeviceGroups ofDevice) {
         super(2);
         this.station = station;
         this.wire = wire;
@@ -127,7 +159,7 @@ public final class EthernetLink extends PolledLink {
         headers = station.headers();
         seal = new HeaderSeal(headers);
         NetworkHeaders arriving = station.headers();
-        inbox = new EthernetInbox(wire, station.mac(), station.vlan(), arriving, station.gids());
+        inbox = new EthernetInbox(wire, station.mac(), station.vlan(), arriving, station.gids(), ofDevice);
         boolean isOnlyIpv4 =
                 station.gids().stream().allMatch(entry -> entry.gid().isIpv4());
         int overhead = station.isRoceV1() ? Grh.BYTES : isOnlyIpv4 ? RoceV2.IPV4_OVERHEAD : RoceV2.IPV6_OVERHEAD;
@@ -344,12 +376,12 @@ public final class EthernetLink extends PolledLink {
                             + (group.isIpv4() ? "an IPv4 one" : "an IPv6 one"));
         }
         wire.join(group, Ethernet.groupMac(group.high(), group.low()));
-        inbox.groups().add(group);
+        inbox.join(group);
     }
 
     @Override
     public void leave(Gid group) {
-        if (inbox.groups().remove(group)) {
+        if (inbox.leave(group)) {
             wire.leave(group, Ethernet.groupMac(group.high(), group.low()));
         }
     }

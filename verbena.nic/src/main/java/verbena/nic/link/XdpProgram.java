@@ -22,13 +22,13 @@ import verbena.wire.roce.Ethernet;
 import verbena.wire.roce.RoceV1;
 import verbena.wire.roce.RoceV2;
 
-/// The program that an [XdpWire] has attached to its interface. It runs in the kernel for each arrival, before
-/// the network stack sees it, and hands those to the wire's socket that are RoCE for an address of the wire. All
-/// else passes, as if there were no program.
+/// The program that the [XdpWire]s of a device have attached to their interface. It runs in the kernel for each
+/// arrival, before the network stack sees it. It hands those to the socket of their queue that are RoCE for an
+/// address of the device. All else passes, as if there were no program.
 ///
 /// The interface's Ethernet address or a group's has to be the frame's, and one of [#add]'s addresses that of
 /// its IP header or GRH. One VLAN tag is skipped. IPv4 with options or in fragments passes, because it is no
-/// RoCE. A frame that came by another queue than the wire's passes too, and is counted.
+/// RoCE. A frame that came by a queue without a wire passes too, and is counted.
 ///
 /// Nothing is pinned: the kernel detaches and forgets all of it when the descriptors are closed, by [#close()]
 /// or by the end of the process.
@@ -80,21 +80,23 @@ final class XdpProgram implements AutoCloseable {
 
     /// Loads the program; nothing is attached yet.
     ///
+    /// @param queue the first of the queues whose frames it takes
+    /// @param count how many queues there are
     /// @param inPieces whether frames may come in pieces
     /// @param arena to be closed after this
     /// @throws LinkException when the system does not permit it
-    XdpProgram(HostInterface host, boolean isRoceV1, int queue, boolean inPieces, Arena arena) {
+    XdpProgram(HostInterface host, boolean isRoceV1, int queue, int count, boolean inPieces, Arena arena) {
         this.host = host;
         bpf = new Bpf(arena);
         key = arena.allocate(KEY_BYTES, 8);
         value = arena.allocate(JAVA_LONG);
         boolean isReady = false;
         try {
-            sockets = require("BPF_MAP_CREATE", bpf.createMap(LinuxAbi.BPF_MAP_TYPE_XSKMAP, 4, 4, queue + 1));
+            sockets = require("BPF_MAP_CREATE", bpf.createMap(LinuxAbi.BPF_MAP_TYPE_XSKMAP, 4, 4, queue + count));
             addresses =
                     require("BPF_MAP_CREATE", bpf.createMap(LinuxAbi.BPF_MAP_TYPE_HASH, KEY_BYTES, 4, ADDRESSES_MAX));
             counters = require("BPF_MAP_CREATE", bpf.createMap(LinuxAbi.BPF_MAP_TYPE_ARRAY, 4, 8, 1));
-            MemorySegment instructions = assemble(host.mac(), isRoceV1, queue, sockets, addresses, counters)
+            MemorySegment instructions = assemble(host.mac(), isRoceV1, queue, count, sockets, addresses, counters)
                     .layOut(arena);
             program = require("BPF_PROG_LOAD", bpf.loadXdp(instructions, NAME, LICENSE, inPieces));
             isReady = true;
@@ -107,7 +109,7 @@ final class XdpProgram implements AutoCloseable {
 
     /// Writes the program. Numbers of the network's order are compared as the processor loads them.
     private static XdpAssembler assemble(
-            long mac, boolean isRoceV1, int queue, int sockets, int addresses, int counters) {
+            long mac, boolean isRoceV1, int queue, int count, int sockets, int addresses, int counters) {
         var to = new XdpAssembler()
                 .move(CONTEXT, 1)
                 .load(BPF_W, FRAME, CONTEXT, XdpMd.DATA)
@@ -154,14 +156,18 @@ final class XdpProgram implements AutoCloseable {
                     .load(BPF_W, SCRATCH, FRAME, IPV4_DESTINATION_AT)
                     .store(BPF_W, XdpAssembler.STACK, KEY + 12, SCRATCH);
         }
-        return to.label(LOOK_UP)
+        to.label(LOOK_UP)
                 .map(1, addresses)
                 .move(2, XdpAssembler.STACK)
                 .add(2, KEY)
                 .call(LinuxAbi.BPF_FUNC_MAP_LOOKUP_ELEM)
                 .jumpIfEqual(RESULT, 0, PASS)
-                .load(BPF_W, 2, CONTEXT, XdpMd.RX_QUEUE_INDEX)
-                .jumpUnlessEqual(2, queue, "elsewhere")
+                .load(BPF_W, 2, CONTEXT, XdpMd.RX_QUEUE_INDEX);
+        for (int i = 0; i < count; i++) {
+            to.jumpIfEqual(2, queue + i, "to socket");
+        }
+        return to.jump("elsewhere")
+                .label("to socket")
                 .map(1, sockets)
                 .set(3, LinuxAbi.XDP_PASS) // when there is no socket any more
                 .call(LinuxAbi.BPF_FUNC_REDIRECT_MAP)
@@ -227,10 +233,8 @@ final class XdpProgram implements AutoCloseable {
 
     /// Attaches the program: in the driver where it can run XDP programs, else in the network stack.
     ///
-    /// @param socket gets the frames
     /// @throws LinkException when the interface has another program, or the system does not permit it
-    void attach(int queue, int socket) {
-        putInt(queue, socket);
+    void attach() {
         int result = bpf.attachXdp(program, host.index(), LinuxAbi.XDP_FLAGS_DRV_MODE);
         isNative = result >= 0;
         if (!isNative && result != -LinuxAbi.EBUSY && result != -LinuxAbi.EEXIST && result != -LinuxAbi.EPERM) {
@@ -245,9 +249,10 @@ final class XdpProgram implements AutoCloseable {
         link = require("BPF_LINK_CREATE", result);
     }
 
-    private void putInt(int at, int number) {
-        key.set(JAVA_INT, 0, at);
-        value.set(JAVA_INT, 0, number);
+    /// @param socket gets the frames of this queue
+    void put(int queue, int socket) {
+        key.set(JAVA_INT, 0, queue);
+        value.set(JAVA_INT, 0, socket);
         int _ = require("BPF_MAP_UPDATE_ELEM", bpf.put(sockets, key, value));
     }
 

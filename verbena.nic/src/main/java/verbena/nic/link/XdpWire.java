@@ -4,11 +4,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.XdpSocket;
@@ -34,7 +34,7 @@ final class XdpWire implements Wire {
     private static final int FRAME_MAX =
             Ethernet.BYTES + 2 * Ethernet.TAG_BYTES + RoceV2.IPV6_OVERHEAD + Frame.PACKET_MAX;
 
-    private static final long QUEUE_FREED_NANOS = 500_000_000;
+    private static final long QUEUE_FREED_NANOS = 2_000_000_000;
     private static final long QUEUE_RETRY_NANOS = 1_000_000;
     private static final int MEBIBYTE = 1 << 20;
 
@@ -42,9 +42,9 @@ final class XdpWire implements Wire {
     private final LinuxSockets linux = new LinuxSockets(arena);
     private final HostInterface host;
     private final XdpSocket socket;
-    private final XdpProgram program;
-    private final PacketMembership membership;
-    private final EthernetClaim claim;
+    private final XdpQueues shared;
+    /// Whether it tells what concerns all wires of its device.
+    private final boolean isFirst;
     private final ByteBuffer bytes;
 
     private final Frame[] leaving = new Frame[BATCH];
@@ -59,12 +59,13 @@ final class XdpWire implements Wire {
     private final Object statistics = new Object();
     private boolean isOpen = true; // under the lock of `statistics`
 
-    /// Opens the wire of an interface, for a link with these addresses there.
+    /// Opens wires of an interface, one for each of several queues.
     ///
     /// @param isRoceV1 whether frames of RoCE v1 arrive, else those of RoCE v2
-    /// @param queue of the interface, from 0
+    /// @param queue the first of the interface's queues, from 0
+    /// @param count how many
     /// @throws LinkException when the system does not permit it, or another link has the interface or an address
-    static XdpWire open(HostInterface host, boolean isRoceV1, List<GidEntry> gids, int queue) {
+    static List<XdpWire> open(HostInterface host, boolean isRoceV1, List<GidEntry> gids, int queue, int count) {
         String why = UdpLinks.whyPortable();
         if (why != null) {
             throw new LinkException(LinkException.Kind.UNSUPPORTED, "AF_XDP: " + why);
@@ -73,42 +74,50 @@ final class XdpWire implements Wire {
             throw new LinkException(
                     LinkException.Kind.UNSUPPORTED, "AF_XDP: " + host.name() + " is no Ethernet interface");
         }
-        return new XdpWire(host, isRoceV1, gids, queue);
-    }
-
-    private XdpWire(HostInterface host, boolean isRoceV1, List<GidEntry> gids, int queue) {
-        this.host = host;
         var size = new XdpSocket.Size(
                 Math.min(host.mtu() + Ethernet.BYTES + 2 * Ethernet.TAG_BYTES, FRAME_MAX), ARRIVALS, DEPARTURES);
-        XdpSocket madeSocket = null;
-        XdpProgram madeProgram = null;
-        PacketMembership madeMembership = null;
-        EthernetClaim madeClaim = null;
+        var shared = new XdpQueues(host, isRoceV1, gids, queue, count, size.inPieces());
+        var wires = new ArrayList<XdpWire>();
         boolean isReady = false;
         try {
-            madeSocket = XdpSocket.open(linux, size, arena);
-            madeProgram = new XdpProgram(host, isRoceV1, queue, size.inPieces(), arena);
-            for (GidEntry entry : gids) {
-                madeProgram.add(entry.gid());
+            while (wires.size() < count) {
+                wires.add(new XdpWire(host, shared, size, queue + wires.size(), wires.isEmpty()));
             }
-            madeMembership = new PacketMembership(linux, linux.packetSocket(), host.index());
-            madeClaim = EthernetClaim.of(linux, isRoceV1, gids);
-            bind(madeSocket, queue);
-            madeProgram.attach(queue, madeSocket.fd());
+            shared.attach();
+            isReady = true;
+        } finally {
+            if (!isReady) {
+                wires.forEach(XdpWire::close);
+            }
+            shared.release();
+        }
+        return wires;
+    }
+
+    private XdpWire(HostInterface host, XdpQueues shared, XdpSocket.Size size, int queue, boolean isFirst) {
+        this.host = host;
+        this.shared = shared;
+        this.isFirst = isFirst;
+        XdpSocket made = null;
+        boolean isReady = false;
+        try {
+            made = XdpSocket.open(linux, size, arena);
+            bind(made, queue);
+            shared.put(queue, made.fd());
             isReady = true;
         } catch (XdpSocket.RefusedException e) {
             throw refused(e, size, queue);
         } finally {
             if (!isReady) {
-                close(madeClaim, madeProgram, madeMembership, madeSocket);
+                if (made != null) {
+                    LinuxSockets.close(made.fd());
+                }
                 arena.close();
             }
         }
-        socket = madeSocket;
-        program = madeProgram;
-        membership = madeMembership;
-        claim = madeClaim;
+        socket = made;
         bytes = socket.memory().asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        shared.use();
     }
 
     /// Binds the socket. The kernel gives a queue free some time after the last socket there was closed, also
@@ -260,21 +269,12 @@ final class XdpWire implements Wire {
 
     @Override
     public void join(Gid group, long mac) {
-        int result = membership.join(mac);
-        if (result < 0) {
-            throw new LinkException(
-                    LinkException.Kind.FAILED,
-                    "AF_XDP on " + host.name() + ": PACKET_ADD_MEMBERSHIP: " + LinuxSockets.message(-result));
-        }
-        program.add(group);
-        claim.join(group);
+        shared.join(group, mac);
     }
 
     @Override
     public void leave(Gid group, long mac) {
-        membership.leave(mac);
-        program.remove(group);
-        claim.leave(group);
+        shared.leave(group, mac);
     }
 
     @Override
@@ -282,16 +282,23 @@ final class XdpWire implements Wire {
         return socket.fd();
     }
 
-    /// Arrivals that found no room, those that came by other queues, and in which mode the interface works:
-    /// whether its driver runs the program, and whether it shares the memory.
+    /// Arrivals that found no room. The first wire of a device also tells of frames that came by queues without a
+    /// wire, and in which mode the interface works: whether its driver runs the program, and shares the memory.
     @Override
     public Map<String, Long> counters() {
         synchronized (statistics) {
-            return Map.of(
-                    "ethernet.dropped.ring", isOpen ? Math.max(0, socket.dropped(counting)) : 0,
-                    "ethernet.xdp.other-queue", isOpen ? program.elsewhere() : 0,
-                    "ethernet.xdp.in-driver", program.isNative() ? 1L : 0L,
-                    "ethernet.xdp.zero-copy", socket.isZeroCopy() ? 1L : 0L);
+            long dropped = isOpen ? Math.max(0, socket.dropped(counting)) : 0;
+            return isFirst
+                    ? Map.of(
+                            "ethernet.dropped.ring",
+                            dropped,
+                            "ethernet.xdp.other-queue",
+                            shared.elsewhere(),
+                            "ethernet.xdp.in-driver",
+                            shared.isNative() ? 1L : 0L,
+                            "ethernet.xdp.zero-copy",
+                            socket.isZeroCopy() ? 1L : 0L)
+                    : Map.of("ethernet.dropped.ring", dropped);
         }
     }
 
@@ -300,28 +307,10 @@ final class XdpWire implements Wire {
         synchronized (statistics) {
             if (isOpen) {
                 isOpen = false;
-                close(claim, program, membership, socket);
+                shared.release(); // first: with the last wire, frames go to the network stack again
+                LinuxSockets.close(socket.fd());
                 arena.close();
             }
-        }
-    }
-
-    private static void close(
-            @Nullable EthernetClaim claim,
-            @Nullable XdpProgram program,
-            @Nullable PacketMembership membership,
-            @Nullable XdpSocket socket) {
-        if (program != null) {
-            program.close(); // first: frames go to the network stack again
-        }
-        if (claim != null) {
-            claim.close();
-        }
-        if (membership != null && membership.fd() >= 0) {
-            LinuxSockets.close(membership.fd());
-        }
-        if (socket != null) {
-            LinuxSockets.close(socket.fd());
         }
     }
 }

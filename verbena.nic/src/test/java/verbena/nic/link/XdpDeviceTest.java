@@ -11,6 +11,7 @@ import java.net.NetworkInterface;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -24,11 +25,20 @@ import verbena.foreign.linux.LinuxSockets;
 import verbena.nic.kind.roce.RoceV1Provider;
 import verbena.nic.kind.roce.RoceV2Provider;
 import verbena.verbs.Access;
+import verbena.verbs.AddressHandle;
+import verbena.verbs.AddressVector;
+import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
+import verbena.verbs.Gid;
+import verbena.verbs.MemoryRegion;
 import verbena.verbs.Mtu;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.SendBatch;
+import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.ib.Grh;
 import verbena.wire.roce.Ethernet;
@@ -41,9 +51,11 @@ class XdpDeviceTest {
     private static final String CABLES = "ip link set lo up"
             + " && ip link add veth0 type veth peer name veth1"
             + " && ip link add jumbo0 mtu 9000 type veth peer name jumbo1 mtu 9000"
-            + " && for i in veth0 veth1 jumbo0 jumbo1; do ip link set $i addrgenmode none && ip link set $i up; done"
+            + " && ip link add many0 numrxqueues 2 numtxqueues 2 type veth peer name many1 numrxqueues 2 numtxqueues 2"
+            + " && for i in veth0 veth1 jumbo0 jumbo1 many0 many1; do ip link set $i addrgenmode none && ip link set $i up; done"
             + " && ip address add 10.7.0.1/24 dev veth0 && ip address add 10.8.0.1/24 dev veth1"
-            + " && ip address add 10.7.1.1/24 dev jumbo0 && ip address add 10.8.1.1/24 dev jumbo1";
+            + " && ip address add 10.7.1.1/24 dev jumbo0 && ip address add 10.8.1.1/24 dev jumbo1"
+            + " && ip address add 10.7.2.1/24 dev many0 && ip address add 10.8.2.1/24 dev many1";
     private static final int FRAMES = 2_000;
     private static final int FRAME_BYTES = 1_514;
     /// What a program without the right says, and exits with.
@@ -87,6 +99,7 @@ class XdpDeviceTest {
             refusalsSayWhatToDo();
             bytesGoOverTheCable();
             hostileFramesAreCountedAndDropped();
+            eachEngineHasItsQueue();
             aKilledProcessLeavesNothing();
         }
 
@@ -150,6 +163,161 @@ class XdpDeviceTest {
                             .containsEntry("ethernet.dropped.foreign", 0L)
                             .containsEntry("dropped.malformed", 0L);
                 }
+            }
+        }
+
+        /// A pair of virtual interfaces brings a frame by the queue that it has left by. So queue pairs of engines with
+        /// the same number need no other engine, and what others say to each other is handed over.
+        private static void eachEngineHasItsQueue() throws Exception {
+            String options = ",link=xdp,engines=2";
+            try (var a = new Ends("rocev1_many0" + options);
+                    var b = new Ends("rocev1_many1" + options)) {
+                for (int i = 0; i < 2; i++) {
+                    assertThat(a.pairs.get(i).qpn() >>> 16).isEqualTo(i);
+                    a.pairs.get(i).connect(b.pairs.get(i).endpoint());
+                    b.pairs.get(i).connect(a.pairs.get(i).endpoint());
+                }
+                Ends.write(a, b);
+                assertThat(a.context.counters())
+                        .containsEntry("ethernet.handed-over", 0L)
+                        .containsEntry("ethernet.xdp.in-driver", 1L)
+                        .containsEntry("ethernet.xdp.other-queue", 0L);
+                assertThat(b.context.counters()).containsEntry("ethernet.handed-over", 0L);
+            }
+            for (String other : List.of(options, ",link=xdp,faults=loss:3%,seed:7,engines=2", ",link=raw")) {
+                try (var a = new Ends("rocev1_many0" + options);
+                        var b = new Ends("rocev1_many1" + other)) {
+                    for (int i = 0; i < 2; i++) {
+                        a.pairs.get(i).connect(b.pairs.get(1 - i).endpoint());
+                        b.pairs.get(1 - i).connect(a.pairs.get(i).endpoint());
+                    }
+                    Ends.write(a, b);
+                    if (other.equals(options)) {
+                        assertThat(a.context.counters().get("ethernet.handed-over"))
+                                .isGreaterThan(50L);
+                        assertThat(b.context.counters())
+                                .containsEntry("ethernet.dropped.foreign", 0L)
+                                .containsEntry("dropped.malformed", 0L);
+                    }
+                }
+            }
+            try (var a = new Ends("rocev1_many0" + options);
+                    var b = new Ends("rocev1_many1" + options)) {
+                groupsReachAllEngines(a, b);
+                groupsReachAllEngines(b, b); // what a device sends to itself is not on the wire
+            }
+            assertThatThrownBy(() -> v1("rocev1_many0,link=xdp,engines=3").open())
+                    .isInstanceOf(DeviceException.class)
+                    .hasMessageContaining("Is there a queue 2? (ethtool -l many0");
+            assertThatThrownBy(() -> v1("rocev1_many0,engines=2")).hasMessageContaining("link=raw has one engine");
+            v1("rocev1_many0" + options).open().close();
+            assertThat(told("many0")).doesNotContain("xdp");
+        }
+
+        /// A datagram to a group comes by one queue, and all engines whose queue pairs are attached get it.
+        private static void groupsReachAllEngines(Ends from, Ends to) throws InterruptedException {
+            Gid group = Gid.parse("ff0e::77");
+            try (QueuePair sender = from.datagrams(0);
+                    QueuePair one = to.datagrams(0);
+                    QueuePair other = to.datagrams(1);
+                    AddressHandle handle = from.domain.createAddressHandle(AddressVector.to(group, 0))) {
+                List<QueuePair> members = List.of(one, other);
+                for (QueuePair member : members) {
+                    member.attachMulticast(group);
+                    member.postReceive(7, to.memory, 0, 200);
+                }
+                try (SendBatch batch = sender.send()) {
+                    batch.send(3)
+                            .sge(from.memory, 0, 50)
+                            .to(handle, Ends.MULTICAST_QP, Ends.QKEY)
+                            .submit();
+                }
+                for (CompletionQueue queue : to.queues) {
+                    var wc = new WorkCompletion();
+                    do {
+                        assertThat(queue.await(wc, Duration.ofSeconds(60))).isTrue();
+                        assertThat(wc.ok()).as(wc.toString()).isTrue();
+                    } while (wc.wrId() != 7);
+                }
+                for (QueuePair member : members) {
+                    member.detachMulticast(group);
+                }
+            }
+        }
+
+        /// A device with two queue pairs, on an engine each where there are two.
+        private static final class Ends implements AutoCloseable {
+            private static final int BYTES = 200_003;
+            private static final int QKEY = 0x1234;
+            private static final int MULTICAST_QP = 0xFF_FFFF;
+
+            final Context context;
+            final ProtectionDomain domain;
+            final MemoryRegion memory;
+            final List<CompletionQueue> queues = new ArrayList<>();
+            final List<QueuePair> pairs = new ArrayList<>();
+
+            Ends(String name) {
+                context = v1(name).open();
+                domain = context.allocateProtectionDomain();
+                memory = domain.allocate(4 * BYTES, Access.remoteAll());
+                for (int i = 0; i < 2; i++) {
+                    CompletionQueue queue = context.createCompletionQueue(16);
+                    queues.add(queue);
+                    pairs.add(domain.createQueuePair(QueuePairOptions.rc(queue)));
+                }
+            }
+
+            /// A queue pair for datagrams, on the engine of this number.
+            QueuePair datagrams(int engine) {
+                QueuePair made = domain.createQueuePair(QueuePairOptions.ud(queues.get(engine)));
+                made.modify(new Transition.ToInitUd(1, 0, QKEY));
+                made.modify(new Transition.ToRtrUd());
+                made.modify(new Transition.ToRtsUnreliable(1));
+                return made;
+            }
+
+            /// Writes in both directions at once, by both queue pairs.
+            static void write(Ends a, Ends b) throws InterruptedException {
+                List<Ends> both = List.of(a, b);
+                for (Ends from : both) {
+                    Ends to = from == a ? b : a;
+                    for (int i = 0; i < 2; i++) {
+                        long target = 2L * BYTES + (long) i * BYTES;
+                        from.memory.segment().asSlice((long) i * BYTES, BYTES).fill((byte) (i + 3));
+                        to.memory.segment().asSlice(target, BYTES).fill((byte) 0);
+                        from.pairs
+                                .get(i)
+                                .postWrite(
+                                        i,
+                                        from.memory,
+                                        (long) i * BYTES,
+                                        BYTES,
+                                        to.memory.address() + target,
+                                        to.memory.rkey());
+                    }
+                }
+                for (Ends from : both) {
+                    for (CompletionQueue queue : from.queues) {
+                        var wc = new WorkCompletion();
+                        assertThat(queue.await(wc, Duration.ofSeconds(60))).isTrue();
+                        assertThat(wc.ok()).as(wc.toString()).isTrue();
+                    }
+                }
+                for (Ends to : both) {
+                    MemorySegment all = to.memory.segment();
+                    assertThat(all.asSlice(2L * BYTES).mismatch(all.asSlice(0, 2L * BYTES)))
+                            .isEqualTo(-1);
+                }
+            }
+
+            @Override
+            public void close() {
+                pairs.forEach(QueuePair::close);
+                queues.forEach(CompletionQueue::close);
+                memory.close();
+                domain.close();
+                context.close();
             }
         }
 

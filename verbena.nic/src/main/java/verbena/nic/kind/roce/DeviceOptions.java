@@ -34,7 +34,8 @@ record DeviceOptions(
         CongestionRule congestion,
         @Nullable Faults faults,
         @Nullable CaptureFile capture) {
-    private static final Set<String> ON_ETHERNET = Set.of("capture", "faults", "link", "mtu", "queue", "vlan");
+    private static final Set<String> ON_ETHERNET =
+            Set.of("capture", "engines", "faults", "link", "mtu", "queue", "vlan");
     /// 4095 is reserved (IEEE 802.1Q, table 9-2).
     private static final int VLAN_LAST = 4_094;
 
@@ -64,11 +65,16 @@ record DeviceOptions(
             throw new IllegalArgumentException("device " + name + ": option \"vlan=" + options.vlan
                     + "\" needs link=raw or link=xdp; sockets use the VLAN's own interface");
         }
-        if (options.raw && options.engines > 1) {
-            throw new IllegalArgumentException("device " + name + ": option \"engines=" + options.engines
-                    + "\": link=raw and link=xdp have one engine");
+        return options.checked(name);
+    }
+
+    /// A packet socket has all queues.
+    private DeviceOptions checked(String name) {
+        if (raw && queue == EthernetLink.PACKET_SOCKET && engines > 1) {
+            throw new IllegalArgumentException(
+                    "device " + name + ": option \"engines=" + engines + "\": link=raw has one engine");
         }
-        return options;
+        return this;
     }
 
     /// Reads the options of a device that is on Ethernet itself.
@@ -76,16 +82,17 @@ record DeviceOptions(
     /// @throws IllegalArgumentException when there is no such option or it has no such value
     static DeviceOptions parseOnEthernet(String name, String text) {
         return HostProvider.options(name, text, NONE_ON_ETHERNET, (options, setting) -> {
-            String option = setting.split("=", 2)[0];
-            if (!ON_ETHERNET.contains(option)) {
-                throw new IllegalArgumentException(
-                        "there is no option \"" + option + "\"; there are capture, faults, link, mtu, queue and vlan");
-            }
-            if (option.equals("link") && !setting.equals("link=raw") && !setting.equals("link=xdp")) {
-                throw new IllegalArgumentException("link: raw or xdp");
-            }
-            return options.with(setting);
-        });
+                    String option = setting.split("=", 2)[0];
+                    if (!ON_ETHERNET.contains(option)) {
+                        throw new IllegalArgumentException("there is no option \"" + option
+                                + "\"; there are capture, engines, faults, link, mtu, queue and vlan");
+                    }
+                    if (option.equals("link") && !setting.equals("link=raw") && !setting.equals("link=xdp")) {
+                        throw new IllegalArgumentException("link: raw or xdp");
+                    }
+                    return options.with(setting);
+                })
+                .checked(name);
     }
 
     private DeviceOptions with(String setting) {

@@ -47,22 +47,24 @@ record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptio
 
     @Override
     public Context open() {
-        EthernetLink link = null;
+        List<? extends Link> links = List.of();
         boolean isOpen = false;
         try {
             Mtu mtu = mtu();
             CongestionRule congestion = options.congestionOn(host);
-            link = EthernetLink.open(host, gids(), options.vlan(), options.queue());
-            var context =
-                    DeviceContext.open(this, List.of(withFaults(link)), made -> new RoceKind(made, congestion), mtu);
+            links = options.engines() > 1
+                    ? EthernetLink.openQueues(host, gids(), options.vlan(), options.queue(), options.engines())
+                    : List.of(EthernetLink.open(host, gids(), options.vlan(), options.queue()));
+            var context = DeviceContext.open(
+                    this, links.stream().map(this::withFaults).toList(), made -> new RoceKind(made, congestion), mtu);
             isOpen = true;
             context.watchNetwork();
             return context.capturing(options.capture());
         } catch (LinkException e) {
             throw new DeviceException("open " + name + ": " + e.getMessage(), e);
         } finally {
-            if (!isOpen && link != null) {
-                link.close();
+            if (!isOpen) {
+                links.forEach(Link::close);
             }
         }
     }
@@ -82,7 +84,7 @@ record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptio
         return asked;
     }
 
-    private Link withFaults(EthernetLink link) {
+    private Link withFaults(Link link) {
         Faults faults = options.faults();
         return faults == null ? link : new FaultyLink(link, faults, System::nanoTime);
     }
