@@ -76,6 +76,7 @@ final class Wording {
             case ATOMIC_WRITE -> "Writes 8 bytes at once.";
             case RESYNC -> "Reliable datagrams only.";
             case CONGESTION_NOTIFICATION -> "Tells the sender that the network is congested.";
+            case SELECTIVE_ACKNOWLEDGE -> "Names the packets that have come behind a missing one, and are kept.";
         };
     }
 

@@ -104,7 +104,9 @@ public enum Opcode {
     XRC_COMPARE_SWAP(Transport.XRC, Operation.COMPARE_SWAP),
     XRC_FETCH_ADD(Transport.XRC, Operation.FETCH_ADD),
     XRC_SEND_LAST_INVALIDATE(Transport.XRC, Operation.SEND_LAST_INVALIDATE),
-    XRC_SEND_ONLY_INVALIDATE(Transport.XRC, Operation.SEND_ONLY_INVALIDATE);
+    XRC_SEND_ONLY_INVALIDATE(Transport.XRC, Operation.SEND_ONLY_INVALIDATE),
+    /// Of all reliable connections between two Verbena ends.
+    SELECTIVE_ACK(Transport.OWN, Operation.SELECTIVE_ACKNOWLEDGE);
 
     private static final @Nullable Opcode[] BY_CODE = new @Nullable Opcode[256];
 

@@ -48,7 +48,10 @@ public enum Operation {
     FLUSH(0x1C, NONE, FETH, RETH),
     ATOMIC_WRITE(0x1D, EIGHT, RETH),
     /// Congestion notification; its code means this under the prefix of [Transport#CNP] only.
-    CONGESTION_NOTIFICATION(0x01, SIXTEEN);
+    CONGESTION_NOTIFICATION(0x01, SIXTEEN),
+    /// A NAK that names the packets which have come behind the missing one ([SelectiveAck]); under the prefix of
+    /// [Transport#OWN] only.
+    SELECTIVE_ACKNOWLEDGE(0x11, SIXTEEN, AETH);
 
     private final int code;
     private final Payload payload;
@@ -79,7 +82,8 @@ public enum Operation {
 
     /// Whether it travels from responder to requester.
     public boolean isResponse() {
-        return compareTo(READ_RESPONSE_FIRST) >= 0 && compareTo(ATOMIC_ACKNOWLEDGE) <= 0;
+        return (compareTo(READ_RESPONSE_FIRST) >= 0 && compareTo(ATOMIC_ACKNOWLEDGE) <= 0)
+                || this == SELECTIVE_ACKNOWLEDGE;
     }
 
     public boolean isSend() {

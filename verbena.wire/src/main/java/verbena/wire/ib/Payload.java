@@ -12,7 +12,7 @@ public enum Payload {
     ZERO_TO_MTU(0, 4096, true),
     /// Exactly 8 bytes (ATOMIC WRITE, IBTA A19).
     EIGHT(8, 8, false),
-    /// Exactly 16 bytes (CNP, IBTA A17.9.3).
+    /// Exactly 16 bytes (CNP, IBTA A17.9.3; [SelectiveAck]).
     SIXTEEN(16, 16, false);
 
     private final int bytesMin;

@@ -21,7 +21,9 @@ public enum Transport {
     CNP(0x80, Set.of(), Set.of()),
     /// Extended reliable connection (IBTA A14). Every request packet, a MIDDLE too, carries the XRCETH: the annex was
     /// not at hand, and the XRC patches for rxe have it so.
-    XRC(0xA0, Set.of(XRCETH), Set.of());
+    XRC(0xA0, Set.of(XRCETH), Set.of()),
+    /// What two Verbena ends have agreed on: opcodes from 0xC0 on are the manufacturer's.
+    OWN(0xC0, Set.of(), Set.of());
 
     private final int prefix;
 
@@ -42,10 +44,11 @@ public enum Transport {
         return prefix;
     }
 
-    /// Whether queue pairs of this service take packets with the opcode: those of the service, and reliable ones
-    /// notifications of congestion, too.
+    /// Whether queue pairs of this service take packets with the opcode: those of the service. Reliable ones take
+    /// notifications of congestion and selective acknowledgements, too.
     public boolean takes(Opcode opcode) {
-        return opcode.transport() == this || (opcode == Opcode.CNP && (this == RC || this == XRC));
+        return opcode.transport() == this
+                || ((opcode == Opcode.CNP || opcode == Opcode.SELECTIVE_ACK) && (this == RC || this == XRC));
     }
 
     Set<Header> headersOf(Operation operation) {

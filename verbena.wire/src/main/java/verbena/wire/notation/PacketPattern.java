@@ -184,6 +184,9 @@ public final class PacketPattern {
         if (head.equals("CNP")) {
             return Opcode.CNP;
         }
+        if (head.equals("SELECTIVE_ACK")) {
+            return Opcode.SELECTIVE_ACK;
+        }
         Transport transport = Transport.RC;
         String name = head;
         for (Transport candidate : Transport.values()) {

@@ -57,12 +57,17 @@ record Shape(int code, @Nullable Opcode opcode) {
     }
 
     private String prefix() {
-        return opcode == null || opcode.transport() == Transport.RC || opcode == Opcode.CNP
+        return opcode == null || opcode.transport() == Transport.RC || hasOwnName(opcode)
                 ? ""
                 : opcode.transport() + "_";
     }
 
     private static String operationName(Opcode opcode) {
-        return opcode == Opcode.CNP ? "CNP" : opcode.operation().name();
+        return hasOwnName(opcode) ? opcode.name() : opcode.operation().name();
+    }
+
+    /// Whether its name is not that of a transport and an operation.
+    private static boolean hasOwnName(Opcode opcode) {
+        return opcode == Opcode.CNP || opcode == Opcode.SELECTIVE_ACK;
     }
 }
