@@ -7,23 +7,25 @@ package verbena.cm;
 /// @param sourcePort UDP port from which all packets of the sender's queue pair come; 0 when the sender promises
 ///     nothing
 /// @param hasSecret whether the private data begin with a part of a proof ([CmProof])
-/// @param repeatsSelectively whether the sender knows selective repeat, which is used when both ends do
-public record CmExtension(int sourcePort, boolean hasSecret, boolean repeatsSelectively) {
+/// @param repeatsAnswers whether the sender knows selective repeat of answers to READs, which is used when both ends do
+/// @param repeatsRequests whether it knows that of requests, too
+public record CmExtension(int sourcePort, boolean hasSecret, boolean repeatsAnswers, boolean repeatsRequests) {
     /// Nothing.
-    public static final CmExtension NONE = new CmExtension(0, false, false);
+    public static final CmExtension NONE = new CmExtension(0, false, false, false);
 
     /// Twelve bits that tell these from what another implementation may have written there.
     private static final int MARK = 0xBEA;
 
     private static final int MARK_SHIFT = 20;
     private static final int SECRET = 1 << 16;
-    private static final int SELECTIVE = 1 << 17;
+    private static final int ANSWERS = 1 << 17;
+    private static final int REQUESTS = 1 << 18;
     private static final int PORT = 0xFFFF;
 
     /// What the field says; [#NONE] when it is not a Verbena end's.
     public static CmExtension of(int bits) {
         return bits >>> MARK_SHIFT == MARK
-                ? new CmExtension(bits & PORT, (bits & SECRET) != 0, (bits & SELECTIVE) != 0)
+                ? new CmExtension(bits & PORT, (bits & SECRET) != 0, (bits & ANSWERS) != 0, (bits & REQUESTS) != 0)
                 : NONE;
     }
 
@@ -31,6 +33,10 @@ public record CmExtension(int sourcePort, boolean hasSecret, boolean repeatsSele
     public int bits() {
         return equals(NONE)
                 ? 0
-                : MARK << MARK_SHIFT | (hasSecret ? SECRET : 0) | (repeatsSelectively ? SELECTIVE : 0) | sourcePort;
+                : MARK << MARK_SHIFT
+                        | (hasSecret ? SECRET : 0)
+                        | (repeatsAnswers ? ANSWERS : 0)
+                        | (repeatsRequests ? REQUESTS : 0)
+                        | sourcePort;
     }
 }

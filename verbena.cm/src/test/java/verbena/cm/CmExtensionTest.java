@@ -8,9 +8,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class CmExtensionTest {
     @ParameterizedTest
-    @CsvSource({"4791, false, false", "0, true, false", "0, false, true", "65535, true, true"})
-    void whatAnEndSaysIsWhatItsPeerReads(int port, boolean hasSecret, boolean repeatsSelectively) {
-        var said = new CmExtension(port, hasSecret, repeatsSelectively);
+    @CsvSource({
+        "4791, false, false, false",
+        "0, true, false, false",
+        "0, false, true, false",
+        "0, false, false, true",
+        "65535, true, true, true"
+    })
+    void whatAnEndSaysIsWhatItsPeerReads(int port, boolean hasSecret, boolean answers, boolean requests) {
+        var said = new CmExtension(port, hasSecret, answers, requests);
         assertThat(CmExtension.of(said.bits())).isEqualTo(said);
     }
 

@@ -48,6 +48,7 @@ public final class Network {
     private int poolSize;
     private long number;
 
+    private long latencyNanos = LATENCY_NANOS;
     private NetworkFaults faults = NetworkFaults.NONE;
     // Thresholds for 32 random bits.
     private long lossBelow;
@@ -90,6 +91,11 @@ public final class Network {
     }
 
     // ---- faults
+
+    /// From now on a packet takes so long, without jitter; at first [#LATENCY_NANOS].
+    public void latency(long nanos) {
+        latencyNanos = nanos;
+    }
 
     /// From now on these strike.
     public void faults(NetworkFaults faults) {
@@ -190,7 +196,7 @@ public final class Network {
 
     private long arrival(SimLink from) {
         long jitter = faults.jitterNanos() == 0 ? 0 : random.nextLong(faults.jitterNanos());
-        return from.freeNanos + LATENCY_NANOS + jitter;
+        return from.freeNanos + latencyNanos + jitter;
     }
 
     private void flip(Frame frame) {
@@ -229,7 +235,7 @@ public final class Network {
         if (waiting != null) {
             from.overtaken[place] = null;
             waiting.waitingPlace = -1;
-            flights.advance(waiting, from.freeNanos + LATENCY_NANOS + 1);
+            flights.advance(waiting, from.freeNanos + latencyNanos + 1);
         }
     }
 

@@ -25,6 +25,8 @@ public enum Counter {
     RETRANSMITTED_PACKETS("retransmitted.packets"),
     /// Answers to READs that were placed before earlier ones had come.
     EARLY_ANSWERS("early-answers"),
+    /// Packets of requests that came ahead of a gap, and were kept until their turn.
+    EARLY_REQUESTS("early-requests"),
     /// One-sided requests that were carried out on the peer's memory, without a packet, and their bytes.
     DIRECT_REQUESTS("direct.requests"),
     DIRECT_BYTES("direct.bytes"),

@@ -3,6 +3,7 @@ package verbena.transport;
 import verbena.transport.congestion.CongestionRule;
 import verbena.transport.congestion.PeerWindows;
 import verbena.transport.queue.Path;
+import verbena.transport.queue.SpareFrames;
 import verbena.verbs.Gid;
 import verbena.verbs.PathMigration;
 import verbena.verbs.QpState;
@@ -55,9 +56,12 @@ public final class QueuePairParameters {
     /// nothing.
     public int peerSourcePort;
 
-    /// Whether this end and its peer send again only what is missing where they can (decision 0130).
-    public boolean selectiveRepeat;
-    /// The same for each peer from RESET on.
+    /// Whether this end and its peer keep answers to READs that come early, and ask again only for what is missing
+    /// (decision 0130).
+    public boolean repeatsAnswers;
+    /// Whether they do the same with requests (decision 0131).
+    public boolean repeatsRequests;
+    /// Both for each peer from RESET on.
     public boolean repeatsSelectively;
 
     /// Whether packets tell the peer of migrations, which is InfiniBand's own.
@@ -74,6 +78,8 @@ public final class QueuePairParameters {
 
     /// The windows that the one to the peer is taken from; by default, no other queue pair shares them.
     public PeerWindows windows = new PeerWindows();
+    /// Where requests that have come ahead of a gap are kept; by default, no other queue pair shares it.
+    public SpareFrames spareFrames = new SpareFrames(SpareFrames.FRAMES_MAX);
     /// What a reliable connection does about congestion; its protocol is made with it.
     public CongestionRule congestion = CongestionRule.NONE;
     /// What is in the ECN bits of packets whose traffic class has none there (RFC 3168).
@@ -109,8 +115,8 @@ public final class QueuePairParameters {
         }
     }
 
-    /// RESET: what modifications have set is as it was made. Number, protection domains, windows and what is done about
-    /// congestion stay.
+    /// RESET: what modifications have set is as it was made. Number, protection domains, windows, spare frames and what
+    /// is done about congestion stay.
     public void reset() {
         var fresh = new QueuePairParameters(qpn);
         pathMtu = fresh.pathMtu;
@@ -132,7 +138,8 @@ public final class QueuePairParameters {
         alternatePkeyIndex = fresh.alternatePkeyIndex;
         alternateTimeoutNanos = fresh.alternateTimeoutNanos;
         peerSourcePort = fresh.peerSourcePort;
-        selectiveRepeat = repeatsSelectively;
+        repeatsAnswers = repeatsSelectively;
+        repeatsRequests = repeatsSelectively;
         qkey = fresh.qkey;
         pkeyIndex = fresh.pkeyIndex;
         notifyWhenDrained = fresh.notifyWhenDrained;

@@ -51,6 +51,7 @@ record QueuePairParts(
         parameters.protectionDomain = domain.number();
         parameters.sharedDomain = srq == null ? -1 : srq.domain().number();
         parameters.windows = engine.windows();
+        parameters.spareFrames = engine.spareFrames();
         parameters.canMigrate = options.type() != QpType.UD
                 && context().kind().profile().capabilities().contains(Capability.PATH_MIGRATION);
         return parameters;

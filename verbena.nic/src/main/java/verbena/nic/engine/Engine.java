@@ -15,6 +15,7 @@ import verbena.transport.Counters;
 import verbena.transport.PacketFate;
 import verbena.transport.congestion.PeerWindows;
 import verbena.transport.memory.KeyTable;
+import verbena.transport.queue.SpareFrames;
 import verbena.verbs.Gid;
 
 /// Owns the state of all queue pairs of a device and drives them. It brings packets from the link to their queue
@@ -33,6 +34,7 @@ public final class Engine implements AutoCloseable {
     private final KeyTable<EngineTask> tasks;
     private final Counters counters = new Counters();
     private final PeerWindows windows = new PeerWindows();
+    private final SpareFrames spareFrames = new SpareFrames(SpareFrames.FRAMES_MAX);
     private final Ownership ownership = new Ownership();
     private final Doorbells doorbells = new Doorbells();
     private final Containment containment;
@@ -105,6 +107,11 @@ public final class Engine implements AutoCloseable {
     /// The congestion windows of its reliable connections to each peer; for the owner only.
     public PeerWindows windows() {
         return windows;
+    }
+
+    /// Where its reliable connections keep packets that have come ahead of a gap; for the owner only.
+    public SpareFrames spareFrames() {
+        return spareFrames;
     }
 
     public long nowNanos() {

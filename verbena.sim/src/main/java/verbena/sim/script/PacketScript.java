@@ -12,6 +12,7 @@ import verbena.transport.Protocol;
 import verbena.transport.congestion.CongestionRule;
 import verbena.transport.congestion.PeerWindow;
 import verbena.transport.congestion.PeerWindows;
+import verbena.transport.queue.SpareFrames;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AsyncEvent;
@@ -60,6 +61,7 @@ public final class PacketScript {
     private boolean signalAll;
     private boolean canMigrate;
     private boolean repeatsSelectively;
+    private int spareFrames = SpareFrames.FRAMES_MAX;
     private int connections = 1;
     private final Map<String, String> others = new LinkedHashMap<>();
     private Gid addressA = Gid.parse("10.0.0.1");
@@ -193,6 +195,12 @@ public final class PacketScript {
         return this;
     }
 
+    /// Each end keeps no more packets of requests that come early.
+    public PacketScript spareFrames(int max) {
+        spareFrames = max;
+        return this;
+    }
+
     /// All send requests of both ends complete visibly.
     public PacketScript signalAll() {
         signalAll = true;
@@ -301,7 +309,9 @@ public final class PacketScript {
         var p = end.parameters;
         p.pathMtu = mtu;
         p.canMigrate = canMigrate;
-        p.selectiveRepeat = repeatsSelectively;
+        p.repeatsAnswers = repeatsSelectively;
+        p.repeatsRequests = repeatsSelectively;
+        p.spareFrames = new SpareFrames(spareFrames);
         p.qkey = QKEY;
         p.access = REMOTE_ALL;
         p.destinationQpn = peer.parameters.qpn;

@@ -31,7 +31,7 @@ public enum Feature {
     XRC("XRC"),
     /// A peer told of a marked packet, and the rate of a connection fell.
     MARKS("marks"),
-    /// An answer to a READ was placed before an earlier one had come.
+    /// An answer to a READ, or a packet of a request, was kept before an earlier one had come.
     SELECTIVE_REPEAT("selective repeat");
 
     private final String label;

@@ -208,6 +208,7 @@ public final class Simulation {
             tally.add(Feature.RNR, counters.getOrDefault(Counter.RECEIVED_NAK_RNR.label(), 0L));
             tally.add(Feature.RETRIES, counters.getOrDefault(Counter.RETRANSMITTED_PACKETS.label(), 0L));
             tally.add(Feature.SELECTIVE_REPEAT, counters.getOrDefault(Counter.EARLY_ANSWERS.label(), 0L));
+            tally.add(Feature.SELECTIVE_REPEAT, counters.getOrDefault(Counter.EARLY_REQUESTS.label(), 0L));
             tally.add(Feature.MARKS, counters.getOrDefault(Counter.HANDLED_NOTIFICATIONS.label(), 0L));
             tally.add(Feature.PROBES, counters.getOrDefault(Counter.PROBES.label(), 0L));
             if (rules.have(Feature.ENGINES) && device.enginesUsed() > 1) {

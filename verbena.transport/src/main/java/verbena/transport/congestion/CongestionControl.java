@@ -32,4 +32,9 @@ public interface CongestionControl {
 
     /// Something got lost; what is told within a round trip is one loss.
     default void lost(long now, long roundTripNanos) {}
+
+    /// One packet got lost, and it alone is sent again (selective repeat).
+    default void repaired(long now, long roundTripNanos) {
+        lost(now, roundTripNanos);
+    }
 }

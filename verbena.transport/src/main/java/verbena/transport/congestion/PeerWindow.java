@@ -117,6 +117,11 @@ public final class PeerWindow {
         control.lost(now, roundTrip.nanos());
     }
 
+    /// Called when a packet got lost that alone is sent again.
+    void repaired(long now) {
+        control.repaired(now, roundTrip.nanos());
+    }
+
     /// Smoothed; 0 while nothing is known.
     long roundTripNanos() {
         return roundTrip.nanos();

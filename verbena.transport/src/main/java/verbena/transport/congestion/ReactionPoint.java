@@ -103,4 +103,11 @@ public final class ReactionPoint {
             control.lost(now, roundTripNanos);
         }
     }
+
+    /// Called when a packet got lost that alone is sent again.
+    void repaired(long now, long roundTripNanos) {
+        if (control != null) {
+            control.repaired(now, roundTripNanos);
+        }
+    }
 }

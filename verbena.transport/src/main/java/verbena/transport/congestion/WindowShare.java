@@ -184,6 +184,16 @@ public final class WindowShare {
         }
     }
 
+    /// Called when a packet got lost that alone is sent again.
+    public void repaired(long now) {
+        if (window != null) {
+            window.repaired(now);
+            if (reaction != null) {
+                reaction.repaired(now, window.roundTripNanos());
+            }
+        }
+    }
+
     /// Measures a round trip: the answer to a packet that was sent only once.
     public void roundTrip(long nanos, long now) {
         if (window != null) {

@@ -39,6 +39,7 @@ final class LossRecovery {
     private final WindowShare share;
     private final RcTimers timers;
     private final EarlyAnswers early;
+    private final MissingPackets missing;
 
     private int retriesLeft;
     private int rnrRetriesLeft;
@@ -62,7 +63,8 @@ final class LossRecovery {
             OutstandingReads reads,
             WindowShare share,
             RcTimers timers,
-            EarlyAnswers early) {
+            EarlyAnswers early,
+            MissingPackets missing) {
         this.core = core;
         this.p = core.parameters;
         this.cursor = cursor;
@@ -70,6 +72,7 @@ final class LossRecovery {
         this.share = share;
         this.timers = timers;
         this.early = early;
+        this.missing = missing;
     }
 
     // ---- life
@@ -88,6 +91,7 @@ final class LossRecovery {
         timedNanos = Protocol.NEVER;
         reads.clear();
         early.clear();
+        missing.forget();
     }
 
     // ---- departures
@@ -136,13 +140,15 @@ final class LossRecovery {
         timers.cancel(RcTimer.RNR);
         reads.answeredBefore(cursor.unacked());
         early.answeredBefore(cursor.unacked());
-        if (timedNanos != Protocol.NEVER && Psn.isBefore(timedPsn, cursor.unacked())) {
-            share.roundTrip(now - timedNanos, now);
-            timedNanos = Protocol.NEVER;
-            doublings = 0;
-        } else if (isProbing) {
+        boolean waited = missing.isKnown(); // the answer has waited for a packet that was sent again
+        missing.answeredBefore(cursor.unacked());
+        boolean isTimed = timedNanos != Protocol.NEVER && Psn.isBefore(timedPsn, cursor.unacked());
+        if (isTimed && !waited) {
+            timeRoundTrip(now);
+        } else if (isProbing && doublings > 0) {
             doublings--; // perhaps something was lost, perhaps the peer has become slow: wait for half as long again
         }
+        timedNanos = isTimed ? Protocol.NEVER : timedNanos;
         boolean again = isProbing;
         if (cursor.isAllAnswered()) {
             disarm();
@@ -153,6 +159,12 @@ final class LossRecovery {
         }
         share.answered(psns);
         share.settle(cursor.underWay());
+    }
+
+    private void timeRoundTrip(long now) {
+        share.roundTrip(now - timedNanos, now);
+        timedNanos = Protocol.NEVER;
+        doublings = 0;
     }
 
     /// Whether the requester went back already, and waits for what that brings.
@@ -173,12 +185,35 @@ final class LossRecovery {
     }
 
     /// Answers before `psn` are missing: they alone are asked for again, and no retry is used up.
-    void miss(int psn, long now) {
+    void miss(int psn) {
         if (early.know(psn)) {
             core.events.onRetransmission(Retransmission.LOST_RESPONSE, cursor.unacked(), retriesLeft);
             timedNanos = Protocol.NEVER;
-            share.lost(now);
         }
+    }
+
+    /// The peer lacks `psn`, and keeps some packets behind it ([verbena.wire.ib.SelectiveAck]): only what is missing is
+    /// sent again, and no retry is used up.
+    void lacks(int psn, long near, long far, long now) {
+        if (missing.told(psn, near, far)) {
+            core.events.onRetransmission(Retransmission.SEQUENCE_NAK, psn, retriesLeft);
+        }
+        if (timedNanos != Protocol.NEVER) {
+            if (missing.isKept(timedPsn)) {
+                timeRoundTrip(now);
+            } else if (missing.isMissing(timedPsn)) {
+                timedNanos = Protocol.NEVER;
+            }
+        }
+    }
+
+    /// What got lost is sent again, and nothing else: a packet that the peer lacks, or some answers.
+    void repaired(int psns, long now) {
+        share.asked();
+        for (int i = 0; i < psns; i++) {
+            share.repaired(now);
+        }
+        setProbeTimer(now);
     }
 
     /// Goes back on another path, where all retries are there again.
@@ -215,6 +250,7 @@ final class LossRecovery {
         cursor.goBack();
         reads.clear();
         early.goBack();
+        missing.forget();
         timedNanos = Protocol.NEVER;
         probe = Probe.NONE;
         share.asked();

@@ -140,8 +140,26 @@ final class OwedResponses {
         return true;
     }
 
+    /// Adds the response to a READ of `bytes` from `at` on, of memory that `resource` names.
+    Response addRead(ResponderResources.Resource resource, int psn, int psnCount, long at, long bytes, int msn) {
+        Response response = add(Kind.READ, psn, msn);
+        response.psnCount = psnCount;
+        response.address = at;
+        response.bytes = bytes;
+        response.rkey = resource.rkey;
+        response.protectionDomain = resource.protectionDomain;
+        return response;
+    }
+
+    /// Adds the response to what is no READ.
+    Response addResult(ResponderResources.Resource resource, int msn) {
+        Response response = add(resource.kind, resource.psn, msn);
+        response.original = resource.original;
+        return response;
+    }
+
     /// Adds a response to be filled in; the caller has asked for room.
-    Response add(Kind kind, int psn, int msn) {
+    private Response add(Kind kind, int psn, int msn) {
         assert hasRoom(1) : "the caller has asked for room";
         Response response = ring.claim(first + count++, first);
         response.kind = kind;

@@ -3,19 +3,22 @@ package verbena.transport.rc;
 import verbena.transport.Counter;
 import verbena.transport.QueuePairCore;
 import verbena.transport.RequestWriter;
+import verbena.transport.congestion.WindowShare;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.SendRequest;
 import verbena.wire.Frame;
 import verbena.wire.ib.Psn;
 
 /// Sends packets of a [Requester] once more, while its cursor stays where it is: those of probes ([LossRecovery]), and
-/// requests for missing answers ([EarlyAnswers]). Engine-confined.
+/// requests for missing answers ([EarlyAnswers]), and those that the peer lacks ([MissingPackets]). Engine-confined.
 final class Repeater {
     private final QueuePairCore core;
     private final RequestWriter writer;
     private final SendCursor cursor;
     private final LossRecovery recovery;
     private final EarlyAnswers early;
+    private final MissingPackets missing;
+    private final WindowShare share;
     private final RequestFailures failures;
 
     Repeater(
@@ -24,18 +27,22 @@ final class Repeater {
             SendCursor cursor,
             LossRecovery recovery,
             EarlyAnswers early,
+            MissingPackets missing,
+            WindowShare share,
             RequestFailures failures) {
         this.core = core;
         this.writer = writer;
         this.cursor = cursor;
         this.recovery = recovery;
         this.early = early;
+        this.missing = missing;
+        this.share = share;
         this.failures = failures;
     }
 
     /// The next packet that is sent once more, if one is due.
-    boolean poll(Frame frame) {
-        return pollProbe(frame) || pollMissing(frame);
+    boolean poll(Frame frame, long now) {
+        return pollProbe(frame) || pollMissing(frame, now) || pollLacked(frame, now);
     }
 
     /// Sends the next packet of a probe, if one is due.
@@ -47,11 +54,13 @@ final class Repeater {
                 }
                 case OLDEST -> {
                     if (cursor.underWay() > 0 && sendOldest(frame)) {
+                        recovery.probed();
                         return true;
                     }
                 }
                 case NEWEST -> {
                     if (cursor.underWay() > 1 && sendNewest(frame)) {
+                        recovery.probed();
                         return true;
                     }
                 }
@@ -72,12 +81,30 @@ final class Repeater {
     }
 
     /// Asks for the next missing answer, and for those that follow it and are missing too.
-    private boolean pollMissing(Frame frame) {
+    private boolean pollMissing(Frame frame, long now) {
         int askedMax = core.parameters.readsOutstandingMax;
         long position = early.findMissing(askedMax);
         int psns = position < 0 ? 0 : send(position, early.missing(), frame);
         if (psns > 0) {
             early.asked(psns, askedMax);
+            recovery.probed();
+            recovery.repaired(psns, now);
+        }
+        return psns > 0;
+    }
+
+    /// Sends the next packet that the peer lacks. It takes the place of the one that got lost, so it needs no room; it
+    /// leaves at the rate of the connection.
+    private boolean pollLacked(Frame frame, long now) {
+        long position = missing.find();
+        if (position < 0 || !share.mayLeave(now)) {
+            return false;
+        }
+        int psns = send(position, missing.missing(), frame);
+        if (psns > 0) {
+            missing.repeated(psns);
+            share.sent(0, frame.length, now);
+            recovery.repaired(1, now);
         }
         return psns > 0;
     }
@@ -92,7 +119,6 @@ final class Repeater {
             failures.failLocally(request, position, index, verdict);
             return 0;
         }
-        recovery.probed();
         core.counters.count(Counter.RETRANSMITTED_PACKETS);
         countKeepAlive(position);
         return psns;

@@ -33,7 +33,7 @@ import verbena.wire.ib.Transport;
 /// | how much may be under way to the peer | [WindowShare] |
 /// | what an answer means | [Responses] |
 /// | when what is sent again | [LossRecovery] |
-/// | what is sent again out of turn | [Repeater], [EarlyAnswers] |
+/// | what is sent again out of turn | [Repeater], [EarlyAnswers], [MissingPackets] |
 /// | when to ask whether the peer lives | [KeepAlive] |
 /// | what ends when a request fails | [RequestFailures] |
 /// | what needs no packets, where there is such a way | [DirectRequests] |
@@ -60,6 +60,7 @@ final class Requester {
     private final LossRecovery recovery;
     private final Responses responses;
     private final EarlyAnswers early;
+    private final MissingPackets missing;
     private final Repeater repeater;
     private final KeepAlive keepAlive;
     private final RequestFailures failures;
@@ -85,10 +86,11 @@ final class Requester {
         this.cursor = new SendCursor(sends);
         this.share = new WindowShare(core.events::onReady, reaction);
         this.early = new EarlyAnswers(cursor);
-        this.recovery = new LossRecovery(core, cursor, reads, share, timers, early);
+        this.missing = new MissingPackets(cursor);
+        this.recovery = new LossRecovery(core, cursor, reads, share, timers, early, missing);
         this.failures = new RequestFailures(core, owner, cursor, this.completions);
         this.responses = new Responses(core, this, failures, cursor, recovery, timers, early);
-        this.repeater = new Repeater(core, writer, cursor, recovery, early, failures);
+        this.repeater = new Repeater(core, writer, cursor, recovery, early, missing, share, failures);
         this.keepAlive = new KeepAlive(p, timers);
     }
 
@@ -201,7 +203,7 @@ final class Requester {
         if (!isWorking() || timers.isSet(RcTimer.RNR)) {
             return false;
         }
-        if (repeater.poll(frame)) {
+        if (repeater.poll(frame, now)) {
             return true;
         }
         if (direct != null) {

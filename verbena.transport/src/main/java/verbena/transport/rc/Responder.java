@@ -22,7 +22,6 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Operation;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
-import verbena.wire.ib.Reth;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.Transport;
 
@@ -55,6 +54,9 @@ final class Responder {
     private final InboundMessage message;
     private final OwedResponses owed;
     private final ResponderResources resources = new ResponderResources();
+    private final Replays replays;
+    /// What has come ahead of a gap, where the peer knows that it may be kept.
+    private final EarlyPackets early;
 
     /// @param transport of the packets, which have the same operations on all that are reliable and connected
     Responder(QueuePairCore core, Transport transport, HalfOwner owner, Receiving receive, Checklist checklist) {
@@ -66,6 +68,8 @@ final class Responder {
         this.message = checklist.message;
         this.owed = checklist.owed;
         this.writer = new ResponseWriter(core, transport);
+        this.replays = new Replays(p, owed, resources);
+        this.early = new EarlyPackets(p);
     }
 
     // ---- life
@@ -101,6 +105,7 @@ final class Responder {
     private void reset() {
         message.end();
         owed.clear();
+        early.clear();
         resources.clear();
         receive.discard();
     }
@@ -109,6 +114,7 @@ final class Responder {
     /// still goes out, but for [#dropResponses].
     void flush() {
         message.end();
+        early.clear();
         receive.flush();
     }
 
@@ -130,13 +136,48 @@ final class Responder {
         int psn = Bth.psn(frame.slot, frame.start);
         int ahead = Psn.distance(expected, psn);
         if (ahead > 0) {
-            return onGap();
+            return onGap(frame, psn);
         }
-        return ahead < 0 ? onDuplicate(frame, opcode, psn) : onExpected(frame, opcode, psn);
+        if (ahead < 0) {
+            return onDuplicate(frame, opcode, psn);
+        }
+        PacketFate fate = onExpected(frame, opcode, psn);
+        if (!early.isEmpty() && fate == PacketFate.ACCEPTED) {
+            followUp();
+        }
+        return fate;
     }
 
-    /// IBTA C9-115: NAK the expected PSN, once per gap.
-    private PacketFate onGap() {
+    /// A gap has been filled, perhaps: what waits behind it has its turn now.
+    private void followUp() {
+        PacketFate fate = PacketFate.ACCEPTED;
+        int first = expected;
+        for (Frame kept = early.take(first); kept != null; kept = early.take(expected)) {
+            fate = onExpected(kept, Packet.opcode(kept), expected);
+            early.giveBack(kept);
+            if (fate != PacketFate.ACCEPTED) {
+                return;
+            }
+        }
+        if (!early.isEmpty()) {
+            early.tell();
+        } else if (expected != first) {
+            acknowledge(Syndrome.ACK, Psn.previous(expected));
+        }
+    }
+
+    /// IBTA C9-115: NAK the expected PSN, once per gap. A peer that knows it is told what is kept, in its place.
+    private PacketFate onGap(Frame frame, int psn) {
+        if (p.repeatsRequests && !gapReported) {
+            if (early.has(psn, expected)) {
+                early.tell();
+                return PacketFate.DUPLICATE;
+            }
+            if (early.keep(frame, psn, expected)) {
+                core.counters.count(Counter.EARLY_REQUESTS);
+                return PacketFate.OUT_OF_SEQUENCE;
+            }
+        }
         if (!gapReported && acknowledge(Syndrome.NAK_SEQUENCE, expected)) {
             gapReported = true;
             core.counters.count(Counter.SENT_NAK_SEQUENCE);
@@ -240,7 +281,7 @@ final class Responder {
         resource.bytes = message.bytes();
         resource.rkey = message.rkey();
         resource.protectionDomain = p.protectionDomain;
-        respondRead(resource, psn, resource.address, resource.bytes);
+        owed.addRead(resource, psn, resource.psnCount, resource.address, resource.bytes, msn);
         return Verdict.ACCEPTED;
     }
 
@@ -256,7 +297,7 @@ final class Responder {
         }
         var resource = takeResource(OwedResponses.Kind.ATOMIC, psn, 1);
         resource.original = core.memory.original();
-        respond(resource);
+        owed.addResult(resource, msn);
         return Verdict.ACCEPTED;
     }
 
@@ -266,7 +307,7 @@ final class Responder {
         if (verdict != MemoryVerdict.OK) {
             return checklist.noAccess(opcode, verdict, message.rkey(), message.address(), Long.BYTES);
         }
-        respond(takeResource(OwedResponses.Kind.EMPTY, psn, 1));
+        owed.addResult(takeResource(OwedResponses.Kind.EMPTY, psn, 1), msn);
         return Verdict.ACCEPTED;
     }
 
@@ -285,7 +326,7 @@ final class Responder {
         if (verdict != MemoryVerdict.OK) {
             return checklist.noAccess(opcode, verdict, message.rkey(), message.address(), message.bytes());
         }
-        respond(takeResource(OwedResponses.Kind.EMPTY, psn, 1));
+        owed.addResult(takeResource(OwedResponses.Kind.EMPTY, psn, 1), msn);
         return Verdict.ACCEPTED;
     }
 
@@ -307,23 +348,6 @@ final class Responder {
         return resources.take(kind, psn, psnCount);
     }
 
-    private OwedResponses.Response respondRead(ResponderResources.Resource resource, int psn, long at, long bytes) {
-        var response = owed.add(OwedResponses.Kind.READ, psn, msn);
-        response.psnCount = Psn.count(bytes, p.pathMtu);
-        response.address = at;
-        response.bytes = bytes;
-        response.rkey = resource.rkey;
-        response.protectionDomain = resource.protectionDomain;
-        return response;
-    }
-
-    /// Responds to what is no READ.
-    private OwedResponses.Response respond(ResponderResources.Resource resource) {
-        var response = owed.add(resource.kind, resource.psn, msn);
-        response.original = resource.original;
-        return response;
-    }
-
     /// False when there is no room for it.
     private boolean acknowledge(int syndrome, int psn) {
         return owed.acknowledge(syndrome, psn, msn);
@@ -336,50 +360,19 @@ final class Responder {
             return PacketFate.DROPPED_BUSY;
         }
         if (opcode.isRead()) {
-            return onDuplicateRead(frame, opcode, psn);
+            return replays.read(frame, opcode, psn, msn);
         }
         if (opcode.isAtomic()) {
-            return respondAgain(OwedResponses.Kind.ATOMIC, psn);
+            return replays.result(OwedResponses.Kind.ATOMIC, psn, msn);
         }
         if (opcode.isAtomicWrite() || opcode.isFlush()) {
-            return respondAgain(OwedResponses.Kind.EMPTY, psn);
+            return replays.result(OwedResponses.Kind.EMPTY, psn, msn);
         }
         // Not carried out again; the newest acknowledgement says more than one of its own would.
-        acknowledge(Syndrome.ACK, Psn.previous(expected));
-        return PacketFate.DUPLICATE;
-    }
-
-    private PacketFate respondAgain(OwedResponses.Kind kind, int psn) {
-        var resource = resources.find(kind, psn);
-        if (resource == null) {
-            return PacketFate.DROPPED_NO_REPLAY;
-        }
-        respond(resource).isReplay = true;
-        return PacketFate.DUPLICATE;
-    }
-
-    /// A duplicate READ may ask for the rest of the first one; it is read again from memory as that is now.
-    private PacketFate onDuplicateRead(Frame frame, Opcode opcode, int psn) {
-        int reth = frame.start + opcode.rethOffset();
-        long at = Reth.virtualAddress(frame.slot, reth);
-        long bytes = Reth.dmaLength(frame.slot, reth);
-        var resource = resources.find(OwedResponses.Kind.READ, psn);
-        if (resource == null
-                || resource.rkey != Reth.rkey(frame.slot, reth)
-                || bytes > resource.bytes
-                || Long.compareUnsigned(at - resource.address, resource.bytes - bytes) > 0) {
-            return PacketFate.DROPPED_NO_REPLAY;
-        }
-        var waiting = owed.findRead(psn);
-        if (waiting == null || (p.selectiveRepeat && !owed.willSend(psn))) {
-            respondRead(resource, psn, at, bytes).isReplay = true;
-            return PacketFate.DUPLICATE;
-        }
-        int index = Psn.distance(waiting.psn, psn);
-        if (index < waiting.packet && !p.selectiveRepeat) {
-            // Once more from there, in its turn: what was asked for after it still follows it.
-            waiting.packet = index;
-            waiting.isReplay = true;
+        if (early.isEmpty() || gapReported) {
+            acknowledge(Syndrome.ACK, Psn.previous(expected));
+        } else {
+            early.tell();
         }
         return PacketFate.DUPLICATE;
     }
@@ -456,12 +449,22 @@ final class Responder {
 
     // ---- departures
 
+    /// Whether the next packet tells what is kept behind a gap. Not while the peer sends everything again.
+    private boolean tellsEarly() {
+        return !gapReported && early.hasNews();
+    }
+
     /// Whether the next packet brings data that the peer has asked for.
     boolean owesData() {
-        return !owed.isEmpty() && owed.first().kind == OwedResponses.Kind.READ;
+        return !tellsEarly() && !owed.isEmpty() && owed.first().kind == OwedResponses.Kind.READ;
     }
 
     boolean poll(Frame frame) {
+        if (tellsEarly()) {
+            writer.writeSelective(frame, expected, msn, early);
+            core.counters.count(Counter.SENT_NAK_SEQUENCE);
+            return true;
+        }
         while (!owed.isEmpty()) {
             var response = owed.first();
             MemoryVerdict verdict = writer.write(frame, response);

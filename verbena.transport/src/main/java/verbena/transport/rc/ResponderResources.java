@@ -22,6 +22,11 @@ final class ResponderResources {
         int protectionDomain;
         // ATOMIC
         long original;
+
+        /// Whether it is a READ of these bytes, and perhaps of more.
+        boolean covers(int key, long at, long length) {
+            return rkey == key && length <= bytes && Long.compareUnsigned(at - address, bytes - length) <= 0;
+        }
     }
 
     private static final Resource[] NONE = {};

@@ -54,6 +54,13 @@ final class ResponseWriter {
         return MemoryVerdict.OK;
     }
 
+    /// Writes which packets are kept behind the one that is missing.
+    void writeSelective(Frame frame, int missing, int msn, EarlyPackets early) {
+        core.begin(frame, Opcode.SELECTIVE_ACK, Opcode.SELECTIVE_ACK.payload().bytesMax(), false, false, missing);
+        Aeth.write(frame.slot, frame.start + Opcode.SELECTIVE_ACK.aethOffset(), Syndrome.NAK_SEQUENCE, msn);
+        early.write(frame.slot, Packet.payloadOffset(frame, Opcode.SELECTIVE_ACK), missing);
+    }
+
     private MemoryVerdict writeRead(Frame frame, OwedResponses.Response response) {
         int index = response.packet;
         Opcode opcode = Messages.readResponse(transport, index == 0, index + 1 == response.psnCount);

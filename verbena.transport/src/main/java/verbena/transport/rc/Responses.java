@@ -18,6 +18,7 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
+import verbena.wire.ib.SelectiveAck;
 import verbena.wire.ib.Syndrome;
 
 /// What the responses of the peer mean to a [Requester] (IBTA 9.7.5.1 and 9.9.2). Engine-confined.
@@ -63,6 +64,7 @@ final class Responses {
         return switch (opcode) {
             case RC_ACKNOWLEDGE, XRC_ACKNOWLEDGE ->
                 onAcknowledge(Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset()), psn, now);
+            case SELECTIVE_ACK -> onSelectiveAck(frame, psn, now);
             case RC_ATOMIC_ACKNOWLEDGE, XRC_ATOMIC_ACKNOWLEDGE -> onAtomicAcknowledge(frame, opcode, psn, now);
             default -> onReadResponse(frame, opcode, psn, now);
         };
@@ -95,6 +97,21 @@ final class Responses {
         acknowledge(Psn.previous(psn), now);
         if (requester.isWorking() && !recovery.isRepairing()) {
             requester.retry(Retransmission.SEQUENCE_NAK, now);
+        }
+        return PacketFate.ACCEPTED;
+    }
+
+    /// The same, and which packets behind that PSN are kept. It may come before answers that were owed before it, so
+    /// it tells nothing of these.
+    private PacketFate onSelectiveAck(Frame frame, int psn, long now) {
+        if (!p.repeatsRequests) {
+            return PacketFate.DROPPED_WRONG_SERVICE;
+        }
+        core.counters.count(Counter.RECEIVED_NAK_SEQUENCE);
+        acknowledge(Psn.previous(psn), now);
+        if (requester.isWorking() && !timers.isSet(RcTimer.RNR)) {
+            int payload = Packet.payloadOffset(frame, Opcode.SELECTIVE_ACK);
+            recovery.lacks(psn, SelectiveAck.near(frame.slot, payload), SelectiveAck.far(frame.slot, payload), now);
         }
         return PacketFate.ACCEPTED;
     }
@@ -166,7 +183,7 @@ final class Responses {
 
     private PacketFate onReadResponse(Frame frame, Opcode opcode, int psn, long now) {
         if (!reach(psn, now)) {
-            return p.selectiveRepeat ? placeEarly(frame, opcode, psn, now) : PacketFate.DROPPED_EARLY_RESPONSE;
+            return p.repeatsAnswers ? placeEarly(frame, opcode, psn, now) : PacketFate.DROPPED_EARLY_RESPONSE;
         }
         SendRequest request = cursor.oldest();
         if (!request.operation.needsResponse() || request.operation.isAtomic() || !saysAck(frame, opcode)) {
@@ -232,7 +249,7 @@ final class Responses {
     }
 
     private PacketFate dropEarly(int psn, long now) {
-        if (p.selectiveRepeat) {
+        if (p.repeatsAnswers) {
             miss(Psn.next(psn), now);
         }
         return PacketFate.DROPPED_EARLY_RESPONSE;
@@ -315,10 +332,10 @@ final class Responses {
 
     /// A later answer shows that everything before `psn` was carried out, and that answers are missing.
     private void miss(int psn, long now) {
-        if (!p.selectiveRepeat) {
+        if (!p.repeatsAnswers) {
             impliedNak(now);
         } else if (requester.isWorking() && !recovery.isRepairing()) {
-            recovery.miss(psn, now);
+            recovery.miss(psn);
         }
     }
 

@@ -150,7 +150,7 @@ final class ConnectedQueuePair {
     }
 
     /// Holds the peer to the port that it has promised to send from (decision 0050), and uses what it knows
-    /// (decision 0130).
+    /// (decisions 0130 and 0131).
     void heed(CmExtension said) {
         LocalQueuePair local = queuePair;
         if (local != null) {
@@ -158,7 +158,7 @@ final class ConnectedQueuePair {
                 if (said.sourcePort() != 0) {
                     frames(local).peerSourcePort(said.sourcePort());
                 }
-                frames(local).selectiveRepeat(said.repeatsSelectively());
+                frames(local).selectiveRepeat(said.repeatsAnswers(), said.repeatsRequests());
             });
         }
     }

@@ -26,9 +26,10 @@ final class FrameDriver implements QueuePairDriver {
         parameters.peerSourcePort = port;
     }
 
-    /// Whether the peer knows selective repeat; until it is reset.
-    void selectiveRepeat(boolean isKnown) {
-        parameters.selectiveRepeat = isKnown;
+    /// Whether the peer knows selective repeat of answers to READs, and of requests; until it is reset.
+    void selectiveRepeat(boolean answers, boolean requests) {
+        parameters.repeatsAnswers = answers;
+        parameters.repeatsRequests = requests;
     }
 
     @Override

@@ -148,7 +148,8 @@ public class RoceKind implements DeviceKind {
         QueuePairParameters parameters = w.parts().parameters();
         parameters.congestion = congestion;
         parameters.repeatsSelectively = repeatsSelectively;
-        parameters.selectiveRepeat = repeatsSelectively;
+        parameters.repeatsAnswers = repeatsSelectively;
+        parameters.repeatsRequests = repeatsSelectively;
         QueuePairProtocol protocol = switch (w.type()) {
             case RC -> reliable(w);
             case UC -> new UnreliableConnection(w.parts());
