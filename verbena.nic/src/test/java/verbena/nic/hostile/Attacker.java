@@ -387,7 +387,8 @@ final class Attacker {
     private int requestPsn(Target target) {
         int r = chance.nextInt(32);
         return switch (r) {
-            case 0, 1 -> Psn.add(target.expected, 1 + chance.nextInt(3));
+            case 0 -> Psn.add(target.expected, 1 + chance.nextInt(3));
+            case 1 -> Psn.add(target.expected, 1 + chance.nextInt(chance.nextInt(8) == 0 ? 140 : 3));
             case 2, 3, 4 -> Psn.add(target.expected, -1 - chance.nextInt(40));
             case 5 -> chance.nextInt() & Psn.MASK;
             default -> target.expected;
@@ -567,6 +568,8 @@ final class Attacker {
         if (opcode.isReadResponse()) {
             long right = Math.clamp(total - (long) index * target.mtu, 0, target.mtu);
             bytes = chance.nextInt(16) == 0 ? chance.nextInt(target.mtu + 2) : (int) right;
+        } else if (opcode == Opcode.SELECTIVE_ACK) {
+            bytes = opcode.payload().bytesMax();
         }
         begin(frame, opcode, bytes, target, psn);
         if (opcode.aethOffset() >= 0) {
@@ -581,6 +584,9 @@ final class Attacker {
         int r = chance.nextInt(16);
         if (r == 0) {
             return ALL[Opcode.RC_READ_RESPONSE_FIRST.ordinal() + chance.nextInt(6)];
+        }
+        if (r == 1) {
+            return Opcode.SELECTIVE_ACK;
         }
         if (r < 5) {
             return Opcode.RC_ACKNOWLEDGE;
@@ -615,7 +621,7 @@ final class Attacker {
             return;
         }
         Opcode opcode = Packet.opcode(frame);
-        if (opcode.transport() != Transport.RC || !opcode.isResponse()) {
+        if (!Transport.RC.takes(opcode) || !opcode.isResponse()) {
             return;
         }
         int qpn = Bth.destinationQp(frame.slot, frame.start);
@@ -754,6 +760,9 @@ final class Attacker {
             if (!Syndrome.isAck(syndrome)) {
                 target.open = null;
             }
+        } else if (opcode == Opcode.SELECTIVE_ACK) {
+            target.expected = psn;
+            target.open = null;
         } else if (opcode.isRequest()) {
             int place = target.askedCount < ASKED ? target.askedCount++ : chance.nextInt(ASKED);
             long bytes = opcode.isRead() ? Reth.dmaLength(frame.slot, frame.start + opcode.rethOffset()) : 0;

@@ -67,6 +67,17 @@ class OpcodeTest {
     }
 
     @Test
+    void aSelectiveAcknowledgementIsTheManufacturers() {
+        assertThat(Opcode.SELECTIVE_ACK.code()).isEqualTo(0xD1);
+        assertThat(Opcode.SELECTIVE_ACK.headers()).containsExactly(Header.BTH, Header.AETH);
+        assertThat(Opcode.SELECTIVE_ACK.payload()).isEqualTo(Payload.SIXTEEN);
+        assertThat(Opcode.SELECTIVE_ACK.isResponse()).isTrue();
+        assertThat(Transport.RC.takes(Opcode.SELECTIVE_ACK)).isTrue();
+        assertThat(Transport.XRC.takes(Opcode.SELECTIVE_ACK)).isTrue();
+        assertThat(Transport.UC.takes(Opcode.SELECTIVE_ACK)).isFalse();
+    }
+
+    @Test
     void everyNumberFindsItsOpcodeOrNone() {
         int defined = 0;
         for (int code = 0; code < 256; code++) {
