@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.Link;
+import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Gid;
@@ -32,8 +33,13 @@ final class Cable {
     final End b;
 
     Cable(long seed) {
-        a = new End("10.0.0.1", seed);
-        b = new End("10.0.0.2", seed + 1);
+        this(seed, false);
+    }
+
+    /// @param repeatsSelectively whether both keep what comes early, and send again only what is missing
+    Cable(long seed, boolean repeatsSelectively) {
+        a = new End("10.0.0.1", seed, repeatsSelectively);
+        b = new End("10.0.0.2", seed + 1, repeatsSelectively);
         a.peer = b;
         b.peer = a;
     }
@@ -80,6 +86,10 @@ final class Cable {
 
         /// Sees all frames that leave here.
         Consumer<Frame> tap = _ -> {};
+        /// Every so-manieth frame that leaves here gets lost; 0 for none.
+        int loseEvery;
+
+        private long left;
         /// How many frames this end takes at once.
         int room = Integer.MAX_VALUE;
 
@@ -88,9 +98,15 @@ final class Cable {
         private long taken;
         private End peer = this;
 
-        private End(String address, long seed) {
+        private End(String address, long seed, boolean repeatsSelectively) {
             gid = new GidEntry(0, Gid.parse(address), GidType.ROCE_V2, "cable0", 1);
-            context = (DeviceContext) LinkDevice.open("at-" + address, this, () -> nanos, new Random(seed), false);
+            context = (DeviceContext) LinkDevice.open(
+                    "at-" + address,
+                    List.of(this),
+                    () -> nanos,
+                    new Random(seed),
+                    CongestionRule.NONE,
+                    repeatsSelectively);
             domain = context.allocateProtectionDomain();
             cq = context.createCompletionQueue(4_096);
             memory = domain.allocate(64 << 10, Access.remoteAll());
@@ -153,7 +169,9 @@ final class Cable {
                 Frame frame = frames[i];
                 frame.icrcValid = true;
                 tap.accept(frame);
-                peer.arrival().copyFrom(frame);
+                if (loseEvery == 0 || ++left % loseEvery != 0) {
+                    peer.arrival().copyFrom(frame);
+                }
             }
             return n;
         }
