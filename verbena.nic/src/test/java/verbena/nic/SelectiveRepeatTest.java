@@ -20,8 +20,8 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
-/// Devices over sockets that lose answers to READs: ends that the communication manager has connected keep those that
-/// come early (decision 0130), and others do not.
+/// Devices over sockets that lose packets: ends that the communication manager has connected keep answers to READs and
+/// requests that come early (decisions 0130 and 0131), and others do not.
 @Timeout(120)
 class SelectiveRepeatTest {
     private static final String LOSING = "rocev2@127.0.0.1,mtu=1024,faults=loss:3%,on:received,seed:7";
@@ -65,6 +65,42 @@ class SelectiveRepeatTest {
 
             assertThat(here.counters().get("faults.received.lost")).isPositive();
             assertThat(here.counters().get(EARLY)).isPositive();
+        }
+    }
+
+    @Test
+    void endsThatTheManagerHasConnectedSendOnlyPacketsOfAWriteThatAreMissing() throws Exception {
+        try (Context here = Device.named("rocev2@127.0.0.1").open();
+                Context there = Device.named(LOSING).open();
+                var listener = ConnectionListener.bind(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                        ConnectionOptions.defaults().withDevice(there));
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            var served = threads.submit(() -> {
+                try (Connection connection = listener.accept()) {
+                    var memory = connection.allocate(BYTES, Access.remoteAll());
+                    connection.send(memory.remote().format());
+                    connection.receiveText(10);
+                    var expected = MemorySegment.ofArray(new byte[BYTES]);
+                    fill(expected);
+                    long mismatch = memory.segment().asSlice(0, BYTES).mismatch(expected);
+                    connection.send("seen");
+                    return mismatch;
+                }
+            });
+            try (Connection connection = Connection.connect(
+                    listener.localAddress(), ConnectionOptions.defaults().withDevice(here))) {
+                var theirs = RemoteMemory.parse(connection.receiveText(100));
+                var memory = connection.allocate(BYTES);
+                fill(memory.segment());
+                connection.write(memory, 0, BYTES, theirs, 0);
+                connection.send("written");
+                connection.receiveText(10);
+            }
+            assertThat(served.get()).isEqualTo(-1L);
+
+            assertThat(there.counters().get("faults.received.lost")).isPositive();
+            assertThat(there.counters().get("early-requests")).isPositive();
         }
     }
 

@@ -18,7 +18,7 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
 
-/// Goal N8: goodput at 5 % random loss and 100 us from one device to the other, at 8 Gbit/s. With selective repeat
+/// Goodput at 5 % random loss and 100 us from one device to the other, at 8 Gbit/s. With selective repeat
 /// (decisions 0130, 0131 and 0135) WRITEs have five times that of going back N at least.
 class SelectiveGoodputTest {
     private static final double LOSS = 0.05;
@@ -38,7 +38,7 @@ class SelectiveGoodputTest {
         double back = goodput(request, bytes, false);
         double selective = goodput(request, bytes, true);
         Goal.report(
-                "N8",
+                "selective repeat",
                 start,
                 "%s of %,d bytes at 5 %% loss and 100 us: %.3f Gbit/s going back, %.3f Gbit/s with selective repeat: %.1f times"
                         .formatted(request, bytes, back, selective, selective / back));
