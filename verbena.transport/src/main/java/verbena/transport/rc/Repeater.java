@@ -103,7 +103,7 @@ final class Repeater {
         int psns = send(position, missing.missing(), frame);
         if (psns > 0) {
             missing.repeated(psns);
-            share.sent(0, frame.length, now);
+            share.sentData(core.parameters.path, frame.length, now);
             recovery.repaired(1, now);
         }
         return psns > 0;
