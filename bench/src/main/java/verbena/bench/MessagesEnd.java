@@ -1,7 +1,6 @@
 package verbena.bench;
 
 import com.sun.management.ThreadMXBean;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
@@ -43,8 +42,8 @@ final class MessagesEnd implements Worker.End {
     private static final int SAMPLES_MAX = 1_000_000;
 
     private final long[] nanos = new long[SAMPLES_MAX];
-    private final MemorySegment out = Arena.global().allocate(Bench.HUGE, 64);
-    private final MemorySegment in = Arena.global().allocate(Bench.HUGE, 64);
+    private MemorySegment out = MemorySegment.NULL;
+    private MemorySegment in = MemorySegment.NULL;
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private verbena.messages.@Nullable Worker worker;
@@ -103,6 +102,8 @@ final class MessagesEnd implements Worker.End {
         made.onActive(COUNTED, _ -> handled++);
         made.answerCalls(Call::request);
         worker = made;
+        out = made.allocate(Bench.HUGE);
+        in = made.allocate(Bench.HUGE);
         return made;
     }
 

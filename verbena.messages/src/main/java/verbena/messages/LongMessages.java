@@ -3,26 +3,50 @@ package verbena.messages;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import verbena.messages.protocol.Peer;
 import verbena.verbs.Access;
+import verbena.verbs.MemoryRegion;
 import verbena.verbs.VerbsException;
 
 /// The memory of messages that their receiver reads, at both ends. Memory of the program is registered as long as a
 /// message is under way, and longer when it may come again ([Registrations]); what cannot be registered is copied.
 /// Under the lock of [Traffic].
 final class LongMessages {
+    private static final long ALIGNMENT = 64;
+
     private final List<Rail> rails;
     private final Thread worker;
     final Registrations registrations;
     final Buffers buffers = new Buffers();
+    /// What programs have allocated.
+    private final List<MemoryRegion> allocated = new ArrayList<>();
 
     /// @param worker the thread that touches the memory of programs
     LongMessages(List<Rail> rails, Thread worker) {
         this.rails = rails;
         this.worker = worker;
         this.registrations = new Registrations(rails.size());
+    }
+
+    /// Memory for messages, until [#close()]. With several rails it is the process's own, because each can be given
+    /// back.
+    MemorySegment allocate(long bytes) {
+        if (rails.size() > 1) {
+            return Arena.ofAuto().allocate(bytes, ALIGNMENT);
+        }
+        MemoryRegion region = rails.getFirst().domain.allocate(bytes, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+        allocated.add(region);
+        registrations.addLasting(region.segment());
+        return region.segment();
+    }
+
+    /// After all transfers.
+    void close() {
+        registrations.close();
+        allocated.forEach(MemoryRegion::close);
     }
 
     /// Whether it belongs to no single thread.

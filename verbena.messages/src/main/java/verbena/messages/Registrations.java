@@ -25,9 +25,26 @@ final class Registrations {
     private final ArrayList<Registered> kept = new ArrayList<>();
 
     private long automaticBytes;
+    /// Memory that lasts as long as the worker.
+    private final ArrayList<MemorySegment> lasting = new ArrayList<>();
 
     Registrations(int rails) {
         this.rails = rails;
+    }
+
+    /// This memory lasts until [#close()].
+    void addLasting(MemorySegment memory) {
+        lasting.add(memory);
+    }
+
+    private boolean isOfWorker(MemorySegment memory) {
+        for (MemorySegment each : lasting) {
+            long offset = memory.address() - each.address();
+            if (offset >= 0 && offset + memory.byteSize() <= each.byteSize()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /// Registers memory, until [#give] or [Registered#close()].
@@ -42,7 +59,7 @@ final class Registrations {
 
     /// A transfer is done, and all went well.
     void give(Registered done) {
-        if (!LastingMemory.is(done.memory())) {
+        if (!LastingMemory.is(done.memory()) && !isOfWorker(done.memory())) {
             done.close();
             return;
         }
@@ -59,9 +76,9 @@ final class Registrations {
         return removed;
     }
 
-    private static long automaticBytes(Registered of) {
+    private long automaticBytes(Registered of) {
         boolean isGlobal = of.memory().scope().equals(Arena.global().scope());
-        return isGlobal ? 0 : of.memory().byteSize();
+        return isGlobal || isOfWorker(of.memory()) ? 0 : of.memory().byteSize();
     }
 
     /// Registrations that wait.
@@ -77,6 +94,7 @@ final class Registrations {
     void close() {
         kept.forEach(Registered::close);
         kept.clear();
+        lasting.clear();
         automaticBytes = 0;
     }
 }

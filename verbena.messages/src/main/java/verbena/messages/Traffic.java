@@ -429,7 +429,7 @@ final class Traffic {
         rails.forEach(Rail::closeQueues);
         Readers.join(thread);
         rails.forEach(arrivals::join);
-        longMessages.registrations.close();
+        longMessages.close();
         free();
     }
 

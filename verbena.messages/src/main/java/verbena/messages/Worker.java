@@ -302,7 +302,26 @@ public final class Worker implements AutoCloseable {
         return traffic.readers.attend(until, timeout.toNanos());
     }
 
-    // ---- memory for peers
+    // ---- memory
+
+    /// Allocates memory for messages that are longer than a frame: they go fastest from there and into it. Over `shm`
+    /// the receiver maps what it reads, and needs neither packets nor the system.
+    ///
+    /// @param bytes at least 1
+    /// @return zeroed memory for all threads. It ends with the worker, and must not be used any more then. No part
+    ///     is given back before, so a program allocates once
+    /// @throws verbena.verbs.ResourceLimitException when the device does not have so much
+    public MemorySegment allocate(long bytes) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("bytes: at least 1, got " + bytes);
+        }
+        traffic.lock.lock();
+        try {
+            return traffic.longMessages.allocate(bytes);
+        } finally {
+            traffic.lock.unlock();
+        }
+    }
 
     /// Lets peers use memory by themselves ([RemoteWorker#memory]).
     ///

@@ -75,6 +75,17 @@ class RegistrationsTest {
     }
 
     @Test
+    void memoryOfTheWorkerIsKeptWithoutALimit() {
+        try (Arena ofWorker = Arena.ofShared()) {
+            MemorySegment memory = ofWorker.allocate(Registrations.AUTOMATIC_BYTES_MAX + 4096);
+            registrations.addLasting(memory);
+            Registered whole = used(memory);
+            assertThat(registrations.take(memory.asSlice(4096, 4096), READ)).isSameAs(whole);
+            registrations.close();
+        }
+    }
+
+    @Test
     void theOldestGoesWhenThereAreTooMany() {
         MemorySegment memory = Arena.global().allocate(4096L * (Registrations.KEPT_MAX + 1));
         Registered oldest = used(memory.asSlice(0, 4096));

@@ -131,6 +131,29 @@ class WorkerTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void memoryOfTheWorkerIsForMessages(String device) throws Exception {
+        try (var pair = TwoWorkers.of(device)) {
+            MemorySegment source = pair.client().allocate(200_000);
+            MemorySegment target = pair.server().allocate(200_000);
+            assertThat(source.byteSize()).isEqualTo(200_000);
+            for (int i = 1; i <= 20; i++) {
+                source.fill((byte) i);
+                Pending<Received> message = pair.server().receive(i, Worker.EXACT, target);
+                pair.toServer().send(i, source).await();
+                assertThat(message.await().length()).isEqualTo(200_000);
+                assertThat(target.mismatch(source)).isEqualTo(-1);
+            }
+            if (device.equals("shm")) {
+                long direct = pair.a().counters().get("direct.requests");
+                long bySystem = pair.a().counters().get("direct.system-requests");
+                assertThat(direct - bySystem).as("READs of mapped memory").isGreaterThan(0);
+            }
+            assertThatIllegalArgumentException().isThrownBy(() -> pair.client().allocate(0));
+        }
+    }
+
     /// Many more than there are frames, each way at once; no end receives until all were sent.
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
