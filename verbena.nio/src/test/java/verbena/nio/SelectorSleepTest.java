@@ -209,7 +209,7 @@ class SelectorSleepTest {
             pair.client().register(here, SelectionKey.OP_READ);
             ByteBuffer buffer = ByteBuffer.allocateDirect(16);
             long least = Long.MAX_VALUE;
-            for (int attempt = 0; attempt < 200 && least > 0; attempt++) { // the compiler needs some
+            for (int attempt = 0; attempt < 200 && least >= ROUNDS; attempt++) { // the compiler needs some
                 long before = threads.getTotalThreadAllocatedBytes();
                 for (int i = 0; i < ROUNDS; i++) {
                     pair.client().write(buffer.clear());
@@ -222,7 +222,9 @@ class SelectorSleepTest {
                 }
                 least = Math.min(least, threads.getTotalThreadAllocatedBytes() - before);
             }
-            assertThat(least).as("bytes for %d round trips", ROUNDS).isZero();
+            // A thread that finds a lock taken makes a node to wait in. An object for each message would be 16 times as
+            // much.
+            assertThat(least).as("bytes for %d round trips", ROUNDS).isLessThan(ROUNDS);
             pair.client().close();
             echo.join();
         }
