@@ -39,6 +39,11 @@ final class Registered {
                 && memory.scope().equals(part.scope());
     }
 
+    /// Whether peers can reach it.
+    boolean isForPeers() {
+        return !Access.local().containsAll(access);
+    }
+
     /// The region of a rail, which is registered when there is none.
     MemoryRegion by(Rail rail) {
         MemoryRegion region = regions[rail.index];

@@ -12,8 +12,9 @@ import verbena.verbs.spi.LastingMemory;
 /// for memory that it does not know.
 ///
 /// Memory of an arena that can be closed is registered for each transfer anew: the JDK does not say when the program
-/// closes it. What was under way when something failed is not used again, so no device touches it later. Under the
-/// lock of [Traffic].
+/// closes it. Memory of the global arena may be another allocator's, which frees it. So it stays registered only for
+/// transfers of this end, which name it again, and no peer can reach it later. What was under way when something
+/// failed is not used again, so no device touches it later. Under the lock of [Traffic].
 final class Registrations {
     /// Registrations that wait.
     static final int KEPT_MAX = 128;
@@ -59,7 +60,7 @@ final class Registrations {
 
     /// A transfer is done, and all went well.
     void give(Registered done) {
-        if (!LastingMemory.is(done.memory()) && !isOfWorker(done.memory())) {
+        if (!mayStay(done)) {
             done.close();
             return;
         }
@@ -70,6 +71,15 @@ final class Registrations {
         }
     }
 
+    private boolean mayStay(Registered done) {
+        MemorySegment memory = done.memory();
+        return isOfWorker(memory) || (LastingMemory.is(memory) && (!isGlobal(memory) || !done.isForPeers()));
+    }
+
+    private static boolean isGlobal(MemorySegment memory) {
+        return memory.scope().equals(Arena.global().scope());
+    }
+
     private Registered remove(int index) {
         Registered removed = kept.remove(index);
         automaticBytes -= automaticBytes(removed);
@@ -77,8 +87,9 @@ final class Registrations {
     }
 
     private long automaticBytes(Registered of) {
-        boolean isGlobal = of.memory().scope().equals(Arena.global().scope());
-        return isGlobal || isOfWorker(of.memory()) ? 0 : of.memory().byteSize();
+        return isGlobal(of.memory()) || isOfWorker(of.memory())
+                ? 0
+                : of.memory().byteSize();
     }
 
     /// Registrations that wait.

@@ -27,8 +27,8 @@ import verbena.verbs.cm.Connection;
 
 /// A program's end of all its messages and calls on one device. It has any number of peers ([RemoteWorker]), as
 /// many as its options say at once. Its memory does not grow with them, and what they send has a budget. Peers
-/// share its protection domain. A peer to which a long message was sent may read its memory later, unless that is of
-/// an arena that can be closed; another one has to guess the key.
+/// share its protection domain. A peer to which a long message was sent may read its memory later, when that is the
+/// worker's own or of an automatic arena; another peer has to guess the key.
 ///
 /// A message goes into the oldest receive that it matches, and a receive takes the oldest message. Messages of
 /// one peer match in the order in which they were sent. Safe for use by any thread. A thread that waits moves

@@ -22,7 +22,7 @@ class RegistrationsTest {
 
     @Test
     void theSameMemoryFindsItsRegistration() {
-        MemorySegment memory = Arena.global().allocate(4096);
+        MemorySegment memory = Arena.ofAuto().allocate(4096);
         Registered before = used(memory);
         assertThat(registrations.take(memory, READ)).isSameAs(before);
     }
@@ -38,7 +38,7 @@ class RegistrationsTest {
 
     @Test
     void moreThanThePartIsRegisteredAnew() {
-        MemorySegment memory = Arena.global().allocate(4096);
+        MemorySegment memory = Arena.ofAuto().allocate(4096);
         Registered part = used(memory.asSlice(0, 100));
         assertThat(registrations.take(memory, READ)).isNotSameAs(part);
         assertThat(registrations.take(memory.asSlice(90, 20), READ)).isNotSameAs(part);
@@ -46,7 +46,7 @@ class RegistrationsTest {
 
     @Test
     void otherRightsAreAnotherRegistration() {
-        MemorySegment memory = Arena.global().allocate(4096);
+        MemorySegment memory = Arena.ofAuto().allocate(4096);
         Registered exposed = used(memory);
         assertThat(registrations.take(memory, Access.local())).isNotSameAs(exposed);
     }
@@ -54,7 +54,7 @@ class RegistrationsTest {
     /// So the loss of one peer takes nothing from another.
     @Test
     void oneTransferUsesARegistrationAtATime() {
-        MemorySegment memory = Arena.global().allocate(4096);
+        MemorySegment memory = Arena.ofAuto().allocate(4096);
         Registered first = registrations.take(memory, READ);
         Registered second = registrations.take(memory, READ);
         assertThat(second).isNotSameAs(first);
@@ -74,6 +74,17 @@ class RegistrationsTest {
         assertThat(registrations.size()).isZero();
     }
 
+    /// It may be another allocator's: a peer that still has the key must not reach what that has freed.
+    @Test
+    void memoryOfTheGlobalArenaIsNotKeptForPeers() {
+        MemorySegment memory = Arena.global().allocate(4096);
+        used(memory);
+        assertThat(registrations.size()).isZero();
+        Registered target = registrations.take(memory, Access.local());
+        registrations.give(target);
+        assertThat(registrations.take(memory, Access.local())).isSameAs(target);
+    }
+
     @Test
     void memoryOfTheWorkerIsKeptWithoutALimit() {
         try (Arena ofWorker = Arena.ofShared()) {
@@ -87,7 +98,7 @@ class RegistrationsTest {
 
     @Test
     void theOldestGoesWhenThereAreTooMany() {
-        MemorySegment memory = Arena.global().allocate(4096L * (Registrations.KEPT_MAX + 1));
+        MemorySegment memory = Arena.ofAuto().allocate(4096L * (Registrations.KEPT_MAX + 1));
         Registered oldest = used(memory.asSlice(0, 4096));
         for (int i = 1; i <= Registrations.KEPT_MAX; i++) {
             used(memory.asSlice(4096L * i, 4096));
