@@ -76,7 +76,9 @@ final class Wording {
             case ATOMIC_WRITE -> "Writes 8 bytes at once.";
             case RESYNC -> "Reliable datagrams only.";
             case CONGESTION_NOTIFICATION -> "Tells the sender that the network is congested.";
-            case SELECTIVE_ACKNOWLEDGE -> "Names the packets that have come behind a missing one, and are kept.";
+            case SELECTIVE_ACKNOWLEDGE ->
+                "Negative acknowledgement between two ends of Verbena: this PSN is missing, and what has come behind it is"
+                        + " kept. Please send only what is missing. Another peer gets a NAK, and sends all from there again.";
         };
     }
 
@@ -136,8 +138,9 @@ final class Wording {
                         + " be lost, and nothing is done twice.";
             case REFUSED -> "The request is answered with a NAK, and nothing of it is carried out.";
             case OUT_OF_SEQUENCE ->
-                "Its PSN is ahead of the one that is expected. It is thrown away, and the first of its kind is answered with"
-                        + " a NAK that names the PSN from which all is wanted again.";
+                "Its PSN is ahead of the one that is expected. Between two ends of Verbena it is kept. Otherwise it is thrown"
+                        + " away, and the first of its kind is answered with a NAK that names the PSN from which all is"
+                        + " wanted again.";
             case RECEIVER_NOT_READY ->
                 "A message needs a receive, and the application has posted none. The sender is asked to wait a while.";
             case DROPPED_ICRC -> "Its checksum is wrong: it was damaged, and counts as lost.";

@@ -37,7 +37,7 @@ class HtmlPageTest {
         String page = opened(HtmlPage.of(recording), "");
 
         long packets = recording.events().stream().filter(Event::isPacket).count();
-        assertThat(packets).isGreaterThanOrEqualTo(10);
+        assertThat(packets).isGreaterThanOrEqualTo(9);
         assertThat(count(page, "<li class=\"event packet [^>]*>(?:(?!</li>).)*<div class=\"arrow\">"))
                 .isEqualTo((int) packets);
         assertThat(count(page, "class=\"event packet lost")).isEqualTo(1);
