@@ -100,12 +100,13 @@ final class LongMessages {
     /// Memory of a message that a peer reads.
     ///
     /// @param message the program's memory, or a copy
-    record Exposed(Registered registered, MemorySegment message) {}
+    record Exposed(Registered registered, MemorySegment message, boolean isCopied) {}
 
     /// Makes memory readable for a peer: the program's own, or a copy.
     Exposed expose(RemoteWorker to, MemorySegment data) {
         MemorySegment memory = data;
-        if (!isRegistrable(data)) {
+        boolean isCopied = !isRegistrable(data);
+        if (isCopied) {
             memory = Arena.ofAuto().allocate(data.byteSize(), Long.BYTES);
             MemorySegment.copy(data, ValueLayout.JAVA_BYTE, 0, memory, ValueLayout.JAVA_BYTE, 0, data.byteSize());
         }
@@ -120,7 +121,7 @@ final class LongMessages {
             exposed.close();
             throw e;
         }
-        return new Exposed(exposed, memory);
+        return new Exposed(exposed, memory, isCopied);
     }
 
     /// Begins to read a message.

@@ -272,11 +272,7 @@ final class Operations {
         Registered registered = operation.registered;
         if (registered != null) {
             operation.registered = null;
-            if (isDone) {
-                traffic.longMessages.registrations.give(registered);
-            } else {
-                registered.close();
-            }
+            traffic.longMessages.registrations.end(registered, isDone && !operation.isCopied);
         }
         if (operation.slot >= 0) {
             slots.give(operation.slot, remote);

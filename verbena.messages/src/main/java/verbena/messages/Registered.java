@@ -32,11 +32,13 @@ final class Registered {
 
     /// Whether some memory is a part of it, with these rights.
     boolean serves(MemorySegment part, Set<Access> rights) {
-        long offset = part.address() - memory.address();
-        return offset >= 0
-                && offset + part.byteSize() <= memory.byteSize()
-                && access.equals(rights)
-                && memory.scope().equals(part.scope());
+        return isPart(part, memory) && access.equals(rights) && memory.scope().equals(part.scope());
+    }
+
+    /// Whether all addresses of some memory are other memory's, too.
+    static boolean isPart(MemorySegment part, MemorySegment of) {
+        long offset = part.address() - of.address();
+        return offset >= 0 && offset + part.byteSize() <= of.byteSize();
     }
 
     /// Whether peers can reach it.

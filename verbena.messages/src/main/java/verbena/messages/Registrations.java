@@ -40,15 +40,14 @@ final class Registrations {
 
     private boolean isOfWorker(MemorySegment memory) {
         for (MemorySegment each : lasting) {
-            long offset = memory.address() - each.address();
-            if (offset >= 0 && offset + memory.byteSize() <= each.byteSize()) {
+            if (Registered.isPart(memory, each)) {
                 return true;
             }
         }
         return false;
     }
 
-    /// Registers memory, until [#give] or [Registered#close()].
+    /// Registers memory, until [#end].
     Registered take(MemorySegment memory, Set<Access> access) {
         for (int i = kept.size() - 1; i >= 0; i--) {
             if (kept.get(i).serves(memory, access)) {
@@ -58,14 +57,16 @@ final class Registrations {
         return new Registered(memory, access, rails);
     }
 
-    /// A transfer is done, and all went well.
-    void give(Registered done) {
-        if (!mayStay(done)) {
-            done.close();
+    /// A transfer has ended.
+    ///
+    /// @param isUsedAgain whether all went well, and the memory may come again; that of a copy does not
+    void end(Registered registered, boolean isUsedAgain) {
+        if (!isUsedAgain || !mayStay(registered)) {
+            registered.close(); // the device touches the memory no more
             return;
         }
-        kept.add(done);
-        automaticBytes += automaticBytes(done);
+        kept.add(registered);
+        automaticBytes += automaticBytes(registered);
         while (kept.size() > KEPT_MAX || automaticBytes > AUTOMATIC_BYTES_MAX) {
             remove(0).close();
         }

@@ -54,7 +54,7 @@ public final class RemoteWorker implements AutoCloseable {
     private boolean isClosed;
 
     // Under the lock of the traffic.
-    private final Map<Integer, Registered> exposed = new HashMap<>();
+    private final Map<Integer, LongMessages.Exposed> exposed = new HashMap<>();
     /// Messages of it that are being read.
     int readings;
     /// Whether the round of completions has touched it.
@@ -103,20 +103,15 @@ public final class RemoteWorker implements AutoCloseable {
         @Override
         public List<RemoteMemory> expose(Peer to, int offer, MemorySegment data) {
             LongMessages.Exposed memory = traffic.longMessages.expose(RemoteWorker.this, data);
-            exposed.put(offer, memory.registered());
+            exposed.put(offer, memory);
             return memory.registered().remote(memory.message(), rails.count());
         }
 
         @Override
         public void withdraw(Peer to, int offer, boolean isRead) {
-            Registered memory = exposed.remove(offer);
-            if (memory == null) {
-                return;
-            }
-            if (isRead) {
-                traffic.longMessages.registrations.give(memory);
-            } else {
-                memory.close();
+            LongMessages.Exposed memory = exposed.remove(offer);
+            if (memory != null) {
+                traffic.longMessages.registrations.end(memory.registered(), isRead && !memory.isCopied());
             }
         }
     }
@@ -208,7 +203,7 @@ public final class RemoteWorker implements AutoCloseable {
 
     /// What peers read goes by the other rails.
     void withdraw(int rail) {
-        exposed.values().forEach(each -> each.close(rail));
+        exposed.values().forEach(each -> each.registered().close(rail));
     }
 
     Transfers transfers() {

@@ -204,7 +204,7 @@ final class Transfers {
         }
         all.remove(transfer);
         if (transfer.registered != null) {
-            longMessages.registrations.give(transfer.registered);
+            longMessages.registrations.end(transfer.registered, !transfer.isCopied);
         }
         if (!transfer.isWrite && transfer.isCopied) {
             copy(transfer.memory, transfer.program);

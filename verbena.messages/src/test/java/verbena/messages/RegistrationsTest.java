@@ -16,7 +16,7 @@ class RegistrationsTest {
 
     private Registered used(MemorySegment memory) {
         Registered one = registrations.take(memory, READ);
-        registrations.give(one);
+        registrations.end(one, true);
         return one;
     }
 
@@ -51,6 +51,13 @@ class RegistrationsTest {
         assertThat(registrations.take(memory, Access.local())).isNotSameAs(exposed);
     }
 
+    @Test
+    void whatHasFailedIsNotUsedAgain() {
+        MemorySegment memory = Arena.ofAuto().allocate(4096);
+        registrations.end(registrations.take(memory, READ), false);
+        assertThat(registrations.size()).isZero();
+    }
+
     /// So the loss of one peer takes nothing from another.
     @Test
     void oneTransferUsesARegistrationAtATime() {
@@ -58,8 +65,8 @@ class RegistrationsTest {
         Registered first = registrations.take(memory, READ);
         Registered second = registrations.take(memory, READ);
         assertThat(second).isNotSameAs(first);
-        registrations.give(first);
-        registrations.give(second);
+        registrations.end(first, true);
+        registrations.end(second, true);
         assertThat(registrations.take(memory, READ)).as("the last one").isSameAs(second);
         assertThat(registrations.take(memory, READ)).isSameAs(first);
     }
@@ -81,7 +88,7 @@ class RegistrationsTest {
         used(memory);
         assertThat(registrations.size()).isZero();
         Registered target = registrations.take(memory, Access.local());
-        registrations.give(target);
+        registrations.end(target, true);
         assertThat(registrations.take(memory, Access.local())).isSameAs(target);
     }
 
