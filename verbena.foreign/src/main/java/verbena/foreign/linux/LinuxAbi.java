@@ -37,8 +37,11 @@ public final class LinuxAbi {
     public static final int SO_RCVBUFFORCE = 33;
     /// Also the type of the control message that it brings: a `struct timespec`.
     public static final int SO_TIMESTAMPNS = 35;
+    public static final int SO_BUSY_POLL = 46;
     public static final int SO_ATTACH_REUSEPORT_CBPF = 51;
     public static final int SO_BINDTOIFINDEX = 62;
+    public static final int SO_PREFER_BUSY_POLL = 69;
+    public static final int SO_BUSY_POLL_BUDGET = 70;
 
     public static final int IPPROTO_IP = 0;
     public static final int IP_TOS = 1;

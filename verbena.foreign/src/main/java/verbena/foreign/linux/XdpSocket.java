@@ -31,6 +31,11 @@ public final class XdpSocket {
 
     private static final int CHUNK_SMALL = 1 << 11;
     private static final int CHUNK_LARGE = 1 << 12;
+    /// Any but zero lets a call poll, and calls that do not wait poll once. The kernel goes on for so long in those
+    /// that wait.
+    private static final int BUSY_POLL_MICROS = 20;
+    /// How many frames a poll takes at most.
+    private static final int BUSY_POLL_FRAMES = 64;
     /// How many arrivals of several pieces are held at most.
     private static final int PLACES = 128;
 
@@ -105,6 +110,7 @@ public final class XdpSocket {
     private final Ring completions;
     private final MemorySegment statistics;
     private boolean isZeroCopy;
+    private boolean pollsBusily;
 
     // ---- arrivals
     /// Where the arrivals end that the kernel has told of.
@@ -267,6 +273,25 @@ public final class XdpSocket {
         }
     }
 
+    /// Makes each look for a frame that finds none work for the interface, in the looking thread: its queue then
+    /// needs no interrupt while that thread looks (SO_PREFER_BUSY_POLL, Documentation/networking/napi.rst). Each
+    /// such look is a system call. For a socket that is bound.
+    ///
+    /// @throws RefusedException when the system refuses it
+    public void pollBusily() throws RefusedException {
+        setSocket("SO_PREFER_BUSY_POLL", LinuxAbi.SO_PREFER_BUSY_POLL, 1);
+        setSocket("SO_BUSY_POLL", LinuxAbi.SO_BUSY_POLL, BUSY_POLL_MICROS);
+        setSocket("SO_BUSY_POLL_BUDGET", LinuxAbi.SO_BUSY_POLL_BUDGET, BUSY_POLL_FRAMES);
+        pollsBusily = true;
+    }
+
+    private void setSocket(String name, int option, int value) throws RefusedException {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment number = call.allocateFrom(JAVA_INT, value);
+            require(name, linux.setOption(fd, LinuxAbi.SOL_SOCKET, option, number));
+        }
+    }
+
     /// The descriptor: readable when a frame has arrived and none of those that were taken is still held.
     public int fd() {
         return fd;
@@ -296,7 +321,7 @@ public final class XdpSocket {
 
     /// Takes the next frame; false when there is none.
     public boolean next() {
-        if (!hasNext()) {
+        if (!hasNext() && !(pollsBusily && hasPolled())) {
             return false;
         }
         long entry = arrivals.entry(arrivals.own, XdpDesc.BYTES);
@@ -308,6 +333,12 @@ public final class XdpSocket {
         }
         take();
         return true;
+    }
+
+    /// Lets the kernel work for the interface; whether that has brought a frame.
+    private boolean hasPolled() {
+        long _ = RECVFROM.call(fd, 0, 0, LinuxAbi.MSG_DONTWAIT, 0, 0);
+        return hasNext();
     }
 
     /// Notes that the current entry is taken, and its chunk will be given back.

@@ -34,8 +34,18 @@ public final class EthernetLink extends PolledLink {
     /// How many groups a link can be a member of at once, as on a [UdpLink].
     public static final int GROUPS_MAX = UdpLink.GROUPS_MAX;
 
-    /// In place of a queue: the frames of all queues, by a packet socket.
-    public static final int PACKET_SOCKET = -1;
+    /// How the frames of an interface come and go: by AF_XDP for one queue, or by a packet socket for all of them.
+    ///
+    /// @param queue the first queue by AF_XDP, from 0; negative for a packet socket
+    /// @param pollsBusily whether a look for frames by AF_XDP works for the interface itself
+    public record Way(int queue, boolean pollsBusily) {
+        public static final Way PACKET_SOCKET = new Way(-1, false);
+        public static final Way XDP = new Way(0, false);
+
+        public boolean isXdp() {
+            return queue >= 0;
+        }
+    }
 
     private static final int SELF_BYTES = 1 << 18;
     /// After this many calls of [#receive], the link looks for news of addresses even if nothing has told of
@@ -96,24 +106,23 @@ public final class EthernetLink extends PolledLink {
     ///
     /// @param gids its addresses, of one type
     /// @param vlan as in [Station]
-    /// @param queue of the interface, from 0, for a wire of AF_XDP; [#PACKET_SOCKET] for one that has all queues
     /// @throws LinkException when the system does not permit it, or another link has the interface or an address
-    public static EthernetLink open(HostInterface host, List<GidEntry> gids, int vlan, int queue) {
+    public static EthernetLink open(HostInterface host, List<GidEntry> gids, int vlan, Way way) {
         var station = new Station(gids, host.mac(), host.mtu(), vlan);
-        Wire wire = queue == PACKET_SOCKET
-                ? PacketWire.open(host, station.isRoceV1(), gids)
-                : XdpWire.open(host, station.isRoceV1(), gids, queue, 1).getFirst();
+        Wire wire = way.isXdp()
+                ? XdpWire.open(host, station.isRoceV1(), gids, way, 1).getFirst()
+                : PacketWire.open(host, station.isRoceV1(), gids);
         return over(List.of(wire), station, host).getFirst();
     }
 
     /// Opens links of one device, each with a queue of its own by AF_XDP.
     ///
-    /// @param queue the first of them
+    /// @param way with the first of the queues
     /// @param count how many, at least two
     /// @throws LinkException as [#open] does
-    public static List<QueueLink> openQueues(HostInterface host, List<GidEntry> gids, int vlan, int queue, int count) {
+    public static List<QueueLink> openQueues(HostInterface host, List<GidEntry> gids, int vlan, Way way, int count) {
         var station = new Station(gids, host.mac(), host.mtu(), vlan);
-        return QueueLink.join(over(XdpWire.open(host, station.isRoceV1(), gids, queue, count), station, host));
+        return QueueLink.join(over(XdpWire.open(host, station.isRoceV1(), gids, way, count), station, host));
     }
 
     /// Links over wires, which are closed when a link cannot be made.

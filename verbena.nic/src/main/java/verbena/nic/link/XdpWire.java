@@ -62,10 +62,11 @@ final class XdpWire implements Wire {
     /// Opens wires of an interface, one for each of several queues.
     ///
     /// @param isRoceV1 whether frames of RoCE v1 arrive, else those of RoCE v2
-    /// @param queue the first of the interface's queues, from 0
-    /// @param count how many
+    /// @param way with the first of the interface's queues
+    /// @param count how many queues
     /// @throws LinkException when the system does not permit it, or another link has the interface or an address
-    static List<XdpWire> open(HostInterface host, boolean isRoceV1, List<GidEntry> gids, int queue, int count) {
+    static List<XdpWire> open(
+            HostInterface host, boolean isRoceV1, List<GidEntry> gids, EthernetLink.Way way, int count) {
         String why = UdpLinks.whyPortable();
         if (why != null) {
             throw new LinkException(LinkException.Kind.UNSUPPORTED, "AF_XDP: " + why);
@@ -76,12 +77,13 @@ final class XdpWire implements Wire {
         }
         var size = new XdpSocket.Size(
                 Math.min(host.mtu() + Ethernet.BYTES + 2 * Ethernet.TAG_BYTES, FRAME_MAX), ARRIVALS, DEPARTURES);
-        var shared = new XdpQueues(host, isRoceV1, gids, queue, count, size.inPieces());
+        var shared = new XdpQueues(host, isRoceV1, gids, way.queue(), count, size.inPieces());
         var wires = new ArrayList<XdpWire>();
         boolean isReady = false;
         try {
             while (wires.size() < count) {
-                wires.add(new XdpWire(host, shared, size, queue + wires.size(), wires.isEmpty()));
+                int queue = way.queue() + wires.size();
+                wires.add(new XdpWire(host, shared, size, queue, way.pollsBusily(), wires.isEmpty()));
             }
             shared.attach();
             isReady = true;
@@ -94,7 +96,13 @@ final class XdpWire implements Wire {
         return wires;
     }
 
-    private XdpWire(HostInterface host, XdpQueues shared, XdpSocket.Size size, int queue, boolean isFirst) {
+    private XdpWire(
+            HostInterface host,
+            XdpQueues shared,
+            XdpSocket.Size size,
+            int queue,
+            boolean pollsBusily,
+            boolean isFirst) {
         this.host = host;
         this.shared = shared;
         this.isFirst = isFirst;
@@ -103,6 +111,9 @@ final class XdpWire implements Wire {
         try {
             made = XdpSocket.open(linux, size, arena);
             bind(made, queue);
+            if (pollsBusily) {
+                made.pollBusily();
+            }
             shared.put(queue, made.fd());
             isReady = true;
         } catch (XdpSocket.RefusedException e) {
@@ -153,6 +164,10 @@ final class XdpWire implements Wire {
             case LinuxAbi.ENOBUFS ->
                 advice = ". It locks " + (size.lockedBytes() + MEBIBYTE - 1) / MEBIBYTE
                         + " MiB of memory: raise the limit (ulimit -l), or give it CAP_IPC_LOCK.";
+            case LinuxAbi.ENOPROTOOPT -> {
+                kind = LinkException.Kind.UNSUPPORTED;
+                advice = ". busy-poll=on needs Linux 5.11, with CONFIG_NET_RX_BUSY_POLL.";
+            }
             case LinuxAbi.EBUSY ->
                 advice = ". Another program has queue " + queue + "; the option queue= names another.";
             case LinuxAbi.EINVAL, LinuxAbi.EOPNOTSUPP -> {

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import verbena.nic.link.EthernetLink.Way;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -47,9 +48,9 @@ class EthernetAllocationTest {
         private Program() {}
 
         public static void main(String[] arguments) {
-            allocatesNothing("veth", EthernetLink.PACKET_SOCKET, 256);
+            allocatesNothing("veth", Way.PACKET_SOCKET, 256);
             try {
-                allocatesNothing("veth", 0, 256);
+                allocatesNothing("veth", Way.XDP, 256);
             } catch (LinkException e) {
                 if (e.kind() == LinkException.Kind.NOT_PERMITTED) {
                     System.out.println(FORBIDDEN + e.getMessage());
@@ -57,13 +58,13 @@ class EthernetAllocationTest {
                 }
                 throw e;
             }
-            allocatesNothing("jumbo", 0, 4_000); // frames in pieces
+            allocatesNothing("jumbo", Way.XDP, 4_000); // frames in pieces
         }
 
-        private static void allocatesNothing(String cable, int queue, int length) {
+        private static void allocatesNothing(String cable, Way way, int length) {
             var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-            try (EthernetLink a = open(cable + "0", queue);
-                    EthernetLink b = open(cable + "1", queue)) {
+            try (EthernetLink a = open(cable + "0", way);
+                    EthernetLink b = open(cable + "1", way)) {
                 Frame[] sent = filled(BATCH, gidOf(a), gidOf(b), length);
                 Frame[] received = frames(BATCH);
                 long least = Long.MAX_VALUE;
@@ -75,7 +76,7 @@ class EthernetAllocationTest {
                     }
                     least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
                 }
-                assertThat(least).as(cable + " " + queue).isZero();
+                assertThat(least).as(cable + " " + way).isZero();
             }
         }
 
@@ -94,14 +95,14 @@ class EthernetAllocationTest {
             a.await(0);
         }
 
-        private static EthernetLink open(String name, int queue) {
+        private static EthernetLink open(String name, Way way) {
             HostInterface host = Interfaces.all().stream()
                     .filter(one -> one.name().equals(name))
                     .findFirst()
                     .orElseThrow();
             var local = new Gid(Ethernet.linkLocalPrefix(), Ethernet.interfaceId(host.mac()));
             var entry = new GidEntry(0, local, GidType.ROCE_V1, name, host.index());
-            return EthernetLink.open(host, List.of(entry), Ethernet.NO_TAG, queue);
+            return EthernetLink.open(host, List.of(entry), Ethernet.NO_TAG, way);
         }
     }
 }

@@ -108,6 +108,8 @@ class XdpDeviceTest {
                     .isInstanceOf(DeviceException.class)
                     .hasMessageContaining("Is there a queue 7? (ethtool -l veth0");
             assertThatThrownBy(() -> v1("rocev1_veth0,queue=0")).hasMessageContaining("needs link=xdp before it");
+            assertThatThrownBy(() -> v1("rocev1_veth0,busy-poll=on")).hasMessageContaining("needs link=xdp before it");
+            assertThatThrownBy(() -> v1("rocev1_veth0,link=xdp,busy-poll=20")).hasMessageContaining("on or off");
             assertThatThrownBy(() -> v1("rocev1_veth0,link=portable")).hasMessageContaining("link: raw or xdp");
             assertThatThrownBy(() -> v1("rocev1_veth0,link=xdp,queue=x")).hasMessageContaining("\"queue=x\"");
             try (Context _ = v1("rocev1_veth0,link=xdp").open()) {
@@ -124,7 +126,7 @@ class XdpDeviceTest {
         }
 
         private static void bytesGoOverTheCable() throws Exception {
-            for (String options : List.of("", ",vlan=100", ",faults=loss:3%,seed:7")) {
+            for (String options : List.of("", ",busy-poll=on", ",vlan=100", ",faults=loss:3%,seed:7")) {
                 write("rocev1_veth0,link=xdp" + options, "rocev1_veth1,link=xdp" + options, Mtu.MTU_1024);
             }
             write("rocev1_veth0,link=xdp", "rocev1_veth1", Mtu.MTU_1024);

@@ -4,7 +4,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.capture.CaptureFile;
 import verbena.nic.kind.HostProvider;
-import verbena.nic.link.EthernetLink;
+import verbena.nic.link.EthernetLink.Way;
 import verbena.nic.link.Faults;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.UdpLinks;
@@ -16,9 +16,7 @@ import verbena.wire.roce.Ethernet;
 ///
 /// @param engines how many share its queue pairs, 0 for what the processors suggest
 /// @param link how its sockets are made
-/// @param raw whether it has no sockets but frames of its own making
-/// @param queue of the interface whose frames these are, by AF_XDP; [EthernetLink#PACKET_SOCKET] for a packet
-///     socket
+/// @param way how frames of its own making come and go, null for a device that has sockets
 /// @param vlan the number of the VLAN of these frames, [Ethernet#NO_TAG] for none
 /// @param mtu path MTU not to exceed, null for what the interface carries
 /// @param congestion what its reliable connections do about congestion
@@ -27,32 +25,23 @@ import verbena.wire.roce.Ethernet;
 record DeviceOptions(
         int engines,
         UdpLinks.Options link,
-        boolean raw,
-        int queue,
+        @Nullable Way way,
         int vlan,
         @Nullable Mtu mtu,
         CongestionRule congestion,
         @Nullable Faults faults,
         @Nullable CaptureFile capture) {
     private static final Set<String> ON_ETHERNET =
-            Set.of("capture", "engines", "faults", "link", "mtu", "queue", "vlan");
+            Set.of("busy-poll", "capture", "engines", "faults", "link", "mtu", "queue", "vlan");
     /// 4095 is reserved (IEEE 802.1Q, table 9-2).
     private static final int VLAN_LAST = 4_094;
 
     private static final int QUEUE_LAST = 4_095;
 
     static final DeviceOptions NONE = new DeviceOptions(
-            0,
-            UdpLinks.Options.DEFAULT,
-            false,
-            EthernetLink.PACKET_SOCKET,
-            Ethernet.NO_TAG,
-            null,
-            CongestionRule.NONE,
-            null,
-            null);
+            0, UdpLinks.Options.DEFAULT, null, Ethernet.NO_TAG, null, CongestionRule.NONE, null, null);
     /// Those of a device that is on Ethernet itself, whatever its options.
-    private static final DeviceOptions NONE_ON_ETHERNET = NONE.onEthernet(EthernetLink.PACKET_SOCKET);
+    private static final DeviceOptions NONE_ON_ETHERNET = NONE.withWay(Way.PACKET_SOCKET);
 
     /// Reads the options of `name`. A part without `=` goes on with the option before it.
     ///
@@ -61,7 +50,7 @@ record DeviceOptions(
         int comma = name.indexOf(',');
         DeviceOptions options =
                 HostProvider.options(name, comma < 0 ? "" : name.substring(comma + 1), NONE, DeviceOptions::with);
-        if (!options.raw && options.vlan != Ethernet.NO_TAG) {
+        if (options.way == null && options.vlan != Ethernet.NO_TAG) {
             throw new IllegalArgumentException("device " + name + ": option \"vlan=" + options.vlan
                     + "\" needs link=raw or link=xdp; sockets use the VLAN's own interface");
         }
@@ -70,7 +59,7 @@ record DeviceOptions(
 
     /// A packet socket has all queues.
     private DeviceOptions checked(String name) {
-        if (raw && queue == EthernetLink.PACKET_SOCKET && engines > 1) {
+        if (way != null && !way.isXdp() && engines > 1) {
             throw new IllegalArgumentException(
                     "device " + name + ": option \"engines=" + engines + "\": link=raw has one engine");
         }
@@ -85,7 +74,7 @@ record DeviceOptions(
                     String option = setting.split("=", 2)[0];
                     if (!ON_ETHERNET.contains(option)) {
                         throw new IllegalArgumentException("there is no option \"" + option
-                                + "\"; there are capture, engines, faults, link, mtu, queue and vlan");
+                                + "\"; there are busy-poll, capture, engines, faults, link, mtu, queue and vlan");
                     }
                     if (option.equals("link") && !setting.equals("link=raw") && !setting.equals("link=xdp")) {
                         throw new IllegalArgumentException("link: raw or xdp");
@@ -101,14 +90,13 @@ record DeviceOptions(
         return switch (pair[0]) {
             case "link" ->
                 switch (value) {
-                    case "raw" -> onEthernet(EthernetLink.PACKET_SOCKET);
-                    case "xdp" -> onEthernet(0);
+                    case "raw" -> withWay(Way.PACKET_SOCKET);
+                    case "xdp" -> withWay(Way.XDP);
                     default ->
                         new DeviceOptions(
                                 engines,
                                 link.with(UdpLinks.Kind.parse(value)),
-                                false,
-                                EthernetLink.PACKET_SOCKET,
+                                null,
                                 vlan,
                                 mtu,
                                 congestion,
@@ -117,38 +105,29 @@ record DeviceOptions(
                 };
             case "mtu" ->
                 new DeviceOptions(
-                        engines,
-                        link,
-                        raw,
-                        queue,
-                        vlan,
-                        Mtu.ofBytes(Integer.parseInt(value)),
-                        congestion,
-                        faults,
-                        capture);
-            case "faults" ->
-                new DeviceOptions(engines, link, raw, queue, vlan, mtu, congestion, Faults.parse(value), capture);
+                        engines, link, way, vlan, Mtu.ofBytes(Integer.parseInt(value)), congestion, faults, capture);
+            case "faults" -> new DeviceOptions(engines, link, way, vlan, mtu, congestion, Faults.parse(value), capture);
             case "engines" ->
-                new DeviceOptions(
-                        HostProvider.parseEngines(value), link, raw, queue, vlan, mtu, congestion, faults, capture);
+                new DeviceOptions(HostProvider.parseEngines(value), link, way, vlan, mtu, congestion, faults, capture);
             case "capture" ->
-                new DeviceOptions(engines, link, raw, queue, vlan, mtu, congestion, faults, CaptureFile.parse(value));
-            case "vlan" ->
-                new DeviceOptions(engines, link, raw, queue, parseVlan(value), mtu, congestion, faults, capture);
-            case "queue" -> onEthernet(parseQueue(value));
+                new DeviceOptions(engines, link, way, vlan, mtu, congestion, faults, CaptureFile.parse(value));
+            case "vlan" -> new DeviceOptions(engines, link, way, parseVlan(value), mtu, congestion, faults, capture);
+            case "queue" -> withWay(new Way(parseQueue(value), xdp().pollsBusily()));
+            case "busy-poll" -> withWay(new Way(xdp().queue(), parseSwitch(value)));
             case "congestion" -> {
                 CongestionRule rule = CongestionRule.parse(value);
                 yield withCongestion(rule.withMarks(rule.marks() || congestion.marks()));
             }
             case "ecn" -> withCongestion(congestion.withMarks(parseSwitch(value)));
             default ->
-                throw new IllegalArgumentException("there is no option \"" + pair[0]
-                        + "\"; there are capture, congestion, ecn, engines, faults, link, mtu, queue and vlan");
+                throw new IllegalArgumentException(
+                        "there is no option \"" + pair[0]
+                                + "\"; there are busy-poll, capture, congestion, ecn, engines, faults, link, mtu, queue and vlan");
         };
     }
 
     private DeviceOptions withCongestion(CongestionRule rule) {
-        return new DeviceOptions(engines, link, raw, queue, vlan, mtu, rule, faults, capture);
+        return new DeviceOptions(engines, link, way, vlan, mtu, rule, faults, capture);
     }
 
     private static boolean parseSwitch(String value) {
@@ -159,14 +138,18 @@ record DeviceOptions(
         };
     }
 
-    private DeviceOptions onEthernet(int byQueue) {
-        return new DeviceOptions(engines, link, true, byQueue, vlan, mtu, congestion, faults, capture);
+    private DeviceOptions withWay(Way chosen) {
+        return new DeviceOptions(engines, link, chosen, vlan, mtu, congestion, faults, capture);
     }
 
-    private int parseQueue(String value) {
-        if (queue == EthernetLink.PACKET_SOCKET) {
+    private Way xdp() {
+        if (way == null || !way.isXdp()) {
             throw new IllegalArgumentException("needs link=xdp before it");
         }
+        return way;
+    }
+
+    private static int parseQueue(String value) {
         int number = Integer.parseInt(value);
         if (number < 0 || number > QUEUE_LAST) {
             throw new IllegalArgumentException("0 to " + QUEUE_LAST + ", got " + number);
@@ -186,7 +169,8 @@ record DeviceOptions(
     ///
     /// @throws IllegalArgumentException when that needs marks, and the sockets cannot read them
     CongestionRule congestionOn(HostInterface host) {
-        String why = raw ? null : link.kind() == UdpLinks.Kind.PORTABLE ? "link=portable" : UdpLinks.whyPortable();
+        String why =
+                way != null ? null : link.kind() == UdpLinks.Kind.PORTABLE ? "link=portable" : UdpLinks.whyPortable();
         if (congestion.marks() && why != null) {
             throw new IllegalArgumentException("option \"ecn\", or \"congestion=dcqcn\", which needs it: marks of"
                     + " switches are read by Linux system calls, and there are none: " + why);

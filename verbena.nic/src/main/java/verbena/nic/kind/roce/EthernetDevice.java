@@ -1,9 +1,11 @@
 package verbena.nic.kind.roce;
 
 import java.util.List;
+import java.util.Objects;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.kind.NodeGuid;
 import verbena.nic.link.EthernetLink;
+import verbena.nic.link.EthernetLink.Way;
 import verbena.nic.link.Faults;
 import verbena.nic.link.FaultyLink;
 import verbena.nic.link.Interfaces.HostInterface;
@@ -52,9 +54,10 @@ record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptio
         try {
             Mtu mtu = mtu();
             CongestionRule congestion = options.congestionOn(host);
+            Way way = Objects.requireNonNull(options.way(), "a device on Ethernet has one");
             links = options.engines() > 1
-                    ? EthernetLink.openQueues(host, gids(), options.vlan(), options.queue(), options.engines())
-                    : List.of(EthernetLink.open(host, gids(), options.vlan(), options.queue()));
+                    ? EthernetLink.openQueues(host, gids(), options.vlan(), way, options.engines())
+                    : List.of(EthernetLink.open(host, gids(), options.vlan(), way));
             var context = DeviceContext.open(
                     this, links.stream().map(this::withFaults).toList(), made -> new RoceKind(made, congestion), mtu);
             isOpen = true;

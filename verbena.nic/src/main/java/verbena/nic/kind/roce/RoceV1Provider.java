@@ -19,6 +19,7 @@ import verbena.wire.roce.Ethernet;
 /// | option | value |
 /// |---|---|
 /// | `link` | `raw` (default): a packet socket, or `xdp`: AF_XDP |
+/// | `busy-poll` | behind `link=xdp`, `on`: a look for frames works for the interface itself; default `off` |
 /// | `queue` | behind `link=xdp`: the queue of the interface, from 0 (default) |
 /// | `vlan` | the VLAN of all frames, 1 to 4094, or 0 for a tag that has a priority only; default: no tag |
 /// | `mtu` | path MTU: 256, 512, 1024, 2048 or 4096; default: the largest that the interface carries |

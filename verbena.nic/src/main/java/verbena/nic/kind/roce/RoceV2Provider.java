@@ -13,6 +13,7 @@ import verbena.verbs.GidType;
 /// |---|---|
 /// | `engines` | how many share the work, a thread each: 1 to 64; else one for four processors |
 /// | `link` | `auto` (default), `linux`, `portable`: the JDK's channels; frames of Ethernet: `raw`, `xdp` |
+/// | `busy-poll` | behind `link=xdp`, `on`: a look for frames works for the interface itself; default `off` |
 /// | `queue` | behind `link=xdp`: the queue of the interface, from 0 (default) |
 /// | `vlan` | with `raw` and `xdp`: the VLAN of all frames, 1 to 4094, or 0 for a tag with a priority only |
 /// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
@@ -31,7 +32,7 @@ public final class RoceV2Provider extends HostProvider {
     @Override
     protected Device on(HostInterface host, String name, String options) {
         DeviceOptions parsed = DeviceOptions.parse(name);
-        return parsed.raw()
+        return parsed.way() != null
                 ? new EthernetDevice(name, host, GidType.ROCE_V2, parsed)
                 : new RoceV2Device(name, host, parsed);
     }
