@@ -2,7 +2,6 @@ package verbena.netty;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.ServerChannelRecvByteBufAllocator;
@@ -12,46 +11,15 @@ import java.util.Map;
 
 /// The options of a [VerbenaServerSocketChannel]. The sizes of rings, the device and the keep-alive hold for the
 /// connections that it accepts.
-final class StreamServerConfig extends DefaultChannelConfig implements ServerSocketChannelConfig {
+final class StreamServerConfig extends StreamConfig implements ServerSocketChannelConfig {
     private static final int BACKLOG = 128;
 
-    private final VerbenaServerSocketChannel owner;
-    private final StreamChoices choices = new StreamChoices(Map.of(ChannelOption.SO_BACKLOG, BACKLOG));
-
     StreamServerConfig(VerbenaServerSocketChannel owner) {
-        super(owner, new ServerChannelRecvByteBufAllocator());
-        this.owner = owner;
-    }
-
-    @Override
-    public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), choices.known().toArray(new ChannelOption<?>[0]));
-    }
-
-    @Override
-    @SuppressWarnings("NullAway") // Netty's answer for an option without a value is null
-    public <T> T getOption(ChannelOption<T> option) {
-        return choices.has(option) ? choices.get(option) : super.getOption(option);
-    }
-
-    @Override
-    public <T> boolean setOption(ChannelOption<T> option, T value) {
-        validate(option, value);
-        if (!choices.has(option)) {
-            return super.setOption(option, value);
-        }
-        choices.set(option, value);
-        return true;
-    }
-
-    @Override
-    protected void autoReadCleared() {
-        owner.clearReadPending();
-    }
-
-    /// Of the stream.
-    StreamChoices choices() {
-        return choices;
+        super(
+                owner,
+                new ServerChannelRecvByteBufAllocator(),
+                Map.of(ChannelOption.SO_BACKLOG, BACKLOG),
+                owner::clearReadPending);
     }
 
     @Override

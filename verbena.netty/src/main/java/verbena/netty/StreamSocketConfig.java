@@ -1,8 +1,8 @@
 package verbena.netty;
 
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
@@ -10,49 +10,18 @@ import io.netty.channel.socket.SocketChannelConfig;
 import java.util.Map;
 
 /// The options of a [VerbenaSocketChannel]. Those that a stream has not are kept, and change nothing.
-final class StreamSocketConfig extends DefaultChannelConfig implements SocketChannelConfig {
-    private final VerbenaSocketChannel owner;
-    private final StreamChoices choices = new StreamChoices(Map.of(
-            ChannelOption.SO_LINGER, -1,
-            ChannelOption.SO_KEEPALIVE, false,
-            ChannelOption.TCP_NODELAY, true,
-            ChannelOption.IP_TOS, 0,
-            ChannelOption.ALLOW_HALF_CLOSURE, false));
-
+final class StreamSocketConfig extends StreamConfig implements SocketChannelConfig {
     StreamSocketConfig(VerbenaSocketChannel owner) {
-        super(owner);
-        this.owner = owner;
-    }
-
-    @Override
-    public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), choices.known().toArray(new ChannelOption<?>[0]));
-    }
-
-    @Override
-    @SuppressWarnings("NullAway") // Netty's answer for an option without a value is null
-    public <T> T getOption(ChannelOption<T> option) {
-        return choices.has(option) ? choices.get(option) : super.getOption(option);
-    }
-
-    @Override
-    public <T> boolean setOption(ChannelOption<T> option, T value) {
-        validate(option, value);
-        if (!choices.has(option)) {
-            return super.setOption(option, value);
-        }
-        choices.set(option, value);
-        return true;
-    }
-
-    @Override
-    protected void autoReadCleared() {
-        owner.clearReadPending();
-    }
-
-    /// Of the stream.
-    StreamChoices choices() {
-        return choices;
+        super(
+                owner,
+                new AdaptiveRecvByteBufAllocator(),
+                Map.of(
+                        ChannelOption.SO_LINGER, -1,
+                        ChannelOption.SO_KEEPALIVE, false,
+                        ChannelOption.TCP_NODELAY, true,
+                        ChannelOption.IP_TOS, 0,
+                        ChannelOption.ALLOW_HALF_CLOSURE, false),
+                owner::clearReadPending);
     }
 
     @Override

@@ -134,7 +134,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
         }
         int millis = config.getConnectTimeoutMillis();
         StreamOptions options =
-                config.choices().stream().withConnectTimeout(millis > 0 ? Duration.ofMillis(millis) : FOREVER);
+                config.choices.stream().withConnectTimeout(millis > 0 ? Duration.ofMillis(millis) : FOREVER);
         connecting = promise;
         promise.addListener(future -> {
             if (future.isCancelled()) {
