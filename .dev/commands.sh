@@ -162,20 +162,53 @@ developer_engines() {
 
 # Spark with our shuffle manager, beside its own. Where its jars cannot be fetched the first time, it is skipped.
 developer_spark-demo() {
-  local target=$home/verbena.spark/target
+  local target=$home/verbena.spark/target jars=lib arguments=()
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --spark)
+        [[ "${2:-}" =~ ^[0-9]+(\.[0-9]+)+$ ]] || fail "spark-demo: --spark needs a version such as 4.1.3, got \"${2:-}\""
+        jars=lib-$2
+        shift
+        ;;
+      --small) arguments+=("$1") ;;
+      *) fail "spark-demo: unknown option $1; see verbena spark-demo --help" ;;
+    esac
+    shift
+  done
+  if ! build_spark; then
+    return
+  fi
+  if [ ! -f "$target/$jars/complete" ] && [ "$jars" != lib ]; then
+    echo "verbena: fetching the jars of Spark ${jars#lib-} ..." >&2
+    if ! maven -B -f verbena.spark/jars/pom.xml -Dspark.version="${jars#lib-}" -Djars.folder="$target/$jars" package \
+      > "$state/spark-jars.log" 2>&1; then
+      grep -E '^\[ERROR\]' "$state/spark-jars.log" | head -n 5 >&2 || true
+      fail "spark-demo: the jars of Spark ${jars#lib-} cannot be fetched; see .verbena/spark-jars.log"
+    fi
+    touch "$target/$jars/complete"
+  fi
+  run_with_spark dev.verbena.spark.demo.SparkDemo "$jars" "$home" "${arguments[@]}"
+}
+
+# Status 1, with a word, where Spark's jars cannot be fetched.
+build_spark() {
   # The jobs are tests' classes, which count for no other room.
   [ -z "$(find "$home/verbena.spark/src/test" -newer "$state/built-verbena.spark" -print -quit 2> /dev/null)" ] \
     || rm -f "$state/built-verbena.spark"
   if ! (build_room verbena.spark "the shuffle of Spark (the first time its jars are fetched)" -Pspark); then
     if grep -qE 'Could not transfer|Unknown host|offline mode|Network is unreachable' "$state/verbena.spark.log"; then
-      echo "verbena: spark-demo: skipped: Spark's jars cannot be fetched"
-      return
+      echo "verbena: spark: skipped: Spark's jars cannot be fetched"
+      return 1
     fi
     exit 1
   fi
+}
+
+run_with_spark() { # CLASS FOLDER-OF-JARS ARGUMENT ...
+  local target=$home/verbena.spark/target
   exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
-    -cp "$target/test-classes:$target/verbena-spark.jar:$target/lib/*" dev.verbena.spark.demo.SparkDemo \
-    "$home" "$target" "$target/test-classes:$target/verbena-spark.jar" "$@"
+    -cp "$target/test-classes:$target/verbena-spark.jar:$target/$2/*" "$1" \
+    "$target" "$target/$2" "$target/test-classes:$target/verbena-spark.jar" "${@:3}"
 }
 
 developer_lab() {
@@ -274,7 +307,11 @@ developer_fuzz() {
 
 developer_bench() {
   local main=verbena.bench.Bench libraries java
-  if [ "${1:-}" = connections ]; then
+  if [ "${1:-}" = spark ]; then
+    build_room verbena.nio "the agent"
+    build_spark || return 0
+    run_with_spark dev.verbena.spark.demo.SparkBench lib "$home/verbena.nio/target/verbena-nio.jar" "${@:2}"
+  elif [ "${1:-}" = connections ]; then
     main=verbena.bench.Connections
     shift
   elif [ "${1:-}" = shm ]; then

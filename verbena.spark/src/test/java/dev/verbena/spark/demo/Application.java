@@ -1,7 +1,10 @@
 package dev.verbena.spark.demo;
 
 import dev.verbena.spark.VerbenaShuffleManager;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,11 +25,15 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.sql.SparkSession;
 import scala.Tuple2;
 
-/// A Spark application, in a process of its own: runs the jobs, and prints what came out and what Spark and the
+/// A Spark application, in a process of its own: runs jobs, and prints what came out and what Spark and the
 /// executors have counted. Its settings are system properties, as `spark-submit` sets them.
 ///
-/// A line is `result JOB NANOS TEXT`, `metric NAME NUMBER` of Spark, or `counter NAME NUMBER` of all executors.
+/// A line is `result JOB NANOS TEXT`, `metric NAME NUMBER` of Spark, or `counter NAME NUMBER` of all executors. An
+/// application that is told its jobs one by one prints `ready` and its name before the first, and `end` after the metrics of each.
 public final class Application {
+    /// In place of jobs: the standard input names them, a line each.
+    static final String ASKED = "-";
+
     private static final int EXECUTORS = 2;
     private static final int ATTEMPTS = 20;
 
@@ -34,25 +41,45 @@ public final class Application {
 
     /// Runs the jobs.
     ///
-    /// @param args records, partitions, a file of text, jobs by name and with commas; and a file to be made by the
-    ///     task that ends its executor, or nothing
+    /// @param args records, partitions, partitions of the job with small blocks, a file of text, jobs by name and with
+    /// commas or [#ASKED]; and a file to be made by the task that ends its executor, or nothing
     public static void main(String[] args) throws IOException, TimeoutException {
         try (SparkSession session = SparkSession.builder().appName("spark-demo").getOrCreate()) {
             var metrics = new Metrics();
             session.sparkContext().addSparkListener(metrics);
-            var jobs = new Jobs(session, Integer.parseInt(args[0]), Integer.parseInt(args[1]), args[2]);
-            Map<String, Jobs.Job> all = jobs.all();
-            if (args.length > 4) {
-                killInShuffle(session, jobs.partitions(), Path.of(args[4]));
+            var jobs = new Jobs(
+                    session, Integer.parseInt(args[0]), Integer.parseInt(args[1]), Integer.parseInt(args[2]), args[3]);
+            if (args.length > 5) {
+                killInShuffle(session, jobs.partitions(), Path.of(args[5]));
             }
-            for (String name : args[3].split(",", -1)) {
-                long begin = System.nanoTime();
-                String result = Objects.requireNonNull(all.get(name), name).run();
-                System.out.println("result " + name + " " + (System.nanoTime() - begin) + " " + result);
+            if (args[4].equals(ASKED)) {
+                answer(session, jobs.all(), metrics);
+            } else {
+                for (String name : args[4].split(",", -1)) {
+                    run(jobs.all(), name);
+                }
+                metrics.print(session);
             }
             counters(session).forEach((name, value) -> System.out.println("counter " + name + " " + value));
-            session.sparkContext().listenerBus().waitUntilEmpty();
-            metrics.sums.forEach((name, value) -> System.out.println("metric " + name + " " + value.sum()));
+        }
+    }
+
+    private static void run(Map<String, Jobs.Job> jobs, String name) {
+        long begin = System.nanoTime();
+        String result = Objects.requireNonNull(jobs.get(name), name).run();
+        System.out.println("result " + name + " " + (System.nanoTime() - begin) + " " + result);
+    }
+
+    private static void answer(SparkSession session, Map<String, Jobs.Job> jobs, Metrics metrics)
+            throws IOException, TimeoutException {
+        counters(session); // both executors are there then
+        System.out.println("ready " + session.sparkContext().applicationId());
+        var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String name = in.readLine(); name != null; name = in.readLine()) {
+            metrics.forget(session);
+            run(jobs, name);
+            metrics.print(session);
+            System.out.println("end " + name);
         }
     }
 
@@ -126,6 +153,17 @@ public final class Application {
             add("write.bytes", task.shuffleWriteMetrics().bytesWritten());
             add("cpu.ns", task.executorCpuTime());
             add("failed.tasks", end.taskInfo().failed() ? 1 : 0);
+        }
+
+        /// Of all tasks that have ended.
+        private void print(SparkSession session) throws TimeoutException {
+            session.sparkContext().listenerBus().waitUntilEmpty();
+            sums.forEach((name, value) -> System.out.println("metric " + name + " " + value.sum()));
+        }
+
+        private void forget(SparkSession session) throws TimeoutException {
+            session.sparkContext().listenerBus().waitUntilEmpty();
+            sums.clear();
         }
 
         private void add(String name, long value) {

@@ -9,6 +9,8 @@ import java.util.SplittableRandom;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
+import java.util.zip.CRC32C;
+import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -20,9 +22,12 @@ import scala.Tuple2;
 ///
 /// @param records of the larger jobs
 /// @param partitions on both sides of a shuffle
-record Jobs(SparkSession session, int records, int partitions, String text) {
+/// @param sides partitions on both sides of the shuffle that has many small blocks
+/// @param text files with words
+record Jobs(SparkSession session, int records, int partitions, int sides, String text) {
     private static final int KEY_CHARACTERS = 10;
     private static final int VALUE_CHARACTERS = 90;
+    private static final int KILOBYTE = 1_024;
     /// An odd number, so that products with different numbers differ.
     private static final int SPREAD = 0x9E37_79B1;
     private static final Pattern NO_WORD = Pattern.compile("[^\\p{L}]+");
@@ -39,6 +44,7 @@ record Jobs(SparkSession session, int records, int partitions, String text) {
         jobs.put("join", this::join);
         jobs.put("words", this::words);
         jobs.put("blocks", this::smallBlocks);
+        jobs.put("move", this::move);
         jobs.put("revenue", this::revenue);
         jobs.put("skew", this::skew);
         return jobs;
@@ -147,7 +153,7 @@ record Jobs(SparkSession session, int records, int partitions, String text) {
 
     /// Many blocks of some hundred bytes. No two records have the same key: their order would be that of arrival.
     String smallBlocks() {
-        int sides = 5 * partitions;
+        int sides = this.sides; // a task takes no session along
         int each = Math.max(sides, records / 10 / sides);
         List<Long> sums = seeds(sides)
                 .flatMapToPair(seed -> {
@@ -156,7 +162,7 @@ record Jobs(SparkSession session, int records, int partitions, String text) {
                             .mapToObj(i -> new Tuple2<>(SPREAD * (i * sides + seed), random.nextLong()))
                             .iterator();
                 })
-                .repartitionAndSortWithinPartitions(new org.apache.spark.HashPartitioner(sides))
+                .repartitionAndSortWithinPartitions(new HashPartitioner(sides))
                 .mapPartitions(sorted -> {
                     long hash = 1;
                     while (sorted.hasNext()) {
@@ -166,6 +172,36 @@ record Jobs(SparkSession session, int records, int partitions, String text) {
                 })
                 .collect();
         return sides + " x " + sides + " blocks, " + Integer.toHexString(sums.hashCode());
+    }
+
+    /// Records of a kilobyte that nothing compresses: most of the time is the shuffle's.
+    String move() {
+        int each = records / 4 / partitions;
+        List<Long> sums = seeds(partitions)
+                .flatMapToPair(seed -> {
+                    var random = new SplittableRandom(seed);
+                    return IntStream.range(0, each)
+                            .mapToObj(i -> {
+                                var value = new byte[KILOBYTE];
+                                random.nextBytes(value);
+                                return new Tuple2<>(random.nextInt(), value);
+                            })
+                            .iterator();
+                })
+                .partitionBy(new HashPartitioner(partitions))
+                .mapPartitions(moved -> {
+                    var crc = new CRC32C();
+                    long sum = 0;
+                    while (moved.hasNext()) {
+                        Tuple2<Integer, byte[]> record = moved.next();
+                        crc.reset();
+                        crc.update(record._2());
+                        sum += record._1() * crc.getValue(); // in any order
+                    }
+                    return List.of(sum).iterator();
+                })
+                .collect();
+        return each * partitions + " records, " + Integer.toHexString(sums.hashCode());
     }
 
     // ---- queries, by adaptive execution

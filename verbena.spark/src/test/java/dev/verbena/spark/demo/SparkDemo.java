@@ -10,12 +10,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.spark.package$;
 
 /// The same jobs with Spark's sort shuffle and with ours, over several devices and through faults. Compares
 /// results, and says what share of the remote bytes went by READ. The last line is `N passed, N failed`.
 public final class SparkDemo {
     private static final Duration LIMIT = Duration.ofMinutes(6);
-    private static final String JOBS = "sort,group,join,words,blocks,revenue,skew";
+    private static final String JOBS = "sort,group,join,words,blocks,move,revenue,skew";
     private static final String ALL_BY_READ = "100 % by READ";
 
     /// A run with our manager.
@@ -41,22 +42,22 @@ public final class SparkDemo {
 
     /// Runs all of it; the status is 1 when something has failed.
     ///
-    /// @param args the checkout, the build's folder, the class path for Spark's processes, and `--small` or nothing
+    /// @param args the build's folder, that of Spark's jars, the class path for Spark's processes, the checkout, and
+    /// `--small` or nothing
     public static void main(String[] args) throws IOException, InterruptedException {
-        boolean isSmall = args.length > 3 && args[3].equals("--small");
-        Path build = Path.of(args[1]);
-        var spark = new SparkRun(build.resolve("home"), build.resolve("lib"), args[2], LIMIT);
+        boolean isSmall = args.length > 4 && args[4].equals("--small");
+        var spark = new SparkRun(Path.of(args[0], "home"), Path.of(args[1]), args[2], LIMIT);
         spark.prepare();
         var demo = new SparkDemo(
                 spark,
                 isSmall ? "40000" : "400000",
-                Path.of(args[0], "docs").resolve("*.md").toString());
+                Path.of(args[3], "docs").resolve("*.md").toString());
         boolean isGood = demo.run(isSmall);
         System.exit(isGood ? 0 : 1);
     }
 
     private boolean run(boolean isSmall) throws IOException, InterruptedException {
-        System.out.println("Two executors of one core each, " + records + " records; jobs: " + JOBS);
+        System.out.println("Spark " + package$.MODULE$.SPARK_VERSION() + ", two executors of one core each, " + records + " records; jobs: " + JOBS);
         SparkRun.Outcome sorted = application("sort", Map.of(), JOBS, "");
         if (!judge("sort shuffle", sorted.trouble().isEmpty(), sorted.trouble())) {
             return false;
@@ -97,7 +98,7 @@ public final class SparkDemo {
             throws IOException, InterruptedException {
         var all = new TreeMap<String, String>(settings);
         all.put("spark.shuffle.manager", manager);
-        var arguments = new ArrayList<String>(List.of(records, "8", text, jobs));
+        var arguments = new ArrayList<String>(List.of(records, "8", "40", text, jobs));
         if (!kill.isEmpty()) {
             arguments.add(kill);
         }

@@ -47,11 +47,7 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
     /// Makes an empty home.
     void prepare() throws IOException {
         if (Files.exists(home)) {
-            try (Stream<Path> old = Files.walk(home)) { // links are not followed
-                for (Path each : old.sorted(Comparator.reverseOrder()).toList()) {
-                    Files.delete(each);
-                }
-            }
+            delete(home);
         }
         Files.createDirectories(home);
         Files.createSymbolicLink(home.resolve("jars"), jars);
@@ -67,7 +63,17 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
                 appender.stderr.layout.pattern = %d{HH:mm:ss.SSS} %p %c{1}: %m%n
                 logger.verbena.name = dev.verbena
                 logger.verbena.level = info
+                logger.deploy.name = org.apache.spark.deploy
+                logger.deploy.level = info
                 """);
+    }
+
+    static void delete(Path folder) throws IOException {
+        try (Stream<Path> old = Files.walk(folder)) { // links are not followed
+            for (Path each : old.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(each);
+            }
+        }
     }
 
     /// Runs an application to its end.
@@ -76,19 +82,50 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
     /// @param arguments of [Application]
     Outcome run(Map<String, String> settings, List<String> arguments) throws IOException, InterruptedException {
         Path out = home.resolve("application.log");
+        ProcessBuilder builder = application(settings, arguments);
+        Process driver =
+                builder.redirectErrorStream(true).redirectOutput(out.toFile()).start();
+        boolean isOver = false;
+        try {
+            isOver = driver.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
+        } finally {
+            end(driver);
+        }
+        String trouble = "";
+        if (!isOver) {
+            trouble = "not over after " + limit.toSeconds() + " s; see " + out;
+        } else if (driver.exitValue() != 0) {
+            trouble = "ended with status " + driver.exitValue() + "; see " + out;
+        }
+        return outcome(Files.readAllLines(out), trouble);
+    }
+
+    /// Ends a process and all that it has started.
+    static void end(Process process) {
+        List<ProcessHandle> all = process.descendants().toList();
+        process.destroyForcibly();
+        all.forEach(ProcessHandle::destroyForcibly);
+    }
+
+    /// An application that is not started yet.
+    ProcessBuilder application(Map<String, String> settings, List<String> arguments) {
+        var options = new ArrayList<String>(List.of("-Xmx1g"));
+        everyRun(settings).forEach((name, value) -> options.add("-D" + name + "=" + value));
+        return java(options, Application.class.getName(), arguments);
+    }
+
+    /// A virtual machine with Spark on its class path.
+    ProcessBuilder java(List<String> options, String main, List<String> arguments) {
         var command = new ArrayList<String>();
         Path java = Path.of(System.getProperty("java.home"));
         command.add(java.resolve("bin/java").toString());
         command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ", -1)));
-        command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g"));
+        command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        command.addAll(options);
         command.addAll(List.of("-cp", classes + ":" + home.resolve("conf") + ":" + jars + "/*"));
-        everyRun(settings).forEach((name, value) -> command.add("-D" + name + "=" + value));
-        command.add(Application.class.getName());
+        command.add(main);
         command.addAll(arguments);
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .directory(home.toFile())
-                .redirectErrorStream(true)
-                .redirectOutput(out.toFile());
+        ProcessBuilder builder = new ProcessBuilder(command).directory(home.toFile());
         builder.environment()
                 .putAll(Map.of(
                         "JAVA_HOME",
@@ -99,22 +136,7 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
                         "2.13",
                         "SPARK_LOCAL_IP",
                         "127.0.0.1"));
-        Process driver = builder.start();
-        boolean isOver = false;
-        try {
-            isOver = driver.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
-        } finally {
-            List<ProcessHandle> all = driver.descendants().toList();
-            driver.destroyForcibly();
-            all.forEach(ProcessHandle::destroyForcibly);
-        }
-        String trouble = "";
-        if (!isOver) {
-            trouble = "not over after " + limit.toSeconds() + " s; see " + out;
-        } else if (driver.exitValue() != 0) {
-            trouble = "ended with status " + driver.exitValue() + "; see " + out;
-        }
-        return outcome(Files.readAllLines(out), trouble);
+        return builder;
     }
 
     private Map<String, String> everyRun(Map<String, String> settings) {

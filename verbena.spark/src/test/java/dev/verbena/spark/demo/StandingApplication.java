@@ -1,0 +1,158 @@
+package dev.verbena.spark.demo;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/// An application that stays, and runs the jobs that it is told. It tells what Spark has counted for each, and the
+/// system what its executors have used.
+///
+/// @param scratch where its executors have their files, in memory
+record StandingApplication(Process driver, BufferedReader out, Writer in, List<ProcessHandle> executors, Path scratch)
+        implements AutoCloseable {
+    /// What a job has come to.
+    ///
+    /// @param result one line, the same for each contender
+    /// @param writeSeconds of all map tasks, writing
+    /// @param waitSeconds of all reduce tasks, waiting for blocks
+    /// @param cpuSeconds of the executors' processes, with their compilers and collectors
+    /// @param gigabytes shuffled, as they are in map outputs
+    record Measured(
+            String result,
+            double seconds,
+            double writeSeconds,
+            double waitSeconds,
+            double cpuSeconds,
+            double gigabytes) {}
+
+    /// Starts an application, and waits for its executors.
+    ///
+    /// @param builder of a process with [Application] that is [Application#ASKED]
+    /// @param log for what Spark has to say
+    static StandingApplication start(ProcessBuilder builder, Path log, Path scratch) throws IOException {
+        Process driver = builder.redirectError(log.toFile()).start();
+        BufferedReader out = driver.inputReader(StandardCharsets.UTF_8);
+        String line = out.readLine();
+        while (line != null && !line.startsWith("ready ")) {
+            line = out.readLine();
+        }
+        if (line == null) {
+            SparkRun.end(driver);
+            throw new IOException("an application has ended; see " + log);
+        }
+        String id = line.substring("ready ".length());
+        List<ProcessHandle> executors = ProcessHandle.allProcesses()
+                .filter(process -> {
+                    String command = commandOf(process);
+                    return command.contains("CoarseGrainedExecutorBackend") && command.contains(id);
+                })
+                .toList();
+        return new StandingApplication(
+                driver, out, driver.outputWriter(StandardCharsets.UTF_8), executors, scratch);
+    }
+
+    /// The whole of it, which may be longer than the JDK shows.
+    private static String commandOf(ProcessHandle process) {
+        try {
+            return Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            return ""; // it has ended
+        }
+    }
+
+    Measured run(String job) throws IOException {
+        double cpu = cpuSeconds();
+        in.write(job + "\n");
+        in.flush();
+        Map<String, Long> metrics = new HashMap<>();
+        String result = "";
+        double seconds = 0;
+        for (String line = out.readLine(); ; line = out.readLine()) {
+            if (line == null) {
+                throw new IOException(job + ": the application has ended");
+            }
+            String[] words = line.split(" ", 4);
+            switch (words[0]) {
+                case "result" -> {
+                    seconds = Long.parseLong(words[2]) / 1e9;
+                    result = words[3];
+                }
+                case "metric" -> metrics.put(words[1], Long.parseLong(words[2]));
+                case "end" -> {
+                    return new Measured(
+                            result,
+                            seconds,
+                            metrics.get("write.ns") / 1e9,
+                            metrics.get("fetch.wait.ms") / 1e3,
+                            cpuSeconds() - cpu,
+                            metrics.get("write.bytes") / 1e9);
+                }
+                default -> {} // of Spark
+            }
+        }
+    }
+
+    private double cpuSeconds() {
+        return executors.stream()
+                .mapToDouble(process -> process.info().totalCpuDuration().orElseThrow().toNanos() / 1e9)
+                .sum();
+    }
+
+    /// What the executors have in memory now: their own pages and shared ones, each once, and files in memory.
+    long memoryBytes() throws IOException {
+        long kilobytes = 0;
+        for (ProcessHandle each : executors) {
+            for (String line : Files.readAllLines(Path.of("/proc", Long.toString(each.pid()), "smaps_rollup"))) {
+                if (line.startsWith("Pss_Anon:") || line.startsWith("Pss_Shmem:")) {
+                    kilobytes += Long.parseLong(line.replaceAll("\\D", ""));
+                }
+            }
+        }
+        return (kilobytes << 10) + fileBytes(scratch);
+    }
+
+    private static long fileBytes(Path folder) throws IOException {
+        if (!Files.exists(folder)) {
+            return 0;
+        }
+        long sum = 0;
+        try (Stream<Path> all = Files.walk(folder)) {
+            for (Path each : (Iterable<Path>) all::iterator) {
+                try {
+                    sum += Files.isRegularFile(each) ? Files.size(each) : 0;
+                } catch (NoSuchFileException e) {
+                    continue; // it was there a moment ago
+                }
+            }
+        } catch (java.io.UncheckedIOException e) { // a folder was there a moment ago
+            return sum;
+        }
+        return sum;
+    }
+
+    /// What the shuffle managers of both executors have counted; then the application ends.
+    Map<String, Long> finish() throws IOException {
+        in.close();
+        Map<String, Long> counters = new HashMap<>();
+        for (String line = out.readLine(); line != null; line = out.readLine()) {
+            String[] words = line.split(" ", 4);
+            if (words[0].equals("counter")) {
+                counters.put(words[1], Long.parseLong(words[2]));
+            }
+        }
+        return counters;
+    }
+
+    @Override
+    public void close() {
+        SparkRun.end(driver);
+    }
+}
