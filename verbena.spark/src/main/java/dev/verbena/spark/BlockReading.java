@@ -2,6 +2,7 @@ package dev.verbena.spark;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -136,22 +137,82 @@ final class BlockReading implements AutoCloseable {
 
     private List<Placed> place(List<Wanted> wanted, Map<RemoteExecutor.Key, MapOutputTable.Entry> found)
             throws InterruptedException {
+        var whole = new LinkedHashMap<RemoteExecutor.Key, MapOutputTable.Entry>();
+        for (Wanted block : wanted) {
+            MapOutputTable.Entry entry = found.get(block.key());
+            if (entry != null) {
+                if (block.end() > entry.partitions()) {
+                    throw damaged(block, "has " + entry.partitions() + " partitions");
+                }
+                if (peer.indexes().find(block.key()) == null && peer.indexes().hasRoom(entry.partitions())) {
+                    whole.put(block.key(), entry);
+                }
+            }
+        }
+        Map<RemoteExecutor.Key, long[]> indexes = readIndexes(whole);
         var placed = new ArrayList<Placed>();
-        List<Wanted> here =
-                wanted.stream().filter(block -> found.containsKey(block.key())).toList();
-        MemoryRegion into = buffer(2L * Long.BYTES * here.size()).region();
+        var others = new ArrayList<Wanted>();
+        for (Wanted block : wanted) {
+            MapOutputTable.Entry entry = found.get(block.key());
+            if (entry != null) {
+                long[] index = indexes.getOrDefault(block.key(), peer.indexes().find(block.key()));
+                if (index == null) {
+                    others.add(block);
+                } else {
+                    placed.add(placed(block, entry, index[block.first()], index[block.end()]));
+                }
+            }
+        }
+        placeByParts(others, found, placed);
+        return placed;
+    }
+
+    /// Reads indexes as a whole, and keeps them for other reducers.
+    private Map<RemoteExecutor.Key, long[]> readIndexes(Map<RemoteExecutor.Key, MapOutputTable.Entry> of)
+            throws InterruptedException {
+        if (of.isEmpty()) {
+            return Map.of();
+        }
+        MemoryRegion into = buffer(of.values().stream()
+                        .mapToLong(entry -> MapOutput.indexBytes(entry.partitions()))
+                        .sum())
+                .region();
         var reads = new ArrayList<WorkRequest>();
-        var entries = new ArrayList<MapOutputTable.Entry>();
-        for (int i = 0; i < here.size(); i++) {
-            Wanted block = here.get(i);
-            MapOutputTable.Entry entry = Objects.requireNonNull(found.get(block.key()));
-            entries.add(entry);
-            RemoteMemory memory = memory(entry);
+        long at = 0;
+        for (MapOutputTable.Entry entry : of.values()) {
+            int bytes = (int) MapOutput.indexBytes(entry.partitions());
+            reads.add(connection.readAsync(into, at, bytes, memory(entry), 0));
+            at += bytes;
+        }
+        await(reads);
+        var indexes = new HashMap<RemoteExecutor.Key, long[]>();
+        at = 0;
+        for (Map.Entry<RemoteExecutor.Key, MapOutputTable.Entry> each : of.entrySet()) {
+            var index = new long[each.getValue().partitions() + 1];
+            for (int i = 0; i < index.length; i++) {
+                index[i] = into.segment().get(MapOutput.OFFSET, at + (long) i * Long.BYTES);
+            }
+            at += (long) index.length * Long.BYTES;
+            indexes.put(each.getKey(), index);
+            peer.indexes().keep(each.getKey(), index);
+        }
+        return indexes;
+    }
+
+    /// Reads two numbers for each block.
+    private void placeByParts(
+            List<Wanted> blocks, Map<RemoteExecutor.Key, MapOutputTable.Entry> found, List<Placed> placed)
+            throws InterruptedException {
+        if (blocks.isEmpty()) {
+            return;
+        }
+        MemoryRegion into = buffer(2L * Long.BYTES * blocks.size()).region();
+        var reads = new ArrayList<WorkRequest>();
+        for (int i = 0; i < blocks.size(); i++) {
+            Wanted block = blocks.get(i);
+            RemoteMemory memory = memory(Objects.requireNonNull(found.get(block.key())));
             long at = 2L * Long.BYTES * i;
             long first = (long) block.first() * Long.BYTES;
-            if (block.end() > entry.partitions()) {
-                throw damaged(block, "has " + entry.partitions() + " partitions");
-            }
             if (block.end() == block.first() + 1) {
                 reads.add(connection.readAsync(into, at, 2 * Long.BYTES, memory, first));
             } else {
@@ -161,17 +222,20 @@ final class BlockReading implements AutoCloseable {
             }
         }
         await(reads);
-        for (int i = 0; i < here.size(); i++) {
+        for (int i = 0; i < blocks.size(); i++) {
+            Wanted block = blocks.get(i);
             long begin = into.segment().get(MapOutput.OFFSET, 2L * Long.BYTES * i);
             long end = into.segment().get(MapOutput.OFFSET, 2L * Long.BYTES * i + Long.BYTES);
-            MapOutputTable.Entry entry = entries.get(i);
-            long index = MapOutput.indexBytes(entry.partitions());
-            if (begin < 0 || begin > end || end > entry.bytes() - index) {
-                throw damaged(here.get(i), "is from " + begin + " to " + end);
-            }
-            placed.add(new Placed(here.get(i), entry, index + begin, end - begin));
+            placed.add(placed(block, Objects.requireNonNull(found.get(block.key())), begin, end));
         }
-        return placed;
+    }
+
+    private Placed placed(Wanted block, MapOutputTable.Entry entry, long begin, long end) {
+        long index = MapOutput.indexBytes(entry.partitions());
+        if (begin < 0 || begin > end || end > entry.bytes() - index) {
+            throw damaged(block, "is from " + begin + " to " + end);
+        }
+        return new Placed(block, entry, index + begin, end - begin);
     }
 
     private ConnectionException damaged(Wanted block, String what) {

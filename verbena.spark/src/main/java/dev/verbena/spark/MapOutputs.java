@@ -81,6 +81,11 @@ final class MapOutputs implements AutoCloseable {
 
     // ---- memory
 
+    /// Whether there is a device; without one all outputs go to files.
+    boolean isReadable() {
+        return table != null;
+    }
+
     /// Sets bytes aside; false when that would be more than the limit, or there is no device.
     private boolean reserve(long bytes) {
         if (table == null) {

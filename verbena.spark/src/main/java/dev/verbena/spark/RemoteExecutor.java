@@ -42,6 +42,8 @@ final class RemoteExecutor implements AutoCloseable {
     /// Outputs whose slot was read. An output never changes, and a later one has another number.
     private final Map<Key, MapOutputTable.Entry> entries = new ConcurrentHashMap<>();
 
+    private final OutputIndexes indexes = new OutputIndexes();
+
     // Guarded by this.
     private @Nullable Directory directory;
     private @Nullable Way way;
@@ -201,6 +203,7 @@ final class RemoteExecutor implements AutoCloseable {
             }
         }
         entries.clear();
+        indexes.clear();
     }
 
     MapOutputTable.@Nullable Entry known(int shuffleId, long mapId) {
@@ -211,8 +214,14 @@ final class RemoteExecutor implements AutoCloseable {
         entries.put(new Key(entry.shuffleId(), entry.mapId()), entry);
     }
 
+    /// What is known of where partitions begin.
+    OutputIndexes indexes() {
+        return indexes;
+    }
+
     void forget(int shuffleId) {
         entries.keySet().removeIf(key -> key.shuffleId() == shuffleId);
+        indexes.forget(shuffleId);
     }
 
     @Override

@@ -42,9 +42,16 @@ final class StagedOutput implements AutoCloseable {
     }
 
     void copyTo(MemorySegment to) {
-        for (long done = 0; done < bytes; done += MapOutputs.CHUNK_BYTES) {
-            long part = Math.min(bytes - done, MapOutputs.CHUNK_BYTES);
-            MemorySegment.copy(chunks.get((int) (done / MapOutputs.CHUNK_BYTES)), 0, to, done, part);
+        copyTo(to, 0);
+    }
+
+    /// Copies as many bytes as `to` has, from `offset`.
+    void copyTo(MemorySegment to, long offset) {
+        for (long done = 0; done < to.byteSize(); ) {
+            long at = (offset + done) % MapOutputs.CHUNK_BYTES;
+            long part = Math.min(to.byteSize() - done, MapOutputs.CHUNK_BYTES - at);
+            MemorySegment.copy(chunks.get((int) ((offset + done) / MapOutputs.CHUNK_BYTES)), at, to, done, part);
+            done += part;
         }
     }
 

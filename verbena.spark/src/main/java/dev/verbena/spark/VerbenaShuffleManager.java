@@ -9,14 +9,17 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleHandle;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
+import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
+import org.apache.spark.shuffle.ShuffleWriter;
+import org.apache.spark.shuffle.sort.BypassMergeSortShuffleHandle;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.jspecify.annotations.Nullable;
 
 /// A shuffle by one-sided READ, for Apache Spark 4: `spark.shuffle.manager=dev.verbena.spark.VerbenaShuffleManager`.
 ///
-/// Map outputs are written by Spark's own sort writers, into registered memory. Reducers READ blocks of other
-/// executors there, within a host through shared memory, else over the network. Spark's own transport carries what
-/// cannot be read: outputs in files, and all blocks of an executor without a device.
+/// Map outputs are written into registered memory, those that are sorted by Spark's own writers. Reducers READ
+/// blocks of other executors there, within a host through shared memory, else over the network. Spark's own
+/// transport carries what cannot be read: outputs in files, and all blocks of an executor without a device.
 ///
 /// Spark makes one in the driver and in each executor. Any thread may use it.
 public final class VerbenaShuffleManager extends SortShuffleManager {
@@ -95,6 +98,21 @@ public final class VerbenaShuffleManager extends SortShuffleManager {
                 .getMapSizesByExecutorId(handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition);
         var source = new VerbenaShuffleReader.Source(blocks, canUseBatchFetch(startPartition, endPartition, task));
         return new VerbenaShuffleReader<>(base.dependency(), source, executor().client(), task, metrics);
+    }
+
+    @Override
+    public <K, V> ShuffleWriter<K, V> getWriter(
+            ShuffleHandle handle, long mapId, TaskContext task, ShuffleWriteMetricsReporter metrics) {
+        ShuffleWriter<K, V> ofSpark = super.getWriter(handle, mapId, task, metrics); // and Spark knows the output
+        if (handle instanceof BypassMergeSortShuffleHandle<?, ?>) {
+            @SuppressWarnings("unchecked") // Spark has the types of a handle by its number only
+            var few = (BypassMergeSortShuffleHandle<K, V>) handle;
+            var output = new UnsortedWriter.Output(mapId, resolver, executor());
+            if (executor().outputs().isReadable() && few.dependency().rowBasedChecksums().length == 0) {
+                return new UnsortedWriter<>(few.dependency(), output, metrics);
+            }
+        }
+        return ofSpark;
     }
 
     /// Withdraws the keys of all outputs of the shuffle.

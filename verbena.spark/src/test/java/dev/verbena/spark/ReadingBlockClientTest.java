@@ -248,6 +248,21 @@ class ReadingBlockClientTest {
         assertThat(pair.fetch("shuffle_0_1_0")).containsEntry("shuffle_0_1_0", "here");
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, OutputIndexes.PARTITIONS_MAX, OutputIndexes.PARTITIONS_MAX + 1})
+    void anIndexOfAnyLengthLeadsToItsBlocks(int partitions) throws Exception {
+        Pair pair = new Pair("shm", "64m");
+        String[] texts = IntStream.range(0, partitions).mapToObj(i -> "<" + i + ">").toArray(String[]::new);
+        pair.add(0, 1, texts);
+        String last = "shuffle_0_1_" + (partitions - 1);
+        for (int i = 0; i < 2; i++) { // it may be known the second time
+            assertThat(pair.fetch("shuffle_0_1_0", last, "shuffle_0_1_0_" + partitions))
+                    .containsEntry("shuffle_0_1_0", texts[0])
+                    .containsEntry(last, texts[partitions - 1])
+                    .containsEntry("shuffle_0_1_0_" + partitions, String.join("", texts));
+        }
+    }
+
     @Test
     void aMistakeWhileReadingIsAnswered() throws Exception {
         Pair pair = new Pair("shm", "64m");

@@ -29,7 +29,8 @@ import scala.Tuple2;
 /// executors have counted. Its settings are system properties, as `spark-submit` sets them.
 ///
 /// A line is `result JOB NANOS TEXT`, `metric NAME NUMBER` of Spark, or `counter NAME NUMBER` of all executors. An
-/// application that is told its jobs one by one prints `ready` and its name before the first, and `end` after the metrics of each.
+/// application that is told its jobs one by one prints `ready` and its name before the first, and `end` after the
+/// metrics of each.
 public final class Application {
     /// In place of jobs: the standard input names them, a line each.
     static final String ASKED = "-";
@@ -41,9 +42,9 @@ public final class Application {
 
     /// Runs the jobs.
     ///
-    /// @param args records, partitions, partitions of the job with small blocks, a file of text, jobs by name and with
-    /// commas or [#ASKED]; and a file to be made by the task that ends its executor, or nothing
-    public static void main(String[] args) throws IOException, TimeoutException {
+    /// @param args records, partitions, partitions of the job with small blocks, a file of text, jobs by name and
+    /// with commas or [#ASKED]; and a file to be made by the task that ends its executor, or nothing
+    public static void main(String[] args) throws IOException, TimeoutException, InterruptedException {
         try (SparkSession session = SparkSession.builder().appName("spark-demo").getOrCreate()) {
             var metrics = new Metrics();
             session.sparkContext().addSparkListener(metrics);
@@ -71,8 +72,10 @@ public final class Application {
     }
 
     private static void answer(SparkSession session, Map<String, Jobs.Job> jobs, Metrics metrics)
-            throws IOException, TimeoutException {
-        counters(session); // both executors are there then
+            throws IOException, TimeoutException, InterruptedException {
+        while (session.sparkContext().statusTracker().getExecutorInfos().length <= EXECUTORS) { // and the driver
+            Thread.sleep(20); // a job would change the samples that bounds of later ones come from
+        }
         System.out.println("ready " + session.sparkContext().applicationId());
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String name = in.readLine(); name != null; name = in.readLine()) {

@@ -6,6 +6,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -81,8 +82,8 @@ public final class SparkBench {
 
     /// Measures.
     ///
-    /// @param args the build's folder, that of Spark's jars, the class path for Spark's processes, the agent's jar, and
-    /// options
+    /// @param args the build's folder, that of Spark's jars, the class path for Spark's processes, the agent's jar,
+    /// and options
     public static void main(String[] args) throws Exception {
         Options options;
         try {
@@ -107,7 +108,7 @@ public final class SparkBench {
                 Locale.ROOT,
                 "date          %s%nprocessor     %d usable cores, %s%nload at start %.2f%nmeasured      Spark %s, two executors"
                         + " of one core each, %,d records; medians of %d rounds in turns after %d that do not count%n%n",
-                ZonedDateTime.now().truncatedTo(ChronoUnit.SECONDS),
+                ZonedDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS),
                 Runtime.getRuntime().availableProcessors(),
                 processor(),
                 load(),
@@ -243,7 +244,8 @@ public final class SparkBench {
     private void table(String job) {
         System.out.printf("%-26s %-22s %-22s %-22s %-22s%n", job, "wall s", "write s", "fetch wait s", "CPU s per GB");
         for (Contender each : contenders) {
-            List<StandingApplication.Measured> all = Objects.requireNonNull(each.measured().get(job));
+            List<StandingApplication.Measured> all =
+                    Objects.requireNonNull(each.measured().get(job));
             System.out.printf(
                     "  %-24s %-22s %-22s %-22s %-22s%n",
                     each.name(),
@@ -252,8 +254,10 @@ public final class SparkBench {
                     figure(all, StandingApplication.Measured::waitSeconds),
                     figure(all, one -> one.cpuSeconds() / one.gigabytes()));
         }
-        double megabytes =
-                1_000 * Objects.requireNonNull(contenders.getFirst().measured().get(job)).getFirst().gigabytes();
+        double megabytes = 1_000
+                * Objects.requireNonNull(contenders.getFirst().measured().get(job))
+                        .getFirst()
+                        .gigabytes();
         System.out.printf(Locale.ROOT, "  %.1f MB shuffled%n%n", megabytes);
     }
 
@@ -265,8 +269,7 @@ public final class SparkBench {
     private static String range(double[] values) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);
-        return String.format(
-                Locale.ROOT, "%.3f (%.3f to %.3f)", median(sorted), sorted[0], sorted[sorted.length - 1]);
+        return String.format(Locale.ROOT, "%.3f (%.3f to %.3f)", median(sorted), sorted[0], sorted[sorted.length - 1]);
     }
 
     private static double median(double[] values) {

@@ -95,8 +95,7 @@ final class SparkCable implements AutoCloseable {
     /// Starts a process of Spark's cluster, and waits for the line that says that it is ready.
     private void daemon(SparkRun home, int end, String main, String ready, List<String> arguments, Path scratch)
             throws IOException {
-        ProcessBuilder builder =
-                home.java(List.of("-Xmx256m", "-Dspark.local.dir=" + scratch), main, arguments);
+        ProcessBuilder builder = home.java(List.of("-Xmx256m", "-Dspark.local.dir=" + scratch), main, arguments);
         Process process = at(end, builder).redirectErrorStream(true).start();
         processes.add(process);
         BufferedReader out = process.inputReader(StandardCharsets.UTF_8);

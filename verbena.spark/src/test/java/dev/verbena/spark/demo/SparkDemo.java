@@ -42,8 +42,8 @@ public final class SparkDemo {
 
     /// Runs all of it; the status is 1 when something has failed.
     ///
-    /// @param args the build's folder, that of Spark's jars, the class path for Spark's processes, the checkout, and
-    /// `--small` or nothing
+    /// @param args the build's folder, that of Spark's jars, the class path for Spark's processes, the checkout,
+    /// and `--small` or nothing
     public static void main(String[] args) throws IOException, InterruptedException {
         boolean isSmall = args.length > 4 && args[4].equals("--small");
         var spark = new SparkRun(Path.of(args[0], "home"), Path.of(args[1]), args[2], LIMIT);
@@ -57,7 +57,8 @@ public final class SparkDemo {
     }
 
     private boolean run(boolean isSmall) throws IOException, InterruptedException {
-        System.out.println("Spark " + package$.MODULE$.SPARK_VERSION() + ", two executors of one core each, " + records + " records; jobs: " + JOBS);
+        System.out.println("Spark " + package$.MODULE$.SPARK_VERSION() + ", two executors of one core each, " + records
+                + " records; jobs: " + JOBS);
         SparkRun.Outcome sorted = application("sort", Map.of(), JOBS, "");
         if (!judge("sort shuffle", sorted.trouble().isEmpty(), sorted.trouble())) {
             return false;

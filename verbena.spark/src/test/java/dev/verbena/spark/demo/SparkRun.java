@@ -105,6 +105,7 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
         List<ProcessHandle> all = process.descendants().toList();
         process.destroyForcibly();
         all.forEach(ProcessHandle::destroyForcibly);
+        all.forEach(each -> each.onExit().join()); // their files can be deleted then
     }
 
     /// An application that is not started yet.

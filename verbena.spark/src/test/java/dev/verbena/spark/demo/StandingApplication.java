@@ -4,13 +4,16 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /// An application that stays, and runs the jobs that it is told. It tells what Spark has counted for each, and the
 /// system what its executors have used.
@@ -55,14 +58,14 @@ record StandingApplication(Process driver, BufferedReader out, Writer in, List<P
                     return command.contains("CoarseGrainedExecutorBackend") && command.contains(id);
                 })
                 .toList();
-        return new StandingApplication(
-                driver, out, driver.outputWriter(StandardCharsets.UTF_8), executors, scratch);
+        return new StandingApplication(driver, out, driver.outputWriter(StandardCharsets.UTF_8), executors, scratch);
     }
 
     /// The whole of it, which may be longer than the JDK shows.
     private static String commandOf(ProcessHandle process) {
         try {
-            return Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"), StandardCharsets.ISO_8859_1);
+            return Files.readString(
+                    Path.of("/proc", Long.toString(process.pid()), "cmdline"), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
             return ""; // it has ended
         }
@@ -90,10 +93,10 @@ record StandingApplication(Process driver, BufferedReader out, Writer in, List<P
                     return new Measured(
                             result,
                             seconds,
-                            metrics.get("write.ns") / 1e9,
-                            metrics.get("fetch.wait.ms") / 1e3,
+                            metrics.getOrDefault("write.ns", 0L) / 1e9,
+                            metrics.getOrDefault("fetch.wait.ms", 0L) / 1e3,
                             cpuSeconds() - cpu,
-                            metrics.get("write.bytes") / 1e9);
+                            metrics.getOrDefault("write.bytes", 0L) / 1e9);
                 }
                 default -> {} // of Spark
             }
@@ -102,7 +105,8 @@ record StandingApplication(Process driver, BufferedReader out, Writer in, List<P
 
     private double cpuSeconds() {
         return executors.stream()
-                .mapToDouble(process -> process.info().totalCpuDuration().orElseThrow().toNanos() / 1e9)
+                .mapToDouble(process ->
+                        process.info().totalCpuDuration().orElseThrow().toNanos() / 1e9)
                 .sum();
     }
 
@@ -123,19 +127,25 @@ record StandingApplication(Process driver, BufferedReader out, Writer in, List<P
         if (!Files.exists(folder)) {
             return 0;
         }
-        long sum = 0;
-        try (Stream<Path> all = Files.walk(folder)) {
-            for (Path each : (Iterable<Path>) all::iterator) {
-                try {
-                    sum += Files.isRegularFile(each) ? Files.size(each) : 0;
-                } catch (NoSuchFileException e) {
-                    continue; // it was there a moment ago
-                }
+        var sum = new AtomicLong();
+        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                sum.addAndGet(attributes.size());
+                return FileVisitResult.CONTINUE;
             }
-        } catch (java.io.UncheckedIOException e) { // a folder was there a moment ago
-            return sum;
-        }
-        return sum;
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException e) {
+                return FileVisitResult.CONTINUE; // it was there a moment ago
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException e) {
+                return FileVisitResult.CONTINUE; // the same
+            }
+        });
+        return sum.get();
     }
 
     /// What the shuffle managers of both executors have counted; then the application ends.
