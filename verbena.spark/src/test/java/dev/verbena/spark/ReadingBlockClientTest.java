@@ -252,7 +252,8 @@ class ReadingBlockClientTest {
     @ValueSource(ints = {1, OutputIndexes.PARTITIONS_MAX, OutputIndexes.PARTITIONS_MAX + 1})
     void anIndexOfAnyLengthLeadsToItsBlocks(int partitions) throws Exception {
         Pair pair = new Pair("shm", "64m");
-        String[] texts = IntStream.range(0, partitions).mapToObj(i -> "<" + i + ">").toArray(String[]::new);
+        String[] texts =
+                IntStream.range(0, partitions).mapToObj(i -> "<" + i + ">").toArray(String[]::new);
         pair.add(0, 1, texts);
         String last = "shuffle_0_1_" + (partitions - 1);
         for (int i = 0; i < 2; i++) { // it may be known the second time

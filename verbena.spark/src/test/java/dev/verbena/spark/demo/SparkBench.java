@@ -29,32 +29,47 @@ public final class SparkBench {
     private static final String SHM = "Verbena shm";
     private static final String ROCE = "Verbena rocev2";
     private static final String BLOCKS = "blocks";
-    private static final int WARM_UPS = 2;
+    private static final List<String> JOBS = List.of("sort", "group", "join", BLOCKS, "move", "revenue");
     private static final Duration LIMIT = Duration.ofMinutes(6);
     private static final String JAVA = "--enable-native-access=ALL-UNNAMED -XX:+UseSerialGC";
 
     /// What was asked for.
     ///
+    /// @param warmUps rounds that do not count
+    /// @param sides partitions on both sides of the shuffle that has many small blocks
+    /// @param names of contenders, in part; none for all
     /// @param network a rate for the wire between two hosts, as `tc` has it; empty for one host
-    private record Options(int rounds, int records, List<String> jobs, String network) {
+    private record Options(
+            int rounds, int warmUps, int records, int sides, List<String> jobs, List<String> names, String network) {
         private static Options of(List<String> args) {
-            int rounds = 5;
-            int records = 400_000;
-            String jobs = "sort,group,join,blocks,move,revenue";
+            boolean isQuick = args.contains("--quick");
+            int rounds = isQuick ? 2 : 5;
+            List<String> jobs = JOBS;
+            List<String> names = List.of();
             String network = "";
             for (int i = 0; i < args.size(); i++) {
                 switch (args.get(i)) {
-                    case "--quick" -> {
-                        rounds = 2;
-                        records = 100_000;
-                    }
+                    case "--quick" -> {} // known already
                     case "--rounds" -> rounds = Integer.parseInt(args.get(++i));
-                    case "--only" -> jobs = args.get(++i);
+                    case "--only" -> {
+                        List<String> words = List.of(args.get(++i).split(",", -1));
+                        List<String> some =
+                                JOBS.stream().filter(words::contains).toList();
+                        jobs = some.isEmpty() ? JOBS : some;
+                        names = words.stream()
+                                .filter(word -> !JOBS.contains(word))
+                                .toList();
+                    }
                     case "--network" -> network = args.get(++i);
                     default -> throw new IllegalArgumentException("bench spark: unknown option " + args.get(i));
                 }
             }
-            return new Options(rounds, records, List.of(jobs.split(",", -1)), network);
+            return new Options(
+                    rounds, isQuick ? 1 : 2, isQuick ? 100_000 : 400_000, isQuick ? 50 : 200, jobs, names, network);
+        }
+
+        private boolean isWanted(String name) {
+            return names.isEmpty() || names.stream().anyMatch(name::contains);
         }
     }
 
@@ -115,9 +130,9 @@ public final class SparkBench {
                 package$.MODULE$.SPARK_VERSION(),
                 options.records(),
                 options.rounds(),
-                WARM_UPS);
+                options.warmUps());
         start();
-        for (int round = 0; round < WARM_UPS; round++) {
+        for (int round = 0; round < options.warmUps(); round++) {
             measureAll(false);
         }
         for (int round = 0; round < options.rounds(); round++) {
@@ -177,6 +192,9 @@ public final class SparkBench {
     }
 
     private void add(String name, String manager, String java, Map<String, String> settings) throws IOException {
+        if (!options.isWanted(name)) {
+            return;
+        }
         System.err.println("verbena: starting " + name + " ...");
         String folder = name.replaceAll("[^A-Za-z0-9]+", "-");
         var all = new TreeMap<String, String>(settings);
@@ -185,7 +203,8 @@ public final class SparkBench {
         Path files = scratch.resolve(folder);
         all.put("spark.local.dir", files.toString());
         SparkRun spark = home(folder);
-        List<String> arguments = List.of(Integer.toString(options.records()), "8", "200", "", Application.ASKED);
+        List<String> arguments = List.of(
+                Integer.toString(options.records()), "8", Integer.toString(options.sides()), "", Application.ASKED);
         SparkCable between = cable;
         ProcessBuilder builder =
                 between == null ? spark.application(all, arguments) : between.application(spark, all, arguments);
