@@ -19,7 +19,7 @@ import verbena.tools.report.Report;
         description = {
             "",
             "Measures in turn, round by round, two processes of this host each: Netty's echo and a stream between two"
-                    + " blocking socket channels, over the JDK's TCP, and with the agent over shm and rocev2."
+                    + " blocking socket channels, over the JDK's TCP, and with the agent over shm, rocev2 and iwarp."
                     + " The programs are the same; only the options of their virtual machines differ. The echo runs"
                     + " over the transport of verbena.netty too. Prints"
                     + " medians, and whether each goal of docs/performance.md is reached. Nothing else should run.",
@@ -44,6 +44,11 @@ public final class NioBench implements Callable<Integer> {
         System.exit(Settings.run(new NioBench(), args));
     }
 
+    private NioPair over(String kind) {
+        return NioPair.unmodified(
+                "Verbena " + kind, List.of("-javaagent:" + agent, "-Dverbena.nio.device=" + kind + "@127.0.0.1"));
+    }
+
     @Override
     public Integer call() throws Exception {
         settings.check();
@@ -53,8 +58,8 @@ public final class NioBench implements Callable<Integer> {
         try {
             pairs.add(NioPair.unmodified(JDK, List.of("-Dio.netty.transport.noNative=true")));
             pairs.add(NioPair.unmodified(SHM, List.of("-javaagent:" + agent)));
-            pairs.add(NioPair.unmodified(
-                    "Verbena rocev2", List.of("-javaagent:" + agent, "-Dverbena.nio.device=rocev2@127.0.0.1")));
+            pairs.add(over("rocev2"));
+            pairs.add(over("iwarp"));
             pairs.add(NioPair.ofTransport("verbena.netty shm", List.of()));
             pairs.add(NioPair.ofTransport(
                     "verbena.netty rocev2", List.of("-D" + NettyTransport.DEVICE + "=rocev2@127.0.0.1")));

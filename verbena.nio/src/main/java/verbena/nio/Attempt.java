@@ -103,10 +103,13 @@ final class Attempt {
         StreamChannel made = null;
         boolean done = false;
         try {
+            InetSocketAddress to = ChosenDevice.hasPortsOfTcp()
+                    ? new InetSocketAddress(peer.getAddress(), MappedPort.ask(peer, Routes.waitForPort()))
+                    : peer;
             StreamOptions options = choices.stream().withConnectTimeout(Routes.wait(peer));
             made = StreamChannel.open(ChosenDevice.choose(options));
             keep(made, bound);
-            done = bound == null ? made.connectTo(peer) : made.connectTo(address(bound), peer);
+            done = bound == null ? made.connectTo(to) : made.connectTo(address(bound), to);
             if (done) {
                 keep(made, null);
                 Opener.quietly(bound); // it has held the port
@@ -210,7 +213,9 @@ final class Attempt {
                 case IOException e -> throw e;
                 default -> throw new IOException("connect: " + peer + ": " + failure.getMessage(), failure);
             }
-            return stream != null ? new Carrier.ByStream(stream) : new Carrier.ByTcp(Objects.requireNonNull(tcp));
+            return stream != null
+                    ? Carrier.ByStream.connected(stream, peer)
+                    : new Carrier.ByTcp(Objects.requireNonNull(tcp));
         } finally {
             lock.unlock();
         }

@@ -7,7 +7,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
@@ -59,8 +58,24 @@ sealed interface Carrier {
     /// @param waits whether the caller may wait so long
     void close(int lingerSeconds, boolean waits) throws IOException;
 
-    /// By RDMA.
-    record ByStream(StreamChannel stream) implements Carrier {
+    /// By RDMA. Both addresses are those that programs know: the ports of a [MappedPort] do not show.
+    record ByStream(
+            StreamChannel stream,
+            @Nullable InetSocketAddress local,
+            @Nullable InetSocketAddress remote) implements Carrier {
+        /// At a listener with this port.
+        static ByStream accepted(StreamChannel stream, int port) {
+            InetSocketAddress local = stream.localAddress()
+                    .map(at -> new InetSocketAddress(at.getAddress(), port))
+                    .orElse(null);
+            return new ByStream(stream, local, stream.peerAddress().orElse(null));
+        }
+
+        /// To this peer.
+        static ByStream connected(StreamChannel stream, InetSocketAddress peer) {
+            return new ByStream(stream, stream.localAddress().orElse(null), peer);
+        }
+
         private static long in(long bytes) {
             NioCounters.RDMA_IN.add(Math.max(0, bytes));
             return bytes;
@@ -109,18 +124,6 @@ sealed interface Carrier {
         @Override
         public boolean isOpen() {
             return stream.isOpen();
-        }
-
-        @Override
-        public @Nullable InetSocketAddress local() {
-            Optional<InetSocketAddress> address = stream.localAddress();
-            return address.isPresent() ? address.get() : null;
-        }
-
-        @Override
-        public @Nullable InetSocketAddress remote() {
-            Optional<InetSocketAddress> address = stream.peerAddress();
-            return address.isPresent() ? address.get() : null;
         }
 
         @Override

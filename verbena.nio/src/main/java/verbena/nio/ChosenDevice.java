@@ -1,6 +1,7 @@
 package verbena.nio;
 
 import java.net.InetAddress;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamOptions;
@@ -15,6 +16,7 @@ import verbena.verbs.TransportType;
 final class ChosenDevice {
     private static final String NAME = System.getProperty("verbena.nio.device", "");
 
+    private static @Nullable Device found;
     private static @Nullable Context opened;
 
     private ChosenDevice() {}
@@ -37,7 +39,7 @@ final class ChosenDevice {
     /// @throws RuntimeException as [#choose]
     static void check() {
         if (!NAME.isEmpty()) {
-            Device _ = Device.named(NAME);
+            Device _ = device();
         }
     }
 
@@ -46,19 +48,37 @@ final class ChosenDevice {
         if (NAME.isEmpty()) {
             return Optional.empty();
         }
-        Context device = open();
-        if (device.device().transportType() == TransportType.IWARP) {
-            return Optional.of(NAME + " takes ports of TCP, which the listener has already");
+        return addressesAt(at).isEmpty() ? Optional.of("it is no address of " + NAME) : Optional.empty();
+    }
+
+    /// The addresses of the device at which a listener of this address is.
+    static List<InetAddress> addressesAt(InetAddress at) {
+        return open().gids(1).stream()
+                .map(entry -> entry.gid())
+                .filter(gid -> at.isAnyLocalAddress() ? !gid.isLinkLocal() : gid.equals(Gid.of(at)))
+                .map(Gid::address)
+                .distinct()
+                .toList();
+    }
+
+    /// Whether it takes its ports from the kernel's TCP.
+    static boolean hasPortsOfTcp() {
+        return !NAME.isEmpty() && device().transportType() == TransportType.IWARP;
+    }
+
+    private static synchronized Device device() {
+        Device named = found;
+        if (named == null) {
+            named = Device.named(NAME);
+            found = named;
         }
-        boolean has = at.isAnyLocalAddress()
-                || device.gids(1).stream().anyMatch(entry -> entry.gid().equals(Gid.of(at)));
-        return has ? Optional.empty() : Optional.of("it is no address of " + NAME);
+        return named;
     }
 
     private static synchronized Context open() {
         Context device = opened;
         if (device == null) {
-            device = Device.named(NAME).open();
+            device = device().open();
             opened = device;
         }
         return device;

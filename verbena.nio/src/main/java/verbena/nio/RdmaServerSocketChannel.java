@@ -49,6 +49,9 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     private volatile ServerSocketChannel tcp;
 
     private volatile @Nullable StreamListener listener;
+    /// Says where the listener is, when it is at another port.
+    private volatile @Nullable MappedPort mapped;
+
     private volatile boolean isBound;
     /// A thread in [#accept()] sleeps here; made when one first does.
     private volatile @Nullable Selector waiter;
@@ -131,9 +134,9 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
         boolean choosesPort = local == null || (local instanceof InetSocketAddress wanted && wanted.getPort() == 0);
         for (int i = 1; ; i++) {
             ServerSocketChannel _ = tcp.bind(local, backlog);
-            var at = (InetSocketAddress) tcp.getLocalAddress();
+            InetSocketAddress at = local();
             try {
-                listener = Routes.listensForRdma(at) ? listen(at) : null;
+                listener = Routes.listensForRdma(at) ? listen(at, choosesPort) : null;
                 isBound = true;
                 return;
             } catch (BindException e) {
@@ -145,7 +148,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
         }
     }
 
-    private @Nullable StreamListener listen(InetSocketAddress at) throws BindException {
+    private @Nullable StreamListener listen(InetSocketAddress at, boolean choosesPort) throws BindException {
         try {
             Optional<String> why = ChosenDevice.whyNotAt(at.getAddress());
             if (why.isPresent()) {
@@ -153,16 +156,40 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             }
             StreamOptions options = ChosenDevice.choose(SocketChoices.DEFAULTS);
             int ring = Math.max(options.receiveBytes(), tcp.getOption(StandardSocketOptions.SO_RCVBUF));
-            StreamListener made = StreamListener.bind(at, options.withBuffers(options.sendBytes(), ring));
+            options = options.withBuffers(options.sendBytes(), ring);
+            StreamListener made =
+                    ChosenDevice.hasPortsOfTcp() ? listenElsewhere(at, options) : StreamListener.bind(at, options);
             made.configureBlocking(false);
             made.onReadiness(this::onReadiness);
             Routes.listensForBoth(at.getPort());
             return made;
         } catch (BindException e) {
-            throw e;
+            if (choosesPort || !ChosenDevice.hasPortsOfTcp()) {
+                throw e;
+            }
+            Routes.listensByTcpOnly(at, e); // no peer will be told of another port: the UDP port is not ours
+            return null;
         } catch (IOException | VerbsException | LinkageError e) {
             Routes.listensByTcpOnly(at, e); // no device: the kernel's port is there all the same
             return null;
+        }
+    }
+
+    /// At any other port.
+    private StreamListener listenElsewhere(InetSocketAddress at, StreamOptions options) throws IOException {
+        StreamListener made = StreamListener.bind(new InetSocketAddress(at.getAddress(), 0), options);
+        boolean done = false;
+        try {
+            mapped = new MappedPort(
+                    ChosenDevice.addressesAt(at.getAddress()),
+                    at.getPort(),
+                    made.localAddress().getPort());
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                made.close();
+            }
         }
     }
 
@@ -273,11 +300,10 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
         }
         try {
             StreamChannel found = streams.accept();
-            return found == null ? null : new Carrier.ByStream(found);
+            return found == null ? null : Carrier.ByStream.accepted(found, local().getPort());
         } catch (SocketException e) {
-            listener = null; // its device has failed: TCP goes on
-            Routes.listensByTcpOnly((InetSocketAddress) tcp.getLocalAddress(), e);
-            streams.close();
+            closeStreams(); // the device has failed: TCP goes on
+            Routes.listensByTcpOnly(local(), e);
             return null;
         }
     }
@@ -295,11 +321,17 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
         release();
     }
 
-    private void release() throws IOException {
+    private void closeStreams() {
+        Opener.quietly(mapped);
         StreamListener streams = listener;
+        listener = null;
         if (streams != null) {
             streams.close();
         }
+    }
+
+    private void release() throws IOException {
+        closeStreams();
         tcp.close();
         Selector sleeper = waiter;
         if (sleeper != null) {
@@ -318,6 +350,10 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     public @Nullable SocketAddress getLocalAddress() throws IOException {
         checkOpen();
         return tcp.getLocalAddress();
+    }
+
+    private InetSocketAddress local() throws IOException {
+        return (InetSocketAddress) Objects.requireNonNull(tcp.getLocalAddress());
     }
 
     boolean isBound() {

@@ -40,7 +40,7 @@ final class Routes {
     /// Until when a host that did not answer is left alone.
     private static final Map<InetAddress, Long> SILENT = new ConcurrentHashMap<>();
 
-    /// Until when a listener that took TCP only is not asked for RDMA.
+    /// Until when a listener that took TCP only, or did not say its port, is not asked for RDMA.
     private static final Map<InetSocketAddress, Long> TCP_ONLY = new ConcurrentHashMap<>();
 
     private static final Map<InetSocketAddress, Boolean> TOLD = new ConcurrentHashMap<>();
@@ -85,6 +85,11 @@ final class Routes {
         return !TCP.match(at);
     }
 
+    /// How long a peer may take to say at which port its device listens ([MappedPort]).
+    static Duration waitForPort() {
+        return WAIT;
+    }
+
     static Duration wait(InetSocketAddress peer) {
         return isWithin(peer.getAddress()) ? WAIT_WITHIN : WAIT;
     }
@@ -100,14 +105,21 @@ final class Routes {
         }
     }
 
-    /// The peer did not answer in time.
+    /// The peer did not answer in time: its host has no RDMA. Where each listener is asked for its port, this says
+    /// nothing of the others.
     static void silent(InetSocketAddress peer) {
-        remember(SILENT, peer.getAddress(), SILENT_NANOS);
+        if (ChosenDevice.hasPortsOfTcp()) {
+            remember(TCP_ONLY, peer, SILENT_NANOS);
+        } else {
+            remember(SILENT, peer.getAddress(), SILENT_NANOS);
+        }
     }
 
     /// The peer has refused RDMA and taken TCP.
     static void takesTcpOnly(InetSocketAddress peer) {
-        remember(TCP_ONLY, peer, REFUSED_NANOS);
+        if (isOver(TCP_ONLY.get(peer))) {
+            remember(TCP_ONLY, peer, REFUSED_NANOS);
+        }
     }
 
     /// This process listens for RDMA at a port where another listener may have been before.

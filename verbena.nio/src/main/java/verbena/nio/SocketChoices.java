@@ -84,6 +84,9 @@ final class SocketChoices {
         SocketChannel made = opener.open();
         boolean done = false;
         try {
+            if (ChosenDevice.hasPortsOfTcp()) {
+                made.setOption(StandardSocketOptions.SO_REUSEADDR, true); // the device binds the same port
+            }
             apply(made);
             SocketChannel _ = made.bind(local);
             done = true;
