@@ -306,7 +306,7 @@ developer_fuzz() {
 # ---- speed
 
 developer_bench() {
-  local main=verbena.bench.Bench libraries java
+  local main=verbena.bench.Bench libraries java systems=()
   if [ "${1:-}" = spark ]; then
     build_room verbena.nio "the agent"
     build_spark || return 0
@@ -322,6 +322,8 @@ developer_bench() {
     shift
   elif [ "${1:-}" = nio ]; then
     main=verbena.bench.NioBench
+    [[ " $* " =~ \ --(only|json|html)[\ =] ]] || systems=(--figures)
+    [[ " $* " != *" --quick "* ]] || systems+=(--small)
     build_room verbena.nio "the agent"
     set -- "$home/verbena.nio/target/verbena-nio.jar" "${@:2}"
   elif [ "${1:-}" = messages ]; then
@@ -345,6 +347,10 @@ developer_bench() {
   java=("$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -XX:+UseSerialGC -cp "$(class_path bench)")
   if [ "$main" = verbena.bench.BesideTcp ] || [ "$main" = verbena.bench.EthernetBench ]; then
     in_network_of_its_own "${java[@]}" "$main" "$@"
+  fi
+  if [ "${systems[0]:-}" = --figures ]; then
+    "${java[@]}" "$main" "$@" || return
+    developer_engines "${systems[@]}"
   fi
   exec "${java[@]}" "$main" "$@"
 }

@@ -23,6 +23,8 @@ import verbena.tools.report.Report;
                     + " The programs are the same; only the options of their virtual machines differ. The echo runs"
                     + " over the transport of verbena.netty too. Prints"
                     + " medians, and whether each goal of docs/performance.md is reached. Nothing else should run.",
+            "",
+            "VERBENA_HADRONIO names the class path of hadroNIO, if it is to take part: docs/performance.md.",
             ""
         },
         footer = "Exit status: 0 measured (whatever the figures), 1 failed, 2 wrong usage.")
@@ -60,6 +62,10 @@ public final class NioBench implements Callable<Integer> {
             pairs.add(NioPair.unmodified(SHM, List.of("-javaagent:" + agent)));
             pairs.add(over("rocev2"));
             pairs.add(over("iwarp"));
+            String hadroNio = System.getenv("VERBENA_HADRONIO");
+            if (hadroNio != null) {
+                pairs.add(NioPair.ofHadroNio(hadroNio));
+            }
             pairs.add(NioPair.ofTransport("verbena.netty shm", List.of()));
             pairs.add(NioPair.ofTransport(
                     "verbena.netty rocev2", List.of("-D" + NettyTransport.DEVICE + "=rocev2@127.0.0.1")));

@@ -14,30 +14,48 @@ final class NioPair implements Contender {
 
     private static final String UNMODIFIED = "netty";
     private static final int FIRST = 100;
+    /// Its provider extends classes of the JDK's, and its buffers are Agrona's.
+    private static final List<String> HADRONIO = List.of(
+            "-Djava.nio.channels.spi.SelectorProvider=de.hhu.bsinfo.hadronio.HadronioProvider",
+            "-Dio.netty.transport.noNative=true",
+            "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
+            "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+            "--add-opens=java.base/java.nio=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow");
 
     private final String name;
     private final String echo;
     private final List<String> options;
+    private final String classPath;
     private final List<Child> workers = new ArrayList<>();
 
     /// @param echo the kind of the ends that echo
     /// @param options of the virtual machines
-    private NioPair(String name, String echo, List<String> options) {
+    /// @param classPath what theirs has besides
+    private NioPair(String name, String echo, List<String> options, String classPath) {
         this.name = name;
         this.echo = echo;
         this.options = options;
+        this.classPath = classPath;
     }
 
     /// @param options of the virtual machines
     static NioPair unmodified(String name, List<String> options) {
-        return new NioPair(name, UNMODIFIED, options);
+        return new NioPair(name, UNMODIFIED, options, "");
+    }
+
+    /// Over hadroNIO and UCX.
+    ///
+    /// @param classPath hadroNIO and what it needs
+    static NioPair ofHadroNio(String classPath) {
+        return new NioPair("hadroNIO", UNMODIFIED, HADRONIO, classPath);
     }
 
     /// Over the transport of `verbena.netty`, without the agent.
     ///
     /// @param options of the virtual machines
     static NioPair ofTransport(String name, List<String> options) {
-        return new NioPair(name, "verbena.netty", options);
+        return new NioPair(name, "verbena.netty", options, "");
     }
 
     @Override
@@ -63,7 +81,7 @@ final class NioPair implements Contender {
     }
 
     private Child worker(String kind) throws Exception {
-        Child made = Worker.start(kind, List.of(), options);
+        Child made = Worker.start(kind, List.of(), options, classPath);
         workers.add(made);
         return made;
     }

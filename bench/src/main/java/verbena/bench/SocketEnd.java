@@ -40,8 +40,9 @@ final class SocketEnd implements Worker.End {
     // ---- the server
 
     private static String listen(SocketAddress address) throws IOException {
-        ServerSocketChannel server = ServerSocketChannel.open(
-                address instanceof UnixDomainSocketAddress ? StandardProtocolFamily.UNIX : StandardProtocolFamily.INET);
+        ServerSocketChannel server = address instanceof UnixDomainSocketAddress
+                ? ServerSocketChannel.open(StandardProtocolFamily.UNIX)
+                : ServerSocketChannel.open(); // hadroNIO's knows no families
         server.bind(address);
         Thread.ofPlatform().daemon().start(() -> {
             while (true) {

@@ -1,6 +1,7 @@
 package verbena.bench;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -82,11 +83,12 @@ public final class Worker {
 
     /// @param before the command that runs it, such as `taskset`, with its arguments
     static Child start(String kind, List<String> before) throws Exception {
-        return start(kind, before, List.of());
+        return start(kind, before, List.of(), "");
     }
 
     /// @param options of its virtual machine, too
-    static Child start(String kind, List<String> before, List<String> options) throws Exception {
+    /// @param more what its class path has besides; empty for nothing
+    static Child start(String kind, List<String> before, List<String> options, String more) throws Exception {
         var command = new ArrayList<>(before);
         command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -94,8 +96,12 @@ public final class Worker {
                 "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", // Aeron's buffers
                 "-XX:+UseSerialGC"));
         command.addAll(options);
-        command.addAll(
-                List.of("-cp", ManagementFactory.getRuntimeMXBean().getClassPath(), Worker.class.getName(), kind));
+        String classPath = ManagementFactory.getRuntimeMXBean().getClassPath();
+        command.addAll(List.of(
+                "-cp",
+                more.isEmpty() ? classPath : classPath + File.pathSeparator + more,
+                Worker.class.getName(),
+                kind));
         return new Child(command, Map.of());
     }
 

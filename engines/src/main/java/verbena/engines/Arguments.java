@@ -10,8 +10,9 @@ import java.util.List;
 /// @param device kind of the device
 /// @param isSmall that each takes some seconds only
 /// @param isOnlyGood without mixed peers, servers that are killed, and loss
-record Arguments(List<String> names, String device, boolean isSmall, boolean isOnlyGood) {
-    private static final List<String> DEVICES = List.of("shm", "rocev2");
+/// @param isFigures that systems are measured, and not checked
+record Arguments(List<String> names, String device, boolean isSmall, boolean isOnlyGood, boolean isFigures) {
+    private static final List<String> DEVICES = List.of("shm", "rocev2", "iwarp");
 
     /// @throws IllegalArgumentException when they are wrong
     static Arguments parse(List<String> words, List<String> known) {
@@ -19,17 +20,19 @@ record Arguments(List<String> names, String device, boolean isSmall, boolean isO
         String device = "shm";
         boolean isSmall = false;
         boolean isOnlyGood = false;
+        boolean isFigures = false;
         Iterator<String> each = words.iterator();
         while (each.hasNext()) {
             String word = each.next();
             switch (word) {
                 case "--small" -> isSmall = true;
                 case "--good" -> isOnlyGood = true;
+                case "--figures" -> isFigures = true;
                 case "--device" -> device = oneOf(DEVICES, "device", each.hasNext() ? each.next() : "");
                 default -> names.add(oneOf(known, "engine", word));
             }
         }
-        return new Arguments(List.copyOf(names), device, isSmall, isOnlyGood);
+        return new Arguments(List.copyOf(names), device, isSmall, isOnlyGood, isFigures);
     }
 
     private static String oneOf(List<String> known, String what, String word) {

@@ -1,6 +1,8 @@
 package verbena.engines;
 
 import java.net.InetSocketAddress;
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
 
 /// A system that knows nothing of Verbena: what its server does, and what its client asks for and compares. Each end
 /// runs in a process of its own, where the class is made by its name.
@@ -13,6 +15,13 @@ public interface Engine {
     /// @return what was checked, in a few words
     /// @throws Exception when data differ, or the server does not answer
     String use(InetSocketAddress server, Job job) throws Exception;
+
+    /// Uses a server as fast as it can, and says how fast that was.
+    ///
+    /// @return figures by name, the unit at the end of it; none when there is nothing to measure
+    default SequencedMap<String, Double> measure(InetSocketAddress server, Job job) throws Exception {
+        return new LinkedHashMap<>();
+    }
 
     /// A server.
     ///

@@ -15,17 +15,17 @@ import java.util.stream.Stream;
 /// their bytes went by RDMA. A line for each run.
 public final class Engines {
     private static final List<Row> TABLE = List.of(
-            new Row("netty", "netty", "netty.NettyEcho", "netty-transport", true),
-            new Row("http2", "netty", "netty.NettyHttp2", "netty-codec-http2", false),
-            new Row("netty-native", "netty-native", "nettynative.NativeEcho", "netty-transport", true),
-            new Row("http2-native", "netty-native", "nettynative.NativeHttp2", "netty-codec-http2", false),
-            new Row("grpc", "grpc", "grpc.GrpcCalls", "grpc-netty", true),
-            new Row("jdk", "", "JdkHttp", "", true),
-            new Row("jetty", "jetty", "jetty.JettyPages", "jetty-server", false),
-            new Row("kafka", "kafka", "kafka.KafkaRecords", "kafka-clients", false),
-            new Row("zookeeper", "zookeeper", "zookeeper.ZooKeeperNodes", "zookeeper", false),
-            new Row("hazelcast", "hazelcast", "hazelcast.HazelcastMembers", "hazelcast", false),
-            new Row("ratis", "ratis", "ratis.RatisLog", "ratis-grpc", false));
+            new Row("netty", "netty", "netty.NettyEcho", "netty-transport", true, false),
+            new Row("http2", "netty", "netty.NettyHttp2", "netty-codec-http2", false, false),
+            new Row("netty-native", "netty-native", "nettynative.NativeEcho", "netty-transport", true, false),
+            new Row("http2-native", "netty-native", "nettynative.NativeHttp2", "netty-codec-http2", false, false),
+            new Row("grpc", "grpc", "grpc.GrpcCalls", "grpc-netty", true, true),
+            new Row("jdk", "", "JdkHttp", "", true, true),
+            new Row("jetty", "jetty", "jetty.JettyPages", "jetty-server", false, false),
+            new Row("kafka", "kafka", "kafka.KafkaRecords", "kafka-clients", false, true),
+            new Row("zookeeper", "zookeeper", "zookeeper.ZooKeeperNodes", "zookeeper", false, false),
+            new Row("hazelcast", "hazelcast", "hazelcast.HazelcastMembers", "hazelcast", false, false),
+            new Row("ratis", "ratis", "ratis.RatisLog", "ratis-grpc", false, false));
 
     private final Arguments arguments;
     private final Path agent;
@@ -35,7 +35,10 @@ public final class Engines {
 
     /// @param folder of its jars, in `engines/systems`; empty for a system of the JDK
     /// @param jar whose version is that of the system
-    private record Row(String name, String folder, String engine, String jar, boolean isTriedBadly) {
+    /// @param isTriedBadly as [Subject] has it
+    /// @param isMeasured that it has figures
+    private record Row(
+            String name, String folder, String engine, String jar, boolean isTriedBadly, boolean isMeasured) {
         Subject subject(Path root) throws IOException {
             if (folder.isEmpty()) {
                 return new Subject(
@@ -92,6 +95,23 @@ public final class Engines {
     }
 
     private boolean run(Path root) throws IOException, InterruptedException {
+        return arguments.isFigures() ? measure(root) : check(root);
+    }
+
+    private boolean measure(Path root) throws IOException, InterruptedException {
+        List<Subject> subjects = TABLE.stream()
+                .filter(row -> row.isMeasured() && arguments.isWanted(row.name()))
+                .flatMap(row -> subject(row, root).stream())
+                .toList();
+        return new FigureRounds(jvm()).run(subjects);
+    }
+
+    private Run.Jvm jvm() {
+        Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+        return new Run.Jvm(java, agent, arguments.isSmall());
+    }
+
+    private boolean check(Path root) throws IOException, InterruptedException {
         for (Row row : TABLE) {
             if (arguments.isWanted(row.name())) {
                 Optional<Subject> subject = subject(row, root);
@@ -129,10 +149,9 @@ public final class Engines {
     }
 
     private void run(Subject subject, Scene scene) throws IOException, InterruptedException {
-        Path java = Path.of(System.getProperty("java.home"), "bin", "java");
         String title = column(subject.name(), 14) + column(subject.version(), 13) + column(scene.what(), 20);
         try {
-            Run.Outcome found = new Run(new Run.Jvm(java, agent, arguments.isSmall()), subject, scene).go();
+            Run.Outcome found = new Run(jvm(), subject, scene).go();
             passed++;
             System.out.printf(
                     Locale.ROOT, "%s%5.1f s  %s  %s%n", title, found.seconds(), found.counted(), found.checked());

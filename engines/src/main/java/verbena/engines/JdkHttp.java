@@ -7,10 +7,12 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.SequencedMap;
 
 /// The JDK's `HttpServer` and `HttpClient`: bodies of all sizes, which come back as they were sent.
 public final class JdkHttp implements Engine {
     private static final int BODY_MAX = 200_000;
+    private static final int PAGE = 1_000;
 
     /// Made by its name.
     public JdkHttp() {}
@@ -23,6 +25,13 @@ public final class JdkHttp implements Engine {
                 byte[] body = exchange.getRequestBody().readAllBytes();
                 exchange.sendResponseHeaders(200, body.length == 0 ? -1 : body.length);
                 exchange.getResponseBody().write(body);
+            }
+        });
+        byte[] page = Job.pattern(PAGE, 0);
+        server.createContext("/page", exchange -> {
+            try (exchange) {
+                exchange.sendResponseHeaders(200, page.length);
+                exchange.getResponseBody().write(page);
             }
         });
         server.start();
@@ -48,5 +57,17 @@ public final class JdkHttp implements Engine {
             }
         }
         return requests + " POST of up to 200 kB, each body compared";
+    }
+
+    @Override
+    public SequencedMap<String, Double> measure(InetSocketAddress server, Job job) throws Exception {
+        var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.getPort() + "/page"))
+                .build();
+        try (var client = HttpClient.newHttpClient()) {
+            return Times.measure("GET of 1 kB", job, () -> {
+                HttpResponse<byte[]> answer = client.send(request, HttpResponse.BodyHandlers.ofByteArray());
+                Job.same(PAGE, answer.body().length, "the length of the page");
+            });
+        }
     }
 }

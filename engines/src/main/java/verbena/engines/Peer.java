@@ -10,13 +10,15 @@ final class Peer {
     static final String PREFIX = "engine: ";
     static final String SERVER = "server";
     static final String CLIENT = "client";
+    /// A client that measures.
+    static final String MEASURE = "measure";
 
     private Peer() {}
 
     /// Is one end, until it is done.
     ///
-    /// @param arguments class of the engine, server or client, small or full, folder, and for a
-    ///     client the port of its server
+    /// @param arguments class of the engine, server, client or measure, small or full, folder, and for a client
+    ///     the port of its server
     public static void main(String[] arguments) throws Exception {
         Engine engine = Class.forName(arguments[0])
                 .asSubclass(Engine.class)
@@ -29,7 +31,10 @@ final class Peer {
                 serve(engine, job);
             } else {
                 var server = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), Integer.parseInt(arguments[4]));
-                say("checked " + engine.use(server, job));
+                say(
+                        arguments[1].equals(MEASURE)
+                                ? "measured " + Times.text(engine.measure(server, job))
+                                : "checked " + engine.use(server, job));
             }
         } catch (Throwable e) { // a class that is missing, too
             e.printStackTrace();

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 
 /// One engine in one scene: starts both processes, has the client work, and judges the counters.
 final class Run {
@@ -48,6 +49,26 @@ final class Run {
                 String checked = scene.isKilled() ? kill(server, client) : finish(server, client);
                 double seconds = (System.nanoTime() - start) / 1e9;
                 return new Outcome(checked, judge(Counted.in(summary(folder)), client), seconds);
+            }
+        }
+    }
+
+    /// Has the client measure.
+    ///
+    /// @return the figures of [Engine#measure]
+    /// @throws RunFailed when the engine did not do what it has to
+    SequencedMap<String, Double> measure() throws IOException, InterruptedException {
+        try (Scratch scratch = Scratch.make();
+                Member server = start(Peer.SERVER, scene.serverHasAgent(), scratch.folder())) {
+            String port = server.hear("serves", START_SECONDS);
+            try (Member client = start(Peer.MEASURE, scene.clientHasAgent(), scratch.folder(), port)) {
+                String figures = client.hear("measured", WORK_SECONDS);
+                client.end(END_SECONDS);
+                server.end(END_SECONDS);
+                if (scene.isByRdma()) {
+                    Counted _ = judge(Counted.in(summary(scratch.folder())), client);
+                }
+                return Times.parse(figures);
             }
         }
     }

@@ -17,6 +17,11 @@ record Scene(String what, boolean serverHasAgent, boolean clientHasAgent, Option
                 false);
     }
 
+    /// The JDK's own channels at both ends.
+    static Scene plain() {
+        return new Scene("JDK NIO", false, false, Optional.empty(), false);
+    }
+
     /// Over a network that loses packets.
     static Scene lossy() {
         return new Scene("rocev2, 1 % lost", true, true, Optional.of("rocev2@127.0.0.1,faults=loss:1%,seed:7"), false);

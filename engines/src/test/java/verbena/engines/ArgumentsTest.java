@@ -15,14 +15,14 @@ class ArgumentsTest {
 
     @Test
     void withoutNamesAllAreWanted() {
-        assertThat(parse()).isEqualTo(new Arguments(List.of(), "shm", false, false));
+        assertThat(parse()).isEqualTo(new Arguments(List.of(), "shm", false, false, false));
         assertThat(parse().isWanted("kafka")).isTrue();
     }
 
     @Test
     void withNamesOnlyTheseAreWanted() {
-        Arguments wanted = parse("netty", "--device", "rocev2", "--small", "--good");
-        assertThat(wanted).isEqualTo(new Arguments(List.of("netty"), "rocev2", true, true));
+        Arguments wanted = parse("netty", "--device", "rocev2", "--small", "--good", "--figures");
+        assertThat(wanted).isEqualTo(new Arguments(List.of("netty"), "rocev2", true, true, true));
         assertThat(wanted.isWanted("kafka")).isFalse();
     }
 
@@ -33,7 +33,7 @@ class ArgumentsTest {
                 .hasMessage("there is no engine \"cassandra\"; there are netty, kafka");
         assertThatThrownBy(() -> parse("--device", "tcp"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("shm, rocev2");
+                .hasMessageContaining("shm, rocev2, iwarp");
         assertThatThrownBy(() -> parse("--device")).isInstanceOf(IllegalArgumentException.class);
     }
 }

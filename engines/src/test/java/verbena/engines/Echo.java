@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.SequencedMap;
 
 /// An engine of few lines: one connection of the JDK's channels, whose first bytes come back.
 public class Echo implements Engine {
@@ -59,6 +60,22 @@ public class Echo implements Engine {
             }
         }
         return "an echo";
+    }
+
+    @Override
+    public SequencedMap<String, Double> measure(InetSocketAddress server, Job job) throws Exception {
+        try (SocketChannel connection = SocketChannel.open(server)) {
+            var message = ByteBuffer.allocate(100);
+            return Times.measure("an echo", job, () -> {
+                int _ = connection.write(message.clear());
+                message.clear();
+                while (message.hasRemaining()) {
+                    if (connection.read(message) < 0) {
+                        throw new IOException("the server has closed the connection");
+                    }
+                }
+            });
+        }
     }
 
     /// Changes a byte of what it reads second.

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,10 +26,14 @@ class RunTest {
     }
 
     private static Run.Outcome run(Class<?> engine, Scene scene) throws Exception {
+        return make(engine, scene).go();
+    }
+
+    private static Run make(Class<?> engine, Scene scene) {
         var java = Path.of(System.getProperty("java.home"), "bin", "java");
         String classPath = System.getProperty("java.class.path");
         var subject = new Subject("test", "", engine.getName(), classPath, Subject.Carrier.AGENT, false);
-        return new Run(new Run.Jvm(java, AGENT, true), subject, scene).go();
+        return new Run(new Run.Jvm(java, AGENT, true), subject, scene);
     }
 
     @Test
@@ -69,6 +75,25 @@ class RunTest {
     void bytesThatGoByTcpAreAFailureWhenBothEndsHaveTheAgent() {
         var deaf = new Scene("deaf", true, true, Optional.of("rocev2@127.0.0.1,faults=loss:100%"), false);
         assertThatThrownBy(() -> run(Echo.class, deaf))
+                .isInstanceOf(RunFailed.class)
+                .hasMessageContaining("only 0.0 %");
+    }
+
+    @Test
+    void whatAClientMeasuresComesBackByName() throws Exception {
+        for (Scene way : List.of(Scene.plain(), Scene.over("iwarp"))) {
+            SequencedMap<String, Double> found = make(Echo.class, way).measure();
+            assertThat(found.sequencedKeySet()).containsExactly("an echo, us", "an echo, 99.9 %, us");
+            assertThat(found.firstEntry().getValue())
+                    .isPositive()
+                    .isLessThanOrEqualTo(found.lastEntry().getValue());
+        }
+    }
+
+    @Test
+    void figuresOfBytesThatWentByTcpAreNone() {
+        var deaf = new Scene("deaf", true, true, Optional.of("rocev2@127.0.0.1,faults=loss:100%"), false);
+        assertThatThrownBy(() -> make(Echo.class, deaf).measure())
                 .isInstanceOf(RunFailed.class)
                 .hasMessageContaining("only 0.0 %");
     }

@@ -17,14 +17,12 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/// A device whose ports are TCP's (iWARP) cannot listen at the port of the kernel's listener. It listens at any other,
-/// and
-/// this answers at the UDP port of the same number, which one that is
+/// A device whose ports are TCP's (iWARP) cannot listen at the port of the kernel's listener. It listens at any
+/// other, and this says which one it is, at the UDP port of the listener's number
 /// ([decision 0139](../../../../../../docs/decisions/0139-a-port-of-its-own-for-iwarp.md)).
 ///
 /// Question and answer are 18 bytes: a mark, a number that the client has drawn, and the port, which is 0 in a
-/// question.
-/// An answer is no longer than its question, so nobody can aim more at a third party than he has sent.
+/// question. An answer is no longer than its question, so an attacker cannot aim more at a third party than was sent.
 final class MappedPort implements Closeable {
     private static final byte[] MARK = "verbena0".getBytes(StandardCharsets.US_ASCII);
     private static final int NUMBER = 8; // 64 bits
@@ -74,7 +72,7 @@ final class MappedPort implements Closeable {
 
     /// Asks a peer at which port its device listens.
     ///
-    /// @throws PortUnreachableException when nobody answers questions there
+    /// @throws PortUnreachableException when no listener answers questions there
     /// @throws SocketTimeoutException when none came in the time
     static int ask(InetSocketAddress peer, Duration wait) throws IOException {
         long start = System.nanoTime();
@@ -92,7 +90,7 @@ final class MappedPort implements Closeable {
                     return port;
                 }
                 if (left <= nanos) {
-                    throw new SocketTimeoutException("nobody says at which port a device listens");
+                    throw new SocketTimeoutException("the peer does not say at which port a device listens");
                 }
             }
         }

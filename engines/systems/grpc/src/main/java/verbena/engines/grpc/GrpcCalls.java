@@ -18,10 +18,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SequencedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import verbena.engines.Engine;
 import verbena.engines.Job;
+import verbena.engines.Times;
 
 /// gRPC: calls with one message each way, and a stream of messages each way. Each comes back as it was sent.
 public final class GrpcCalls implements Engine {
@@ -120,6 +122,21 @@ public final class GrpcCalls implements Engine {
             channel.shutdownNow();
         }
         return calls + " calls of 100 B, a stream of " + messages + " messages of 20 kB each way, each compared";
+    }
+
+    @Override
+    public SequencedMap<String, Double> measure(InetSocketAddress server, Job job) throws Exception {
+        ManagedChannel channel =
+                NettyChannelBuilder.forAddress(server).usePlaintext().build();
+        try {
+            byte[] sent = Job.pattern(CALL, 0);
+            return Times.measure("call with 100 B each way", job, () -> {
+                byte[] answer = ClientCalls.blockingUnaryCall(channel, UNARY, CallOptions.DEFAULT, sent);
+                Job.same(CALL, answer.length, "the length of the answer");
+            });
+        } finally {
+            channel.shutdownNow();
+        }
     }
 
     private static void stream(ManagedChannel channel, int messages) throws Exception {

@@ -10,19 +10,24 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.SequencedMap;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -32,6 +37,7 @@ import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.metadata.storage.Formatter;
 import verbena.engines.Engine;
 import verbena.engines.Job;
+import verbena.engines.Times;
 
 /// A Kafka broker that is its own controller (KRaft), a producer and a consumer.
 public final class KafkaRecords implements Engine {
@@ -84,15 +90,19 @@ public final class KafkaRecords implements Engine {
     public String use(InetSocketAddress server, Job job) throws Exception {
         int records = job.size(5_000, 300_000);
         Map<String, Object> at = Map.of("bootstrap.servers", "127.0.0.1:" + server.getPort());
-        try (Admin admin = Admin.create(at)) {
-            admin.createTopics(List.of(new NewTopic(TOPIC, PARTITIONS, (short) 1)))
-                    .all()
-                    .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        }
+        create(at, PARTITIONS);
         produce(at, records);
         job.halfway();
         consume(at, records);
         return String.format("%,d records of 100 B written and read, each compared", records);
+    }
+
+    private static void create(Map<String, Object> at, int partitions) throws Exception {
+        try (Admin admin = Admin.create(at)) {
+            admin.createTopics(List.of(new NewTopic(TOPIC, partitions, (short) 1)))
+                    .all()
+                    .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
     }
 
     private static void produce(Map<String, Object> at, int records) {
@@ -131,5 +141,49 @@ public final class KafkaRecords implements Engine {
             }
         }
         Job.same(records, seen.length(), "the number of records");
+    }
+
+    /// From a producer to a consumer: many records at once, and then one at a time.
+    @Override
+    public SequencedMap<String, Double> measure(InetSocketAddress server, Job job) throws Exception {
+        int records = job.size(20_000, 300_000);
+        Map<String, Object> at = Map.of("bootstrap.servers", "127.0.0.1:" + server.getPort());
+        create(at, 1);
+        var found = new LinkedHashMap<String, Double>();
+        var soon = new HashMap<>(at);
+        soon.put("linger.ms", 0);
+        var partition = new TopicPartition(TOPIC, 0);
+        try (var consumer = new KafkaConsumer<>(at, new LongDeserializer(), new ByteArrayDeserializer());
+                var producer = new KafkaProducer<>(soon, new LongSerializer(), new ByteArraySerializer())) {
+            consumer.assign(List.of(partition));
+            consumer.seekToBeginning(List.of(partition));
+            double _ = rate(at, consumer, records); // warms both up
+            found.put("records of 100 B a second, end to end", rate(at, consumer, records));
+            found.putAll(Times.measure("one record, end to end", job, () -> {
+                var _ = producer.send(new ProducerRecord<>(TOPIC, 0L, Job.pattern(VALUE, 0)));
+                await(consumer, 1);
+            }));
+        }
+        return found;
+    }
+
+    private static double rate(Map<String, Object> at, Consumer<Long, byte[]> consumer, int records) throws Exception {
+        long start = System.nanoTime();
+        var producing = new FutureTask<Void>(() -> produce(at, records), null);
+        Thread.ofPlatform().daemon().start(producing);
+        await(consumer, records);
+        double seconds = (System.nanoTime() - start) / 1e9;
+        Void _ = producing.get(); // or its failure
+        return records / seconds;
+    }
+
+    /// Takes so many records.
+    private static void await(Consumer<Long, byte[]> consumer, int records) throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        for (int n = 0; n < records; n += consumer.poll(Duration.ofMillis(500)).count()) {
+            if (System.nanoTime() > deadline) {
+                throw new IOException("only " + n + " of " + records + " records have come");
+            }
+        }
     }
 }

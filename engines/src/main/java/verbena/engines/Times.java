@@ -1,0 +1,67 @@
+package verbena.engines;
+
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/// Times of calls that a client makes one after the other, and figures as a line of text.
+public final class Times {
+    private static final int SAMPLES_MAX = 2_000_000;
+    private static final long WARM_UP_SECONDS = 5;
+    private static final long SECONDS = 3;
+
+    private Times() {}
+
+    /// What is measured.
+    @FunctionalInterface
+    public interface Call {
+        /// Returns when the answer is there.
+        void make() throws Exception;
+    }
+
+    /// Calls until the compilers have done most of their work, and then for some seconds that count.
+    ///
+    /// @param what the name of the figures
+    /// @return median, and what 99.9 % do not exceed, in microseconds
+    public static SequencedMap<String, Double> measure(String what, Job job, Call call) throws Exception {
+        long[] nanos = new long[SAMPLES_MAX];
+        int _ = make(nanos, TimeUnit.SECONDS.toNanos(job.size(1, (int) WARM_UP_SECONDS)), call);
+        int count = make(nanos, TimeUnit.SECONDS.toNanos(job.size(1, (int) SECONDS)), call);
+        Arrays.sort(nanos, 0, count);
+        var found = new LinkedHashMap<String, Double>();
+        found.put(what + ", us", nanos[count / 2] / 1e3);
+        found.put(what + ", 99.9 %, us", nanos[(int) (count * 0.999)] / 1e3);
+        return found;
+    }
+
+    /// Returns how often it was called: at least once.
+    private static int make(long[] nanos, long enough, Call call) throws Exception {
+        long start = System.nanoTime();
+        long before = start;
+        int count = 0;
+        do {
+            call.make();
+            long now = System.nanoTime();
+            nanos[count++] = now - before;
+            before = now;
+        } while (before - start < enough && count < nanos.length);
+        return count;
+    }
+
+    static String text(SequencedMap<String, Double> figures) {
+        return figures.entrySet().stream()
+                .map(each -> each.getKey() + "=" + each.getValue())
+                .collect(Collectors.joining("; "));
+    }
+
+    static SequencedMap<String, Double> parse(String text) {
+        var found = new LinkedHashMap<String, Double>();
+        for (String each : text.isEmpty() ? new String[0] : text.split("; ", -1)) {
+            int at = each.lastIndexOf('=');
+            found.put(each.substring(0, at), Double.valueOf(each.substring(at + 1)));
+        }
+        return found;
+    }
+}
