@@ -103,6 +103,10 @@ public final class Engines {
                 .filter(row -> row.isMeasured() && arguments.isWanted(row.name()))
                 .flatMap(row -> subject(row, root).stream())
                 .toList();
+        if (subjects.isEmpty()) {
+            System.out.println("verbena engines: nothing that was asked for has figures, or its jars are not there");
+            return false;
+        }
         return new FigureRounds(jvm()).run(subjects);
     }
 

@@ -28,7 +28,7 @@ final class FigureRounds {
         this.jvm = jvm;
     }
 
-    /// @return whether all could be measured
+    /// Measures all, and prints medians and ranges. Returns whether all could be measured.
     boolean run(List<Subject> subjects) throws IOException, InterruptedException {
         int rounds = jvm.isSmall() ? 1 : ROUNDS;
         for (int round = 1; round <= rounds; round++) {
