@@ -46,6 +46,16 @@ public final class EthernetNetwork {
     /// @param bitsPerSecond its rate in each direction, a divisor of 8,000 Gbit/s
     /// @param delayNanos    how long a bit takes to the other end
     public void link(Node a, Node b, double bitsPerSecond, long delayNanos) {
+        link(a, b, bitsPerSecond, delayNanos, 0);
+    }
+
+    /// The same with a bad cable.
+    ///
+    /// @param loss the share of packets that get lost in each direction by chance, 0 to 1; pauses do not
+    public void link(Node a, Node b, double bitsPerSecond, long delayNanos, double loss) {
+        if (!(loss >= 0 && loss <= 1)) {
+            throw new IllegalArgumentException("loss: " + loss + " is not between 0 and 1");
+        }
         long picosPerByte = Math.round(8e12 / bitsPerSecond);
         if (hasBegun || picosPerByte < 1 || delayNanos < 0) {
             throw new IllegalArgumentException("bitsPerSecond, delayNanos: " + bitsPerSecond + " and " + delayNanos
@@ -56,8 +66,8 @@ public final class EthernetNetwork {
                 throw new IllegalArgumentException("a, b: the host " + end + " has a link already");
             }
         }
-        var one = new Port(a, picosPerByte, delayNanos * Calendar.NANO, calendar, pool);
-        var other = new Port(b, picosPerByte, delayNanos * Calendar.NANO, calendar, pool);
+        var one = new Port(a, picosPerByte, delayNanos * Calendar.NANO, loss, chance, calendar, pool);
+        var other = new Port(b, picosPerByte, delayNanos * Calendar.NANO, loss, chance, calendar, pool);
         one.connect(other);
         other.connect(one);
     }

@@ -45,6 +45,7 @@ final class GoBackN extends Transfer {
 
     @Override
     void timedOut(long now) {
+        control.lost(now / Calendar.NANO, 0);
         next = unanswered;
     }
 

@@ -64,7 +64,10 @@ final class Hpcc implements CongestionControl {
                 updateAfter = next;
             }
         }
-        hasHeard = true;
+        if (!hasHeard) {
+            hasHeard = true;
+            updateAfter = next; // the first round only measures
+        }
         last.copyFrom(now);
     }
 

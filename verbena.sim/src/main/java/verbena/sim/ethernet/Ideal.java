@@ -6,9 +6,9 @@ final class Ideal {
 
     /// From the first bit sent until the answer to the last packet is there, in picoseconds.
     static long picos(Transfer transfer) {
-        int full = Transfer.HEADER_BYTES + transfer.options.payloadBytes();
-        long payload = transfer.bytes();
-        long all = payload + transfer.packets * Transfer.HEADER_BYTES;
+        int header = transfer.options.headerBytes();
+        int full = header + transfer.options.payloadBytes();
+        long all = transfer.bytes() + transfer.packets * header;
         int last = (int) (all - (transfer.packets - 1) * full);
         long slowest = 0;
         long sum = 0;
@@ -22,7 +22,7 @@ final class Ideal {
         }
         sum += (all - last) * slowest;
         for (Port port = transfer.destination.port(); ; port = way(port.peer().owner, transfer.source)) {
-            sum += port.delayPicos() + Transfer.ANSWER_BYTES * port.picosPerByte;
+            sum += port.delayPicos() + transfer.options.answerBytes() * port.picosPerByte;
             if (port.peer().owner == transfer.source) {
                 return sum;
             }

@@ -38,6 +38,10 @@ final class LightPacket {
     long psn;
     /// For an answer: which packet caused it.
     long causedBy;
+    /// For an answer of selective repeat: which of the 128 packets behind [#psn] have come.
+    long near;
+
+    long far;
     /// Whether a switch has met congestion (ECN's CE).
     boolean marked;
     /// Whether its sender understands marks (ECN's ECT). A switch drops what it cannot mark (RFC 3168, 5).
@@ -54,8 +58,6 @@ final class LightPacket {
 
     /// The way in by which the switch that holds it got it.
     int ingress;
-    /// Whether it takes up headroom there.
-    boolean isInHeadroom;
     /// When it is fully there.
     long arrivesAt;
 

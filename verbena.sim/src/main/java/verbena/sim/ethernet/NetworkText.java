@@ -24,12 +24,14 @@ import java.util.regex.Pattern;
 ///     fat-tree K 100G 1us buffer=16MB
 ///     dragonfly GROUPS SWITCHES HOSTS LINKS 100G 1us
 ///
-/// A switch may have `buffer=`, `headroom=` and `watchdog=`, `alpha=`, `mark=FROM:ALL:CHANCE`, and `drop` in place of
+/// A link loses packets by chance with `loss=SHARE`, 0 to 1, behind its delay. A switch may have `buffer=`, `headroom=`
+/// and `watchdog=`, `alpha=`, `mark=FROM:ALL:CHANCE`, and `drop` in place of
 /// pauses ([SwitchOptions]). Units are decimal: KB, MB; ns, us, ms; G and M of bits per second. `#` begins a comment.
 public final class NetworkText {
     private static final Pattern AMOUNT = Pattern.compile("(\\d+(?:\\.\\d+)?)([a-zA-Z]*)");
     private static final Map<String, Double> BYTES = Map.of("", 1.0, "B", 1.0, "KB", 1e3, "MB", 1e6, "GB", 1e9);
     private static final Map<String, Double> NANOS = Map.of("", 1.0, "ns", 1.0, "us", 1e3, "ms", 1e6, "s", 1e9);
+    private static final Map<String, Double> PLAIN = Map.of("", 1.0);
     private static final Map<String, Double> BITS = Map.of("M", 1e6, "G", 1e9, "T", 1e12);
 
     /// The shapes, and how many numbers each has.
@@ -101,8 +103,11 @@ public final class NetworkText {
                 add(words[1], network.addHost(words[1]));
             }
             case "link" -> {
-                require(words.length == 5, "link NAME NAME RATE DELAY");
-                network.link(node(words[1]), node(words[2]), bitsPerSecond(words[3]), nanos(words[4]));
+                require(
+                        words.length == 5 || (words.length == 6 && words[5].startsWith("loss=")),
+                        "link NAME NAME RATE DELAY [loss=SHARE]");
+                double loss = words.length == 5 ? 0 : amount(words[5].substring(5), PLAIN, "a share, such as 0.01");
+                network.link(node(words[1]), node(words[2]), bitsPerSecond(words[3]), nanos(words[4]), loss);
             }
             default ->
                 throw new IllegalArgumentException("'" + words[0] + "' is none of switch, host, link and the shapes");
@@ -155,7 +160,7 @@ public final class NetworkText {
                 case "buffer" -> options.buffer(bytes(value));
                 case "headroom" -> options.headroom(bytes(value));
                 case "watchdog" -> options.watchdog(nanos(value));
-                case "alpha" -> options.alpha(amount(value, Map.of("", 1.0), "a number"));
+                case "alpha" -> options.alpha(amount(value, PLAIN, "a number"));
                 case "mark" -> marking(options, value.split(":", -1));
                 case "drop" -> options.dropping();
                 default ->
@@ -168,8 +173,7 @@ public final class NetworkText {
 
     private static SwitchOptions marking(SwitchOptions options, String[] parts) {
         require(parts.length == 3, "mark=FROM:ALL:CHANCE, such as mark=5KB:200KB:0.01");
-        return options.marking(
-                bytes(parts[0]), bytes(parts[1]), amount(parts[2], Map.of("", 1.0), "a chance, such as 0.01"));
+        return options.marking(bytes(parts[0]), bytes(parts[1]), amount(parts[2], PLAIN, "a chance, such as 0.01"));
     }
 
     private static double amount(String word, Map<String, Double> units, String form) {

@@ -35,7 +35,6 @@ final class PacketPool {
         packet.isMarkable = true;
         packet.asks = false;
         packet.isMeasuring = false;
-        packet.isInHeadroom = false;
         return packet;
     }
 

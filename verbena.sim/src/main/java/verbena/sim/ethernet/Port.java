@@ -1,6 +1,7 @@
 package verbena.sim.ethernet;
 
 import java.util.Objects;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /// A node's end of a link: a queue for each priority, one packet on the wire at a time, and the packets that are on
@@ -14,6 +15,10 @@ final class Port {
     final int index;
     final long picosPerByte;
     private final long delayPicos;
+    /// The share of packets that get lost on the way here. Pauses do not, because nobody repeats them.
+    private final double loss;
+
+    private final RandomGenerator chance;
     private final Calendar calendar;
     private final PacketPool pool;
     private @Nullable Port peer;
@@ -47,11 +52,20 @@ final class Port {
         }
     };
 
-    Port(Node owner, long picosPerByte, long delayPicos, Calendar calendar, PacketPool pool) {
+    Port(
+            Node owner,
+            long picosPerByte,
+            long delayPicos,
+            double loss,
+            RandomGenerator chance,
+            Calendar calendar,
+            PacketPool pool) {
         this.owner = owner;
         this.index = owner.ports.size();
         this.picosPerByte = picosPerByte;
         this.delayPicos = delayPicos;
+        this.loss = loss;
+        this.chance = chance;
         this.calendar = calendar;
         this.pool = pool;
         owner.ports.add(this);
@@ -149,6 +163,8 @@ final class Port {
         }
         if (packet.kind == LightPacket.Kind.PAUSE) {
             pause((int) packet.psn, packet.marked, now);
+            pool.give(packet);
+        } else if (loss > 0 && chance.nextDouble() < loss) {
             pool.give(packet);
         } else {
             owner.arrived(packet, this, now);

@@ -1,16 +1,14 @@
 package verbena.sim.ethernet;
 
-/// Which packets from a base on have come: a ring of bits that moves up with its base.
+/// Which packets from a base on have come: a ring of bits that moves up with its base, and grows when it has to.
 final class PsnWindow {
-    private final long[] words;
+    private static final int SHIFT = 6;
+
+    /// A power of two of words.
+    private long[] words = new long[2];
     private long base;
     /// Above the highest that has come.
     private long end;
-
-    /// @param packets so many fit
-    PsnWindow(int packets) {
-        words = new long[Math.ceilDiv(packets, Long.SIZE) + 1];
-    }
 
     long base() {
         return base;
@@ -21,23 +19,49 @@ final class PsnWindow {
         return end;
     }
 
-    boolean isIn(long psn) {
-        return psn >= base && psn < base + 64L * (words.length - 1);
-    }
-
     boolean has(long psn) {
         return psn < base || (psn < end && (words[word(psn)] & 1L << psn) != 0);
     }
 
-    /// Adds one that [#isIn]; false when it was there.
+    /// Adds one that is not below the base; false when it was there.
     boolean add(long psn) {
-        assert isIn(psn) : psn + " from " + base;
+        assert psn >= base : psn + " from " + base;
         if (has(psn)) {
             return false;
+        }
+        while ((psn >>> SHIFT) - (base >>> SHIFT) >= words.length) {
+            grow();
         }
         words[word(psn)] |= 1L << psn;
         end = Math.max(end, psn + 1);
         return true;
+    }
+
+    private void grow() {
+        long[] before = words;
+        words = new long[2 * before.length];
+        for (long at = base >>> SHIFT; at <= end >>> SHIFT && at < (base >>> SHIFT) + before.length; at++) {
+            words[(int) at & words.length - 1] = before[(int) at & before.length - 1];
+        }
+    }
+
+    /// Whether each of the 64 from `psn` on has come, one bit for each.
+    long bits(long psn) {
+        long bits = 0;
+        for (long at = Math.max(psn, base); at < Math.min(psn + Long.SIZE, end); at++) {
+            bits |= has(at) ? 1L << (at - psn) : 0;
+        }
+        return bits;
+    }
+
+    /// Adds those from `psn` on whose bits are set.
+    void addAll(long psn, long bits) {
+        for (long left = bits; left != 0; left &= left - 1) {
+            long each = psn + Long.numberOfTrailingZeros(left);
+            if (each >= base) {
+                add(each);
+            }
+        }
     }
 
     /// Moves the base above all that have come without a gap.
@@ -63,6 +87,6 @@ final class PsnWindow {
     }
 
     private int word(long psn) {
-        return (int) ((psn >>> 6) % words.length);
+        return (int) (psn >>> SHIFT) & words.length - 1;
     }
 }

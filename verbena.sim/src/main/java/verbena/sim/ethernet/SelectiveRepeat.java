@@ -1,54 +1,76 @@
 package verbena.sim.ethernet;
 
-/// A transfer whose receiver takes packets in any order and tells of each. Only what is missing is sent again (IRN,
-/// Mittal et al., SIGCOMM 2018, section 3): a packet is missing when one behind it was answered.
+/// A transfer whose receiver takes packets in any order, and tells with each answer which it has. While something is
+/// missing, it answers each packet. Only what is missing
+/// is sent again, as the transports do it (decision 0131): a packet is missing when one that left after it has come.
+///
+/// IRN (Mittal et al., SIGCOMM 2018, section 3) is the same, but for a packet that was sent again and got lost once
+/// more: there a timer has to run out.
 final class SelectiveRepeat extends Transfer {
     // The sender.
-    private final PsnWindow answered;
+    private final PsnWindow answered = new PsnWindow();
     private long next;
-    /// While something is missing: recovery ends when all before this have been answered. -1 otherwise.
-    private long recoverUpTo = -1;
-    /// The next packet that recovery may send again.
-    private long repeatFrom;
+    /// When each packet that has no answer left last: a ring, whose length is a power of two.
+    private long[] leftAt = new long[64];
+    /// When the newest packet left that has come.
+    private long comeLeftAt = -1;
+    /// No packet before this one is known to be missing.
+    private long lookFrom;
     /// After a timeout: this packet is sent again even if nothing behind it was answered. -1 otherwise.
     private long presumedLost = -1;
 
+    private long roundTripNanos;
+
     // The receiver.
-    private final PsnWindow arrived;
+    private final PsnWindow arrived = new PsnWindow();
 
     SelectiveRepeat(
             Host source, Host destination, long bytes, int hash, TransferOptions options, EthernetNetwork network) {
         super(source, destination, bytes, hash, options, network);
-        int window = control.limit();
-        answered = new PsnWindow(window);
-        arrived = new PsnWindow(window);
     }
 
     @Override
     long next(long now) {
-        if (presumedLost >= 0) {
-            long psn = presumedLost;
-            presumedLost = -1;
-            if (psn >= unanswered && !answered.has(psn)) {
-                resent();
-                return psn;
-            }
-        }
-        if (recoverUpTo >= 0) {
-            long psn = Math.max(repeatFrom, unanswered);
-            while (psn < answered.end() && answered.has(psn)) {
-                psn++;
-            }
-            if (psn < answered.end()) {
-                repeatFrom = psn + 1;
-                resent();
-                return psn;
-            }
-        }
-        if (next == packets || next - unanswered >= control.limit() || !answered.isIn(next)) {
+        long psn = missing();
+        if (psn >= 0) {
+            resent();
+            control.repaired(now / Calendar.NANO, roundTripNanos);
+        } else if (next < packets && next - unanswered < control.limit()) {
+            psn = next++;
+        } else {
             return -1;
         }
-        return next++;
+        if (next - unanswered > leftAt.length) {
+            lengthen();
+        }
+        leftAt[place(psn)] = now;
+        return psn;
+    }
+
+    private long missing() {
+        long psn = presumedLost;
+        presumedLost = -1;
+        if (psn >= unanswered) {
+            return psn;
+        }
+        for (lookFrom = Math.max(lookFrom, unanswered); lookFrom < next; lookFrom++) {
+            if (!answered.has(lookFrom) && leftAt[place(lookFrom)] < comeLeftAt) {
+                return lookFrom++;
+            }
+        }
+        return -1;
+    }
+
+    private int place(long psn) {
+        return (int) psn & leftAt.length - 1;
+    }
+
+    private void lengthen() {
+        long[] before = leftAt;
+        leftAt = new long[2 * before.length];
+        for (long psn = unanswered; psn < next; psn++) {
+            leftAt[place(psn)] = before[(int) psn & before.length - 1];
+        }
     }
 
     @Override
@@ -60,34 +82,39 @@ final class SelectiveRepeat extends Transfer {
     void heard(LightPacket answer, long now) {
         acknowledge(answer.psn, now);
         answered.advanceTo(unanswered);
-        if (answer.kind == LightPacket.Kind.NAK && answered.isIn(answer.causedBy)) {
+        answered.addAll(answer.psn + 1, answer.near);
+        answered.addAll(answer.psn + 1 + Long.SIZE, answer.far);
+        if (answer.causedBy >= unanswered) {
             answered.add(answer.causedBy);
-            if (recoverUpTo < 0) {
-                recoverUpTo = next;
-                repeatFrom = unanswered;
-                control.lost(now / Calendar.NANO, (now - answer.sentAt) / Calendar.NANO);
-            }
         }
-        if (unanswered >= recoverUpTo) {
-            recoverUpTo = -1;
+        if (answer.sentAt > comeLeftAt) {
+            comeLeftAt = answer.sentAt;
+            roundTripNanos = (now - answer.sentAt) / Calendar.NANO;
+            lookFrom = unanswered;
         }
     }
 
     @Override
     void timedOut(long now) {
         presumedLost = unanswered;
-        recoverUpTo = next;
-        repeatFrom = unanswered + 1;
     }
 
     @Override
     void took(LightPacket packet, long now) {
-        long expected = arrived.base();
-        if (packet.psn >= expected && arrived.isIn(packet.psn) && arrived.add(packet.psn)) {
+        boolean isExpected = packet.psn == arrived.base();
+        boolean hadGap = arrived.end() > arrived.base();
+        if (packet.psn >= arrived.base() && arrived.add(packet.psn)) {
             placed(packet);
             arrived.advance();
         }
-        boolean isInOrder = packet.psn <= expected;
-        answer(isInOrder ? LightPacket.Kind.ACK : LightPacket.Kind.NAK, arrived.base(), packet, now);
+        if (packet.asks || hadGap || !isExpected) {
+            answer(LightPacket.Kind.ACK, arrived.base(), packet, now);
+        }
+    }
+
+    @Override
+    void tell(LightPacket answer) {
+        answer.near = arrived.bits(answer.psn + 1);
+        answer.far = arrived.bits(answer.psn + 1 + Long.SIZE);
     }
 }

@@ -72,17 +72,14 @@ public final class Switch extends Node {
         Port[] out = ways[to.number];
         Port port = out.length == 1 ? out[0] : out[choice(packet.hash, out.length)];
         packet.ingress = in.index;
-        if (!admit(packet, port)) {
+        boolean isToMark = !(packet.isMarkable && options.marksLeaving()) && meetsCongestion(packet, port);
+        if ((isToMark && !packet.isMarkable) || !admit(packet, port)) {
             dropped++;
             pool.give(packet);
             return;
         }
-        mark(packet, port);
-        if (packet.marked && !packet.isMarkable) {
-            leaves(packet, port, now);
-            dropped++;
-            pool.give(packet);
-            return;
+        if (isToMark) {
+            mark(packet);
         }
         if (options.pauses()) {
             askToPause(in, packet.priority, now);
@@ -110,7 +107,6 @@ public final class Switch extends Node {
                     return false;
                 }
                 headroom[at] += bytes;
-                packet.isInHeadroom = true;
                 return true;
             }
             held[at] += bytes;
@@ -124,21 +120,24 @@ public final class Switch extends Node {
         return options.alpha() * (sharedBytes - sharedUsed);
     }
 
-    private void mark(LightPacket packet, Port out) {
+    /// Whether a packet is to be marked, by the queue of its way out (random early detection).
+    private boolean meetsCongestion(LightPacket packet, Port out) {
         if (!options.marks() || packet.kind != LightPacket.Kind.DATA) {
-            return;
+            return false;
         }
         long queued = out.queuedBytes(packet.priority);
         if (queued <= options.markFrom()) {
-            return;
+            return false;
         }
         double p = queued >= options.markAll()
                 ? 1
                 : options.markChance() * (queued - options.markFrom()) / (options.markAll() - options.markFrom());
-        if (p >= 1 || chance.nextDouble() < p) {
-            packet.marked = true;
-            marked++;
-        }
+        return p >= 1 || chance.nextDouble() < p;
+    }
+
+    private void mark(LightPacket packet) {
+        packet.marked = true;
+        marked++;
     }
 
     private void askToPause(Port in, int priority, long now) {
@@ -151,7 +150,10 @@ public final class Switch extends Node {
 
     @Override
     void leaves(LightPacket packet, Port out, long now) {
-        if (packet.isMeasuring) {
+        if (options.marksLeaving() && packet.isMarkable && meetsCongestion(packet, out)) {
+            mark(packet);
+        }
+        if (packet.isMeasuring && packet.kind == LightPacket.Kind.DATA) { // an answer only carries it back
             Objects.requireNonNull(packet.telemetry).add(out, packet.priority, now);
         }
         if (!options.pauses()) {
@@ -159,13 +161,10 @@ public final class Switch extends Node {
             return;
         }
         int at = packet.ingress * Port.PRIORITIES + packet.priority;
-        if (packet.isInHeadroom) {
-            headroom[at] -= packet.bytes;
-            packet.isInHeadroom = false;
-        } else {
-            held[at] -= packet.bytes;
-            sharedUsed -= packet.bytes;
-        }
+        long fromHeadroom = Math.min(headroom[at], packet.bytes); // counters know no packets: headroom empties first
+        headroom[at] -= fromHeadroom;
+        held[at] -= packet.bytes - fromHeadroom;
+        sharedUsed -= packet.bytes - fromHeadroom;
         if (hasAsked[at] && headroom[at] == 0 && (held[at] == 0 || held[at] + RESUME_BYTES <= share())) {
             hasAsked[at] = false;
             ports.get(packet.ingress).tell(packet.priority, false, now);

@@ -10,6 +10,8 @@ package verbena.sim.ethernet;
 /// @param markFrom      bytes in the queue of a way out above which packets are marked at random (RED); 0: never
 /// @param markAll       bytes above which each packet is marked
 /// @param markChance    the chance of a mark just below `markAll`, 0 to 1
+/// @param marksLeaving  whether a packet is marked by the queue that it leaves behind (Zhu et al., "ECN or Delay",
+///                      CoNEXT 2016), and not by the one that it finds
 /// @param watchdogNanos how long a paused queue may stand still before it is emptied; 0: for ever
 public record SwitchOptions(
         long bufferBytes,
@@ -19,11 +21,13 @@ public record SwitchOptions(
         long markFrom,
         long markAll,
         double markChance,
+        boolean marksLeaving,
         long watchdogNanos) {
     /// 12 MB with pauses and without marks.
-    public static final SwitchOptions LOSSLESS = new SwitchOptions(12_000_000, 100_000, 1.0 / 8, true, 0, 0, 0, 0);
+    public static final SwitchOptions LOSSLESS =
+            new SwitchOptions(12_000_000, 100_000, 1.0 / 8, true, 0, 0, 0, false, 0);
     /// 12 MB that drops what does not fit.
-    public static final SwitchOptions LOSSY = new SwitchOptions(12_000_000, 0, 1, false, 0, 0, 0, 0);
+    public static final SwitchOptions LOSSY = new SwitchOptions(12_000_000, 0, 1, false, 0, 0, 0, false, 0);
 
     public SwitchOptions {
         if (bufferBytes <= 0 || headroomBytes < 0 || !(alpha > 0)) {
@@ -41,33 +45,43 @@ public record SwitchOptions(
 
     /// These options with marks: none below `from` bytes, all from `all` bytes on, and a growing chance in between.
     public SwitchOptions marking(long from, long all, double chance) {
-        return new SwitchOptions(bufferBytes, headroomBytes, alpha, pauses, from, all, chance, watchdogNanos);
+        return new SwitchOptions(
+                bufferBytes, headroomBytes, alpha, pauses, from, all, chance, marksLeaving, watchdogNanos);
+    }
+
+    /// These options with marks by the queue that a packet leaves behind.
+    public SwitchOptions markingLeaving() {
+        return new SwitchOptions(
+                bufferBytes, headroomBytes, alpha, pauses, markFrom, markAll, markChance, true, watchdogNanos);
     }
 
     /// These options with another buffer.
     public SwitchOptions buffer(long bytes) {
-        return new SwitchOptions(bytes, headroomBytes, alpha, pauses, markFrom, markAll, markChance, watchdogNanos);
+        return new SwitchOptions(
+                bytes, headroomBytes, alpha, pauses, markFrom, markAll, markChance, marksLeaving, watchdogNanos);
     }
 
     /// These options with another headroom.
     public SwitchOptions headroom(long bytes) {
-        return new SwitchOptions(bufferBytes, bytes, alpha, pauses, markFrom, markAll, markChance, watchdogNanos);
+        return new SwitchOptions(
+                bufferBytes, bytes, alpha, pauses, markFrom, markAll, markChance, marksLeaving, watchdogNanos);
     }
 
     /// These options with another share of what is free.
     public SwitchOptions alpha(double share) {
         return new SwitchOptions(
-                bufferBytes, headroomBytes, share, pauses, markFrom, markAll, markChance, watchdogNanos);
+                bufferBytes, headroomBytes, share, pauses, markFrom, markAll, markChance, marksLeaving, watchdogNanos);
     }
 
     /// These options without pauses and headroom: a way out takes up at most as much as is free.
     public SwitchOptions dropping() {
-        return new SwitchOptions(bufferBytes, 0, 1, false, markFrom, markAll, markChance, watchdogNanos);
+        return new SwitchOptions(bufferBytes, 0, 1, false, markFrom, markAll, markChance, marksLeaving, watchdogNanos);
     }
 
     /// These options with a watchdog.
     public SwitchOptions watchdog(long nanos) {
-        return new SwitchOptions(bufferBytes, headroomBytes, alpha, pauses, markFrom, markAll, markChance, nanos);
+        return new SwitchOptions(
+                bufferBytes, headroomBytes, alpha, pauses, markFrom, markAll, markChance, marksLeaving, nanos);
     }
 
     boolean marks() {

@@ -5,10 +5,6 @@ import verbena.transport.congestion.CongestionControl;
 
 /// One message from a host to another: the sender's half, the receiver's half, and what came of it.
 public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
-    /// Ethernet with preamble and gap (38), IPv4 (20), UDP (8), BTH (12) and ICRC (4).
-    static final int HEADER_BYTES = 82;
-    /// An answer: the smallest frame, with preamble and gap.
-    static final int ANSWER_BYTES = 84;
     /// With so few packets under way, nothing may be behind a lost one that tells of it.
     private static final int FEW = 3;
 
@@ -104,7 +100,7 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
         if (psn < 0) {
             return null; // an answer makes it ready again
         }
-        int length = HEADER_BYTES + (psn == packets - 1 ? lastBytes : options.payloadBytes());
+        int length = options.headerBytes() + (psn == packets - 1 ? lastBytes : options.payloadBytes());
         LightPacket packet = pool.take(LightPacket.Kind.DATA, this, length, priority, psn);
         packet.sentAt = now;
         packet.asks = asks(psn);
@@ -195,7 +191,6 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
         if (underWay() > 0 && now - progressAt >= wait) {
             timeouts++;
             progressAt = now;
-            control.lost(now / Calendar.NANO, 0);
             timedOut(now);
             mayGoOn(now);
         } else if (underWay() == 0) {
@@ -209,6 +204,9 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
     /// Takes a packet of data, and answers it when it has to.
     abstract void took(LightPacket packet, long now);
 
+    /// Writes into an answer what else the receiver has.
+    void tell(LightPacket answer) {}
+
     final void received(LightPacket packet, long now) {
         if (packet.marked
                 && options.cnpNanos() > 0
@@ -220,9 +218,10 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
     }
 
     final void answer(LightPacket.Kind kind, long psn, LightPacket cause, long now) {
-        LightPacket answer = pool.take(kind, this, ANSWER_BYTES, Host.ANSWERS, psn);
+        LightPacket answer = pool.take(kind, this, options.answerBytes(), Host.ANSWERS, psn);
         answer.causedBy = cause.psn;
         answer.sentAt = cause.sentAt;
+        tell(answer);
         if (cause.isMeasuring && cause.telemetry != null && kind != LightPacket.Kind.CNP) {
             Telemetry own = measure(answer);
             answer.telemetry = cause.telemetry; // the answer goes on with it
@@ -233,7 +232,7 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
 
     /// Counts a packet that came for the first time.
     final void placed(LightPacket packet) {
-        arrivedBytes += packet.bytes - HEADER_BYTES;
+        arrivedBytes += packet.bytes - options.headerBytes();
         if (arrivedBytes == bytes) {
             onArrival.run();
         }

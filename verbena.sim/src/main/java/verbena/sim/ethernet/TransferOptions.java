@@ -7,9 +7,11 @@ import verbena.transport.congestion.CongestionControl;
 ///
 /// @param recovery      what a sender sends again after a loss
 /// @param payloadBytes  of a full packet
+/// @param headerBytes   all else that a packet of data takes on the wire
+/// @param answerBytes   of an answer on the wire
 /// @param priority      of data, 0 to 6; answers have 7
 /// @param ackEvery      a sender asks for an answer to one packet in so many, and whenever it would have to wait
-///                      otherwise; with [Recovery#SELECTIVE_REPEAT] each packet is answered
+///                      otherwise; with [Recovery#SELECTIVE_REPEAT] each packet behind a gap is answered, too
 /// @param timeoutNanos  how long a sender waits for an answer before it sends again
 /// @param fewTimeoutNanos the same while at most three packets are under way: nothing behind them could tell of a loss
 /// @param cnpNanos      at most one notification of marks to a sender in this time; 0: none at all
@@ -17,12 +19,19 @@ import verbena.transport.congestion.CongestionControl;
 public record TransferOptions(
         Recovery recovery,
         int payloadBytes,
+        int headerBytes,
+        int answerBytes,
         int priority,
         int ackEvery,
         long timeoutNanos,
         long fewTimeoutNanos,
         long cnpNanos,
         DoubleFunction<CongestionControl> control) {
+    /// Ethernet with preamble and gap (38), IPv4 (20), UDP (8), BTH (12) and ICRC (4).
+    private static final int HEADER_BYTES = 82;
+    /// The smallest frame, with preamble and gap.
+    private static final int ANSWER_BYTES = 84;
+
     /// What a sender sends again.
     public enum Recovery {
         /// Everything from the missing packet on, as the standard has it (IBTA 9.7.5).
@@ -34,6 +43,10 @@ public record TransferOptions(
     public TransferOptions {
         if (payloadBytes < 64 || payloadBytes > 8_192) {
             throw new IllegalArgumentException("payloadBytes: " + payloadBytes + " is not between 64 and 8,192");
+        }
+        if (headerBytes < 1 || headerBytes > 1_024 || answerBytes < 1 || answerBytes > 1_024) {
+            throw new IllegalArgumentException("headerBytes, answerBytes: " + headerBytes + " and " + answerBytes
+                    + " are not between 1 and 1,024");
         }
         if (priority < 0 || priority >= Host.ANSWERS) {
             throw new IllegalArgumentException("priority: " + priority + " is not between 0 and " + (Host.ANSWERS - 1));
@@ -47,13 +60,31 @@ public record TransferOptions(
     /// As cards do it without congestion control: `packets` under way at most, and go-back-N.
     public static TransferOptions window(int packets) {
         return new TransferOptions(
-                Recovery.GO_BACK_N, 1_000, 3, 16, 16_000_000, 16_000_000, 0, line -> new ConstantWindow(packets));
+                Recovery.GO_BACK_N,
+                1_000,
+                HEADER_BYTES,
+                ANSWER_BYTES,
+                3,
+                16,
+                16_000_000,
+                16_000_000,
+                0,
+                line -> new ConstantWindow(packets));
     }
 
     /// These options with another rule and, when it needs them, notifications at most once in `cnpNanos`.
     public TransferOptions control(long cnpNanos, DoubleFunction<CongestionControl> control) {
         return new TransferOptions(
-                recovery, payloadBytes, priority, ackEvery, timeoutNanos, fewTimeoutNanos, cnpNanos, control);
+                recovery,
+                payloadBytes,
+                headerBytes,
+                answerBytes,
+                priority,
+                ackEvery,
+                timeoutNanos,
+                fewTimeoutNanos,
+                cnpNanos,
+                control);
     }
 
     /// These options with a window by telemetry ([Hpcc]): each packet is answered.
@@ -63,28 +94,79 @@ public record TransferOptions(
         return new TransferOptions(
                 recovery,
                 payloadBytes,
+                headerBytes,
+                answerBytes,
                 priority,
                 1,
                 timeoutNanos,
                 fewTimeoutNanos,
                 0,
-                line -> new Hpcc(line, baseNanos, payloadBytes + Transfer.HEADER_BYTES));
+                line -> new Hpcc(line, baseNanos, payloadBytes));
     }
 
     /// These options with another timeout.
     public TransferOptions timeout(long nanos) {
-        return new TransferOptions(recovery, payloadBytes, priority, ackEvery, nanos, nanos, cnpNanos, control);
+        return new TransferOptions(
+                recovery, payloadBytes, headerBytes, answerBytes, priority, ackEvery, nanos, nanos, cnpNanos, control);
     }
 
     /// These options with selective repeat and its two timeouts.
     public TransferOptions selective(long timeoutNanos, long fewTimeoutNanos) {
         return new TransferOptions(
-                Recovery.SELECTIVE_REPEAT, payloadBytes, priority, 1, timeoutNanos, fewTimeoutNanos, cnpNanos, control);
+                Recovery.SELECTIVE_REPEAT,
+                payloadBytes,
+                headerBytes,
+                answerBytes,
+                priority,
+                1,
+                timeoutNanos,
+                fewTimeoutNanos,
+                cnpNanos,
+                control);
     }
 
     /// These options with another size of packets.
     public TransferOptions payload(int bytes) {
         return new TransferOptions(
-                recovery, bytes, priority, ackEvery, timeoutNanos, fewTimeoutNanos, cnpNanos, control);
+                recovery,
+                bytes,
+                headerBytes,
+                answerBytes,
+                priority,
+                ackEvery,
+                timeoutNanos,
+                fewTimeoutNanos,
+                cnpNanos,
+                control);
+    }
+
+    /// These options with other lengths of headers and answers.
+    public TransferOptions headers(int ofData, int ofAnswer) {
+        return new TransferOptions(
+                recovery,
+                payloadBytes,
+                ofData,
+                ofAnswer,
+                priority,
+                ackEvery,
+                timeoutNanos,
+                fewTimeoutNanos,
+                cnpNanos,
+                control);
+    }
+
+    /// These options with an answer to each packet.
+    public TransferOptions answeringEach() {
+        return new TransferOptions(
+                recovery,
+                payloadBytes,
+                headerBytes,
+                answerBytes,
+                priority,
+                1,
+                timeoutNanos,
+                fewTimeoutNanos,
+                cnpNanos,
+                control);
     }
 }

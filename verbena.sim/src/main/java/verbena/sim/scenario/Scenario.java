@@ -29,6 +29,7 @@ public interface Scenario {
                 new Incast(),
                 new Deadlock(),
                 new LossRecovery(3_000_000),
-                new WebSearch());
+                new WebSearch(),
+                new AnotherSimulator());
     }
 }

@@ -17,7 +17,7 @@ class NetworkTextTest {
 
             link a left 100G 1us
             link b right 25G 500ns
-            link left right 40G 1.5us
+            link left right 40G 1.5us loss=0
             """;
 
     private static EthernetNetwork build(String text) {
@@ -48,6 +48,8 @@ class NetworkTextTest {
                 "switch a colour=red | line 1: 'colour=red' is none of",
                 "switch a mark=5KB | line 1: mark=FROM:ALL:CHANCE",
                 "host a b | line 1: host NAME",
+                "link a b 100G 1us lost=1 | line 1: link NAME NAME RATE DELAY [loss=SHARE]",
+                "link a b 100G 1us loss=few | line 1: 'few' is not a share",
                 "fat-tree 3 100G 1us | line 1: k: 3 is not an even number",
                 "fat-tree x 100G 1us | line 1: 'x' is not a number",
                 "fat-tree 4 | line 1: fat-tree has 1 number, a rate and a delay",

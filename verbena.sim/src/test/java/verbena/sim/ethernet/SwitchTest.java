@@ -29,7 +29,8 @@ class SwitchTest {
     @Test
     void withoutEnoughHeadroomEvenALosslessSwitchDrops() {
         var network = new EthernetNetwork(1);
-        new Topologies(40e9, 10_000, new SwitchOptions(400_000, 5_000, 1.0 / 8, true, 0, 0, 0, 0)).star(network, 9);
+        new Topologies(40e9, 10_000, new SwitchOptions(400_000, 5_000, 1.0 / 8, true, 0, 0, 0, false, 0))
+                .star(network, 9);
         incast(network, 2_000_000);
         network.run(20_000_000);
         assertThat(network.switches().getFirst().dropped()).isPositive();
@@ -66,6 +67,8 @@ class SwitchTest {
         return new TransferOptions(
                 TransferOptions.Recovery.GO_BACK_N,
                 1_000,
+                82,
+                84,
                 priority,
                 16,
                 100_000_000,
@@ -89,6 +92,55 @@ class SwitchTest {
         marking.runToEnd(1_000_000_000);
         // A flow alone never finds anything queued before it.
         assertThat(marking.switches().getFirst().marked()).isZero();
+    }
+
+    @Test
+    void aPacketIsMarkedByTheQueueThatItFindsOrByTheOneThatItLeaves() {
+        SwitchOptions options = SwitchOptions.LOSSLESS.marking(1, 1, 1);
+        assertThat(marksOfTheFirst(options)).isZero();
+        assertThat(marksOfTheFirst(options.markingLeaving())).isEqualTo(1);
+    }
+
+    /// How many notifications come of a packet that waits for the wire, finds no queue, and leaves seven others behind.
+    private static long marksOfTheFirst(SwitchOptions options) {
+        var network = new EthernetNetwork(1);
+        new Topologies(40e9, 1_000, options).star(network, 10);
+        TransferOptions rule = TransferOptions.window(ALL).control(1, _ -> new ConstantWindow(ALL));
+        List<Host> hosts = network.hosts();
+        network.transfer(hosts.get(9), hosts.getFirst(), 8_000, 0, rule.payload(8_000));
+        Transfer first = network.transfer(hosts.get(1), hosts.getFirst(), 1_000, 1_500, rule);
+        for (int i = 2; i < 9; i++) {
+            network.transfer(hosts.get(i), hosts.getFirst(), 1_000, 1_510, rule);
+        }
+        network.runToEnd(1_000_000_000);
+        return first.notifications();
+    }
+
+    @Test
+    void aPauseEndsWhenAsMuchHasLeftAsCameAfterIt() {
+        var network = new EthernetNetwork(1);
+        LOSSLESS.star(network, 9);
+        incast(network, 2_000_000);
+        network.runToEnd(1_000_000_000);
+        // Headroom empties first, so each pause lasts for a few packets, and not until what came after it leaves.
+        assertThat(network.switches().getFirst().pausesSent()).isGreaterThan(400);
+    }
+
+    @Test
+    void aBadCableLosesItsShareInEachDirection() {
+        var network = new EthernetNetwork(1);
+        Host from = network.addHost("a");
+        Host to = network.addHost("b");
+        network.link(from, to, 40e9, 1_000, 0.1);
+        network.begin();
+        Transfer transfer = network.transfer(
+                from, to, 10_000_000, 0, TransferOptions.window(64).selective(100_000, 100_000));
+        assertThat(network.runToEnd(1_000_000_000)).isTrue();
+        assertThat(transfer.arrivedBytes()).isEqualTo(10_000_000);
+        assertThat(transfer.resentPackets()).isBetween(900L, 1_500L);
+        assertThatThrownBy(() -> new EthernetNetwork(1).link(from, to, 40e9, 1_000, 1.5))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("loss: 1.5");
     }
 
     @Test

@@ -99,6 +99,45 @@ class TransferTest {
     }
 
     @Test
+    void aPacketThatIsSentAgainAndGetsLostIsSentOnceMoreWithoutATimeout() {
+        var network = new EthernetNetwork(1);
+        Host from = network.addHost("a");
+        Host to = network.addHost("b");
+        network.link(from, to, RATE, 1_000, 0.2);
+        network.begin();
+        TransferOptions options = TransferOptions.window(ALL).selective(1_000_000, 1_000_000);
+        Transfer transfer = network.transfer(from, to, 10_000_000, 0, options);
+        assertThat(network.runToEnd(1_000_000_000)).isTrue();
+        assertThat(transfer.resentPackets()).isGreaterThan(10_000 / 5);
+        assertThat(transfer.timeouts())
+                .as("only at the end, when nothing follows")
+                .isLessThan(10);
+    }
+
+    @Test
+    void telemetryTellsOfTheWayThereAndNotOfTheWayBack() {
+        EthernetNetwork network = star(4, SwitchOptions.LOSSLESS);
+        send(network, 2, 0, 10_000_000, TransferOptions.window(ALL));
+        send(network, 3, 0, 10_000_000, TransferOptions.window(ALL));
+        Transfer other =
+                send(network, 0, 1, 1_000_000, TransferOptions.window(ALL).hpcc(4_200));
+        assertThat(network.runToEnd(1_000_000_000)).isTrue();
+        assertThat(other.slowdown()).isLessThan(1.2);
+    }
+
+    @Test
+    void headersAndAnswersTakeTheirTime() {
+        EthernetNetwork network = star(2, SwitchOptions.LOSSLESS);
+        Transfer transfer =
+                send(network, 0, 1, 1_000, TransferOptions.window(ALL).headers(250, 125));
+        network.runToEnd(1_000_000);
+        assertThat(transfer.nanos()).isEqualTo((2 * (1_250 + 125) * 80 + 4_000_000) / 1_000);
+        assertThatThrownBy(() -> TransferOptions.window(1).headers(0, 84))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("headerBytes, answerBytes: 0 and 84");
+    }
+
+    @Test
     void theSameSeedDoesTheSameToTheNanosecond() {
         assertThat(fingerprint(5)).isEqualTo(fingerprint(5)).isNotEqualTo(fingerprint(6));
     }

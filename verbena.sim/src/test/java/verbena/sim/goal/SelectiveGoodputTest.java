@@ -35,8 +35,8 @@ class SelectiveGoodputTest {
     @CsvSource({"WRITE, 65536, 5", "WRITE, 1048576, 5", "READ, 65536, 1.5", "READ, 1048576, 2.5"})
     void goodputIsManyTimesThatOfGoingBack(Request request, int bytes, double times) {
         long start = System.nanoTime();
-        double back = goodput(request, bytes, false);
-        double selective = goodput(request, bytes, true);
+        double back = goodput(Goal.seed(), request, bytes, LOSS, LATENCY_NANOS, TOTAL_BYTES, false);
+        double selective = goodput(Goal.seed(), request, bytes, LOSS, LATENCY_NANOS, TOTAL_BYTES, true);
         Goal.report(
                 "selective repeat",
                 start,
@@ -46,8 +46,15 @@ class SelectiveGoodputTest {
     }
 
     /// In Gbit/s.
-    private static double goodput(Request request, int bytes, boolean repeatsSelectively) {
-        var world = new World(Goal.seed());
+    static double goodput(
+            long seed,
+            Request request,
+            int bytes,
+            double loss,
+            long latencyNanos,
+            long totalBytes,
+            boolean repeatsSelectively) {
+        var world = new World(seed);
         var options = new SimDevice.Options(1, CongestionRule.NONE, repeatsSelectively);
         SimDevice here = world.addDevice(Frame.PACKET_MAX, link -> link, options);
         SimDevice there = world.addDevice(Frame.PACKET_MAX, link -> link, options);
@@ -64,10 +71,10 @@ class SelectiveGoodputTest {
             (request == Request.WRITE ? own : theirs).segment().set(ValueLayout.JAVA_BYTE, i, (byte) ((i * 31) >>> 3));
         }
         world.connect(qp, peer, ConnectOptions.defaults().withMtu(Mtu.MTU_4096));
-        world.network().latency(LATENCY_NANOS);
-        world.faults(NetworkFaults.of(LOSS, 0, 0));
+        world.network().latency(latencyNanos);
+        world.faults(NetworkFaults.of(loss, 0, 0));
 
-        long requests = TOTAL_BYTES / bytes;
+        long requests = totalBytes / bytes;
         long posted = 0;
         long done = 0;
         var wc = new WorkCompletion();

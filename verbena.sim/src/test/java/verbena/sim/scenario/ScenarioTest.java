@@ -21,7 +21,8 @@ class ScenarioTest {
                         new Incast(),
                         new Deadlock(),
                         new LossRecovery(800_000),
-                        new WebSearch());
+                        new WebSearch(),
+                        new AnotherSimulator());
     }
 
     @ParameterizedTest(name = "{0}")

@@ -26,7 +26,8 @@ class NetworkCommandTest {
                         "incast",
                         "pfc-deadlock",
                         "irn",
-                        "web-search");
+                        "web-search",
+                        "another-simulator");
         assertThat(cli.out()).contains("SIGCOMM 2015");
     }
 
