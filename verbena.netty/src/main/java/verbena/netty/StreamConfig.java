@@ -12,7 +12,7 @@ abstract class StreamConfig extends DefaultChannelConfig {
     final StreamChoices choices;
     private final Runnable whenAutoReadEnds;
 
-    /// @param whenAutoReadEnds forgets a read that nobody asked for
+    /// @param whenAutoReadEnds forgets that a read was asked for
     StreamConfig(
             Channel owner,
             RecvByteBufAllocator reading,

@@ -15,7 +15,7 @@ final class Port {
     final int index;
     final long picosPerByte;
     private final long delayPicos;
-    /// The share of packets that get lost on the way here. Pauses do not, because nobody repeats them.
+    /// The share of packets that get lost on the way here. Pauses do not: no sender repeats one.
     private final double loss;
 
     private final RandomGenerator chance;
