@@ -11,25 +11,31 @@ final class Ideal {
         long all = transfer.bytes() + transfer.packets * header;
         int last = (int) (all - (transfer.packets - 1) * full);
         long slowest = 0;
-        long sum = 0;
-        // The last packet follows the others at the pace of the slowest link, and then goes on alone.
-        for (Port port = transfer.source.port(); ; port = way(port.peer().owner, transfer.destination)) {
+        for (Port port = transfer.source.port(); ; port = way((Switch) port.peer().owner, transfer.destination)) {
             slowest = Math.max(slowest, port.picosPerByte);
-            sum += port.delayPicos() + last * port.picosPerByte;
             if (port.peer().owner == transfer.destination) {
                 break;
             }
         }
-        sum += (all - last) * slowest;
-        for (Port port = transfer.destination.port(); ; port = way(port.peer().owner, transfer.source)) {
-            sum += port.delayPicos() + transfer.options.answerBytes() * port.picosPerByte;
-            if (port.peer().owner == transfer.source) {
-                return sum;
-            }
-        }
+        // The last packet follows the others at the pace of the slowest link, and then goes on alone.
+        return (all - last) * slowest
+                + alone(last, transfer.source, transfer.destination)
+                + alone(transfer.options.answerBytes(), transfer.destination, transfer.source);
     }
 
-    private static Port way(Node node, Host to) {
-        return ((Switch) node).waysTo(to)[0];
+    /// For one packet.
+    private static long alone(int bytes, Host from, Host to) {
+        long sum = 0;
+        Port port = from.port();
+        while (port.peer().owner instanceof Switch middle) {
+            Port next = way(middle, to);
+            sum += port.delayPicos() + middle.neededBytes(bytes, port.peer(), next) * port.picosPerByte;
+            port = next;
+        }
+        return sum + port.delayPicos() + bytes * port.picosPerByte;
+    }
+
+    private static Port way(Switch node, Host to) {
+        return node.waysTo(to)[0];
     }
 }

@@ -25,8 +25,9 @@ import java.util.regex.Pattern;
 ///     dragonfly GROUPS SWITCHES HOSTS LINKS 100G 1us
 ///
 /// A link loses packets by chance with `loss=SHARE`, 0 to 1, behind its delay. A switch may have `buffer=`, `headroom=`
-/// and `watchdog=`, `alpha=`, `mark=FROM:ALL:CHANCE`, and `drop` in place of
-/// pauses ([SwitchOptions]). Units are decimal: KB, MB; ns, us, ms; G and M of bits per second. `#` begins a comment.
+/// and `watchdog=`, `alpha=`, `mark=FROM:ALL:CHANCE`, `drop` in place of
+/// pauses, and `cut-through` ([SwitchOptions]). Units are decimal: KB, MB; ns, us, ms; G and M of bits per second. `#`
+/// begins a comment.
 public final class NetworkText {
     private static final Pattern AMOUNT = Pattern.compile("(\\d+(?:\\.\\d+)?)([a-zA-Z]*)");
     private static final Map<String, Double> BYTES = Map.of("", 1.0, "B", 1.0, "KB", 1e3, "MB", 1e6, "GB", 1e9);
@@ -163,9 +164,11 @@ public final class NetworkText {
                 case "alpha" -> options.alpha(amount(value, PLAIN, "a number"));
                 case "mark" -> marking(options, value.split(":", -1));
                 case "drop" -> options.dropping();
+                case "cut-through" -> options.cuttingThrough();
                 default ->
-                    throw new IllegalArgumentException("'" + words[i]
-                            + "' is none of buffer=, headroom=, watchdog=, alpha=, mark=FROM:ALL:CHANCE and drop");
+                    throw new IllegalArgumentException(
+                            "'" + words[i]
+                                    + "' is none of buffer=, headroom=, watchdog=, alpha=, mark=FROM:ALL:CHANCE, cut-through and drop");
             };
         }
         return options;

@@ -16,6 +16,11 @@ public abstract sealed class Node permits Host, Switch {
     /// Takes a packet that has come in by `port`, and owns it from now on.
     abstract void arrived(LightPacket packet, Port port, long now);
 
+    /// How many bytes of a packet have to be there before it has arrived.
+    int neededBytes(LightPacket packet, Port port) {
+        return packet.bytes;
+    }
+
     /// Gives a packet to a port that has nothing queued that may leave; null when there is none.
     abstract @Nullable LightPacket supply(Port port, long now);
 

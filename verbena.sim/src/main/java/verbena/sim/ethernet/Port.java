@@ -117,9 +117,9 @@ final class Port {
         }
         freeAt = now + packet.bytes * picosPerByte;
         sentBytes += packet.bytes;
-        packet.arrivesAt = freeAt + delayPicos;
-        underWay.add(packet);
         Port other = peer();
+        packet.arrivesAt = now + other.owner.neededBytes(packet, other) * picosPerByte + delayPicos;
+        underWay.add(packet);
         if (!other.arrivalOfPeer().isSet()) {
             calendar.set(other.arrivalOfPeer(), packet.arrivesAt);
         }

@@ -1,8 +1,8 @@
 package verbena.sim.ethernet;
 
 /// A transfer whose receiver takes packets in any order, and tells with each answer which it has. While something is
-/// missing, it answers each packet. Only what is missing
-/// is sent again, as the transports do it (decision 0131): a packet is missing when one that left after it has come.
+/// missing, it answers each packet. Only what is missing is sent again, as the transports do it (decision 0131): a
+/// packet is missing when one that left after it has come.
 ///
 /// IRN (Mittal et al., SIGCOMM 2018, section 3) is the same, but for a packet that was sent again and got lost once
 /// more: there a timer has to run out.

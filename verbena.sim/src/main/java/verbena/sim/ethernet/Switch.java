@@ -4,14 +4,17 @@ import java.util.Objects;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/// A switch that stores and forwards. Its ports share one buffer: a packet takes place from its arrival until it
-/// begins to leave. Among equal ways it chooses by a hash of the flow (ECMP).
+/// A switch. Its ports share one buffer: a packet takes place from its arrival until it begins to leave. Among equal
+/// ways it chooses by a hash of the flow (ECMP). A packet has arrived when the whole of it is there, or, with
+/// cut-through, when its headers are, if the way out is no faster than the way in.
 ///
 /// With pauses, each way in counts what it holds. Above its share of what is free it asks for a pause, and takes
 /// what still comes into its headroom. Without pauses, each way out has such a share, and what is more is dropped.
 public final class Switch extends Node {
     /// A way in asks to go on when it holds so much less than its share.
     private static final long RESUME_BYTES = 3_000;
+    /// What a switch that cuts through reads of a packet before it sends it on.
+    private static final int CUT_BYTES = 64;
 
     private final SwitchOptions options;
     private final Calendar calendar;
@@ -68,9 +71,7 @@ public final class Switch extends Node {
 
     @Override
     void arrived(LightPacket packet, Port in, long now) {
-        Host to = Objects.requireNonNull(packet.to, "pauses do not come so far");
-        Port[] out = ways[to.number];
-        Port port = out.length == 1 ? out[0] : out[choice(packet.hash, out.length)];
+        Port port = wayOut(packet);
         packet.ingress = in.index;
         boolean isToMark = !(packet.isMarkable && options.marksLeaving()) && meetsCongestion(packet, port);
         if ((isToMark && !packet.isMarkable) || !admit(packet, port)) {
@@ -85,6 +86,24 @@ public final class Switch extends Node {
             askToPause(in, packet.priority, now);
         }
         port.add(packet, now);
+    }
+
+    @Override
+    int neededBytes(LightPacket packet, Port in) {
+        return options.cutsThrough() && packet.kind != LightPacket.Kind.PAUSE
+                ? neededBytes(packet.bytes, in, wayOut(packet))
+                : packet.bytes;
+    }
+
+    /// As [#neededBytes] of a packet with so many bytes, whose way out is known.
+    int neededBytes(int bytes, Port in, Port out) {
+        return options.cutsThrough() && out.picosPerByte >= in.picosPerByte ? Math.min(bytes, CUT_BYTES) : bytes;
+    }
+
+    private Port wayOut(LightPacket packet) {
+        Host to = Objects.requireNonNull(packet.to, "pauses do not come so far");
+        Port[] out = ways[to.number];
+        return out.length == 1 ? out[0] : out[choice(packet.hash, out.length)];
     }
 
     private int choice(int hash, int n) {

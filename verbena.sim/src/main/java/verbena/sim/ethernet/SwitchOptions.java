@@ -12,6 +12,8 @@ package verbena.sim.ethernet;
 /// @param markChance    the chance of a mark just below `markAll`, 0 to 1
 /// @param marksLeaving  whether a packet is marked by the queue that it leaves behind (Zhu et al., "ECN or Delay",
 ///                      CoNEXT 2016), and not by the one that it finds
+/// @param cutsThrough   whether a packet goes on as soon as its headers are there, where that can be (cut-through), and
+///                      not when the whole of it is (store and forward)
 /// @param watchdogNanos how long a paused queue may stand still before it is emptied; 0: for ever
 public record SwitchOptions(
         long bufferBytes,
@@ -22,12 +24,13 @@ public record SwitchOptions(
         long markAll,
         double markChance,
         boolean marksLeaving,
+        boolean cutsThrough,
         long watchdogNanos) {
     /// 12 MB with pauses and without marks.
     public static final SwitchOptions LOSSLESS =
-            new SwitchOptions(12_000_000, 100_000, 1.0 / 8, true, 0, 0, 0, false, 0);
+            new SwitchOptions(12_000_000, 100_000, 1.0 / 8, true, 0, 0, 0, false, false, 0);
     /// 12 MB that drops what does not fit.
-    public static final SwitchOptions LOSSY = new SwitchOptions(12_000_000, 0, 1, false, 0, 0, 0, false, 0);
+    public static final SwitchOptions LOSSY = new SwitchOptions(12_000_000, 0, 1, false, 0, 0, 0, false, false, 0);
 
     public SwitchOptions {
         if (bufferBytes <= 0 || headroomBytes < 0 || !(alpha > 0)) {
@@ -46,42 +49,103 @@ public record SwitchOptions(
     /// These options with marks: none below `from` bytes, all from `all` bytes on, and a growing chance in between.
     public SwitchOptions marking(long from, long all, double chance) {
         return new SwitchOptions(
-                bufferBytes, headroomBytes, alpha, pauses, from, all, chance, marksLeaving, watchdogNanos);
+                bufferBytes, headroomBytes, alpha, pauses, from, all, chance, marksLeaving, cutsThrough, watchdogNanos);
     }
 
     /// These options with marks by the queue that a packet leaves behind.
     public SwitchOptions markingLeaving() {
         return new SwitchOptions(
-                bufferBytes, headroomBytes, alpha, pauses, markFrom, markAll, markChance, true, watchdogNanos);
+                bufferBytes,
+                headroomBytes,
+                alpha,
+                pauses,
+                markFrom,
+                markAll,
+                markChance,
+                true,
+                cutsThrough,
+                watchdogNanos);
+    }
+
+    /// These options with cut-through.
+    public SwitchOptions cuttingThrough() {
+        return new SwitchOptions(
+                bufferBytes,
+                headroomBytes,
+                alpha,
+                pauses,
+                markFrom,
+                markAll,
+                markChance,
+                marksLeaving,
+                true,
+                watchdogNanos);
     }
 
     /// These options with another buffer.
     public SwitchOptions buffer(long bytes) {
         return new SwitchOptions(
-                bytes, headroomBytes, alpha, pauses, markFrom, markAll, markChance, marksLeaving, watchdogNanos);
+                bytes,
+                headroomBytes,
+                alpha,
+                pauses,
+                markFrom,
+                markAll,
+                markChance,
+                marksLeaving,
+                cutsThrough,
+                watchdogNanos);
     }
 
     /// These options with another headroom.
     public SwitchOptions headroom(long bytes) {
         return new SwitchOptions(
-                bufferBytes, bytes, alpha, pauses, markFrom, markAll, markChance, marksLeaving, watchdogNanos);
+                bufferBytes,
+                bytes,
+                alpha,
+                pauses,
+                markFrom,
+                markAll,
+                markChance,
+                marksLeaving,
+                cutsThrough,
+                watchdogNanos);
     }
 
     /// These options with another share of what is free.
     public SwitchOptions alpha(double share) {
         return new SwitchOptions(
-                bufferBytes, headroomBytes, share, pauses, markFrom, markAll, markChance, marksLeaving, watchdogNanos);
+                bufferBytes,
+                headroomBytes,
+                share,
+                pauses,
+                markFrom,
+                markAll,
+                markChance,
+                marksLeaving,
+                cutsThrough,
+                watchdogNanos);
     }
 
     /// These options without pauses and headroom: a way out takes up at most as much as is free.
     public SwitchOptions dropping() {
-        return new SwitchOptions(bufferBytes, 0, 1, false, markFrom, markAll, markChance, marksLeaving, watchdogNanos);
+        return new SwitchOptions(
+                bufferBytes, 0, 1, false, markFrom, markAll, markChance, marksLeaving, cutsThrough, watchdogNanos);
     }
 
     /// These options with a watchdog.
     public SwitchOptions watchdog(long nanos) {
         return new SwitchOptions(
-                bufferBytes, headroomBytes, alpha, pauses, markFrom, markAll, markChance, marksLeaving, nanos);
+                bufferBytes,
+                headroomBytes,
+                alpha,
+                pauses,
+                markFrom,
+                markAll,
+                markChance,
+                marksLeaving,
+                cutsThrough,
+                nanos);
     }
 
     boolean marks() {

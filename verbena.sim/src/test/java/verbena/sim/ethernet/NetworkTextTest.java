@@ -11,7 +11,7 @@ class NetworkTextTest {
     private static final String GOOD = """
             # two racks
             switch left buffer=16MB headroom=60KB alpha=0.25 mark=5KB:200KB:0.01 watchdog=1ms
-            switch right drop
+            switch right drop cut-through
             host a   # here
             host b
 
