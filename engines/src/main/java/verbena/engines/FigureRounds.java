@@ -8,9 +8,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SequencedMap;
 
-/// Measures systems over the JDK's channels and, unmodified, over RDMA. All take turns, round by round, so that other
-/// load
-/// on the machine hits all of them.
+/// Measures systems over the JDK's channels and, unmodified, over RDMA. All take turns, round by round, so that
+/// other load on the machine hits all of them.
 final class FigureRounds {
     private static final int ROUNDS = 3;
 

@@ -1,5 +1,7 @@
 package verbena.sim.ethernet;
 
+import java.util.function.Consumer;
+
 /// What governs a [Switch].
 ///
 /// @param bufferBytes   what all its ports share
@@ -48,107 +50,96 @@ public record SwitchOptions(
 
     /// These options with marks: none below `from` bytes, all from `all` bytes on, and a growing chance in between.
     public SwitchOptions marking(long from, long all, double chance) {
-        return new SwitchOptions(
-                bufferBytes, headroomBytes, alpha, pauses, from, all, chance, marksLeaving, cutsThrough, watchdogNanos);
+        return with(changed -> {
+            changed.markFrom = from;
+            changed.markAll = all;
+            changed.markChance = chance;
+        });
     }
 
     /// These options with marks by the queue that a packet leaves behind.
     public SwitchOptions markingLeaving() {
-        return new SwitchOptions(
-                bufferBytes,
-                headroomBytes,
-                alpha,
-                pauses,
-                markFrom,
-                markAll,
-                markChance,
-                true,
-                cutsThrough,
-                watchdogNanos);
+        return with(changed -> changed.marksLeaving = true);
     }
 
     /// These options with cut-through.
     public SwitchOptions cuttingThrough() {
-        return new SwitchOptions(
-                bufferBytes,
-                headroomBytes,
-                alpha,
-                pauses,
-                markFrom,
-                markAll,
-                markChance,
-                marksLeaving,
-                true,
-                watchdogNanos);
+        return with(changed -> changed.cutsThrough = true);
     }
 
     /// These options with another buffer.
     public SwitchOptions buffer(long bytes) {
-        return new SwitchOptions(
-                bytes,
-                headroomBytes,
-                alpha,
-                pauses,
-                markFrom,
-                markAll,
-                markChance,
-                marksLeaving,
-                cutsThrough,
-                watchdogNanos);
+        return with(changed -> changed.bufferBytes = bytes);
     }
 
     /// These options with another headroom.
     public SwitchOptions headroom(long bytes) {
-        return new SwitchOptions(
-                bufferBytes,
-                bytes,
-                alpha,
-                pauses,
-                markFrom,
-                markAll,
-                markChance,
-                marksLeaving,
-                cutsThrough,
-                watchdogNanos);
+        return with(changed -> changed.headroomBytes = bytes);
     }
 
     /// These options with another share of what is free.
     public SwitchOptions alpha(double share) {
-        return new SwitchOptions(
-                bufferBytes,
-                headroomBytes,
-                share,
-                pauses,
-                markFrom,
-                markAll,
-                markChance,
-                marksLeaving,
-                cutsThrough,
-                watchdogNanos);
+        return with(changed -> changed.alpha = share);
     }
 
     /// These options without pauses and headroom: a way out takes up at most as much as is free.
     public SwitchOptions dropping() {
-        return new SwitchOptions(
-                bufferBytes, 0, 1, false, markFrom, markAll, markChance, marksLeaving, cutsThrough, watchdogNanos);
+        return with(changed -> {
+            changed.headroomBytes = 0;
+            changed.alpha = 1;
+            changed.pauses = false;
+        });
     }
 
     /// These options with a watchdog.
     public SwitchOptions watchdog(long nanos) {
-        return new SwitchOptions(
-                bufferBytes,
-                headroomBytes,
-                alpha,
-                pauses,
-                markFrom,
-                markAll,
-                markChance,
-                marksLeaving,
-                cutsThrough,
-                nanos);
+        return with(changed -> changed.watchdogNanos = nanos);
     }
 
     boolean marks() {
         return markAll > 0;
+    }
+
+    private SwitchOptions with(Consumer<Changed> change) {
+        var changed = new Changed(this);
+        change.accept(changed);
+        return new SwitchOptions(
+                changed.bufferBytes,
+                changed.headroomBytes,
+                changed.alpha,
+                changed.pauses,
+                changed.markFrom,
+                changed.markAll,
+                changed.markChance,
+                changed.marksLeaving,
+                changed.cutsThrough,
+                changed.watchdogNanos);
+    }
+
+    /// Options on their way to others.
+    private static final class Changed {
+        private long bufferBytes;
+        private long headroomBytes;
+        private double alpha;
+        private boolean pauses;
+        private long markFrom;
+        private long markAll;
+        private double markChance;
+        private boolean marksLeaving;
+        private boolean cutsThrough;
+        private long watchdogNanos;
+
+        private Changed(SwitchOptions from) {
+            bufferBytes = from.bufferBytes;
+            headroomBytes = from.headroomBytes;
+            alpha = from.alpha;
+            pauses = from.pauses;
+            markFrom = from.markFrom;
+            markAll = from.markAll;
+            markChance = from.markChance;
+            marksLeaving = from.marksLeaving;
+            cutsThrough = from.cutsThrough;
+            watchdogNanos = from.watchdogNanos;
+        }
     }
 }

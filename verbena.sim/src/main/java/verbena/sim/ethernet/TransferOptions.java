@@ -1,5 +1,6 @@
 package verbena.sim.ethernet;
 
+import java.util.function.Consumer;
 import java.util.function.DoubleFunction;
 import verbena.transport.congestion.CongestionControl;
 
@@ -74,99 +75,94 @@ public record TransferOptions(
 
     /// These options with another rule and, when it needs them, notifications at most once in `cnpNanos`.
     public TransferOptions control(long cnpNanos, DoubleFunction<CongestionControl> control) {
-        return new TransferOptions(
-                recovery,
-                payloadBytes,
-                headerBytes,
-                answerBytes,
-                priority,
-                ackEvery,
-                timeoutNanos,
-                fewTimeoutNanos,
-                cnpNanos,
-                control);
+        return with(changed -> {
+            changed.cnpNanos = cnpNanos;
+            changed.control = control;
+        });
     }
 
     /// These options with a window by telemetry ([Hpcc]): each packet is answered.
     ///
     /// @param baseNanos the longest round trip of the network while its queues are empty
     public TransferOptions hpcc(long baseNanos) {
-        return new TransferOptions(
-                recovery,
-                payloadBytes,
-                headerBytes,
-                answerBytes,
-                priority,
-                1,
-                timeoutNanos,
-                fewTimeoutNanos,
-                0,
-                line -> new Hpcc(line, baseNanos, payloadBytes));
+        return answeringEach().control(0, line -> new Hpcc(line, baseNanos, payloadBytes));
     }
 
     /// These options with another timeout.
     public TransferOptions timeout(long nanos) {
-        return new TransferOptions(
-                recovery, payloadBytes, headerBytes, answerBytes, priority, ackEvery, nanos, nanos, cnpNanos, control);
+        return with(changed -> {
+            changed.timeoutNanos = nanos;
+            changed.fewTimeoutNanos = nanos;
+        });
     }
 
     /// These options with selective repeat and its two timeouts.
     public TransferOptions selective(long timeoutNanos, long fewTimeoutNanos) {
-        return new TransferOptions(
-                Recovery.SELECTIVE_REPEAT,
-                payloadBytes,
-                headerBytes,
-                answerBytes,
-                priority,
-                1,
-                timeoutNanos,
-                fewTimeoutNanos,
-                cnpNanos,
-                control);
+        return answeringEach().with(changed -> {
+            changed.recovery = Recovery.SELECTIVE_REPEAT;
+            changed.timeoutNanos = timeoutNanos;
+            changed.fewTimeoutNanos = fewTimeoutNanos;
+        });
     }
 
     /// These options with another size of packets.
     public TransferOptions payload(int bytes) {
-        return new TransferOptions(
-                recovery,
-                bytes,
-                headerBytes,
-                answerBytes,
-                priority,
-                ackEvery,
-                timeoutNanos,
-                fewTimeoutNanos,
-                cnpNanos,
-                control);
+        return with(changed -> changed.payloadBytes = bytes);
     }
 
     /// These options with other lengths of headers and answers.
     public TransferOptions headers(int ofData, int ofAnswer) {
-        return new TransferOptions(
-                recovery,
-                payloadBytes,
-                ofData,
-                ofAnswer,
-                priority,
-                ackEvery,
-                timeoutNanos,
-                fewTimeoutNanos,
-                cnpNanos,
-                control);
+        return with(changed -> {
+            changed.headerBytes = ofData;
+            changed.answerBytes = ofAnswer;
+        });
     }
 
     /// These options with an answer to each packet.
     public TransferOptions answeringEach() {
+        return with(changed -> changed.ackEvery = 1);
+    }
+
+    private TransferOptions with(Consumer<Changed> change) {
+        var changed = new Changed(this);
+        change.accept(changed);
         return new TransferOptions(
-                recovery,
-                payloadBytes,
-                headerBytes,
-                answerBytes,
-                priority,
-                1,
-                timeoutNanos,
-                fewTimeoutNanos,
-                cnpNanos,
-                control);
+                changed.recovery,
+                changed.payloadBytes,
+                changed.headerBytes,
+                changed.answerBytes,
+                changed.priority,
+                changed.ackEvery,
+                changed.timeoutNanos,
+                changed.fewTimeoutNanos,
+                changed.cnpNanos,
+                changed.control);
+    }
+
+    /// Options on their way to others.
+    private static final class Changed {
+        private Recovery recovery;
+        private int payloadBytes;
+        private int headerBytes;
+        private int answerBytes;
+        private final int priority;
+        private int ackEvery;
+        private long timeoutNanos;
+        private long fewTimeoutNanos;
+        private long cnpNanos;
+        private DoubleFunction<CongestionControl> control;
+
+        private Changed(TransferOptions from) {
+            recovery = from.recovery;
+            payloadBytes = from.payloadBytes;
+            headerBytes = from.headerBytes;
+            answerBytes = from.answerBytes;
+            priority = from.priority;
+            ackEvery = from.ackEvery;
+            timeoutNanos = from.timeoutNanos;
+            fewTimeoutNanos = from.fewTimeoutNanos;
+            cnpNanos = from.cnpNanos;
+            control = from.control;
+        }
     }
 }

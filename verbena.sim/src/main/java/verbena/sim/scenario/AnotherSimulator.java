@@ -33,8 +33,11 @@ final class AnotherSimulator implements Scenario {
     private static final int HOSTS_EACH = 5;
     private static final long END_NANOS = 1_000_000_000;
     /// The other's buffers: 8 MiB; for each port 37.5 KB of headroom and 4 KiB for itself.
-    private static final SwitchOptions SWITCH =
-            new SwitchOptions(8 << 20, 37_500 + 4_096, 1.0 / 8, true, 100_000, 400_000, 0.2, true, false, 0);
+    private static final SwitchOptions SWITCH = SwitchOptions.LOSSLESS
+            .buffer(8 << 20)
+            .headroom(37_500 + 4_096)
+            .marking(100_000, 400_000, 0.2)
+            .markingLeaving();
     /// The longest round trip as the other reckons it: six links and three full packets without headers.
     private static final long BASE_NANOS = 6_240;
     /// Each notification within 4 us counts, `alpha` goes by the same time, and bytes raise no rate.

@@ -17,7 +17,7 @@ final class Deadlock implements Scenario {
     private static final long NANOS = 40_000_000;
     private static final long LAST_NANOS = 10_000_000;
     private static final SwitchOptions SMALL =
-            new SwitchOptions(1_000_000, 60_000, 1.0 / 8, true, 0, 0, 0, false, false, 0);
+            SwitchOptions.LOSSLESS.buffer(1_000_000).headroom(60_000);
 
     @Override
     public String name() {

@@ -44,8 +44,9 @@ final class LossRecovery implements Scenario {
     @Override
     public Outcome run(long seed, Consumer<String> progress) {
         var outcome = new Outcome.Builder();
-        var pauses = new SwitchOptions(BUFFER_BYTES, 40_000, 1, true, 0, 0, 0, false, false, 0);
-        var drops = new SwitchOptions(BUFFER_BYTES, 0, 1, false, 0, 0, 0, false, false, 0);
+        var pauses =
+                SwitchOptions.LOSSLESS.buffer(BUFFER_BYTES).headroom(40_000).alpha(1);
+        var drops = SwitchOptions.LOSSY.buffer(BUFFER_BYTES);
         progress.accept("go-back-N with pauses");
         Slowdowns roce = slowdowns(outcome, "go-back-N, pauses", seed, pauses, Rules.none());
         progress.accept("go-back-N without pauses");
