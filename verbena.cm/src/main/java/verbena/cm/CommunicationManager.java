@@ -40,9 +40,10 @@ import verbena.wire.mad.Mad;
 /// costs the same however many connections there are. What it leaves behind has limits ([CmLimits]), so
 /// that a peer alone cannot use up the room of all.
 public final class CommunicationManager {
-    /// Code of the time that a peer is asked for when a message has to wait for the application: 69 s, as Linux
-    /// has it.
-    static final int SERVICE_TIMEOUT = 24;
+    /// Code of the time that a peer is asked for when a message has to wait for the application: 1.1 s at first.
+    /// Each MRA of a connection asks for twice the time of the one before, up to the 69 s that Linux asks for. So a
+    /// REP that is lost after a first MRA is soon missed (decision 0020).
+    static final int SERVICE_TIMEOUT = 18;
     /// A peer may not ask for more.
     static final int SERVICE_TIMEOUT_MAX = 24;
     /// Code of how long a device takes to acknowledge, as soft-RoCE says it.

@@ -31,6 +31,8 @@ final class ConnectionMessages {
     private long remoteCaGuid;
     /// Of the REQ.
     private long transactionId;
+    /// Code of the time that the next MRA asks for.
+    private int serviceTimeout = CommunicationManager.SERVICE_TIMEOUT;
 
     ConnectionMessages(CommunicationManager manager, CmRoute route, int localCommId) {
         this.manager = manager;
@@ -165,14 +167,11 @@ final class ConnectionMessages {
         return rej(ABOUT_OTHER, RejectReason.TIMEOUT, guid, PrivateData.NONE);
     }
 
+    /// Asks for twice the time of the MRA before.
     Mra mra(int about) {
-        return new Mra(
-                transactionId,
-                localCommId,
-                remoteCommId,
-                about,
-                CommunicationManager.SERVICE_TIMEOUT,
-                PrivateData.NONE);
+        var mra = new Mra(transactionId, localCommId, remoteCommId, about, serviceTimeout, PrivateData.NONE);
+        serviceTimeout = Math.min(serviceTimeout + 1, CommunicationManager.SERVICE_TIMEOUT_MAX);
+        return mra;
     }
 
     /// @param responseTimeout code of how long the peer may take to answer

@@ -96,8 +96,8 @@ class ExchangesTest {
             a         connect
             a -2> b   REQ
             b         told      requested
-            b -> a    MRA   of REQ  timeout 24
-            nothing   for       60s
+            b -> a    MRA   of REQ  timeout 18
+            nothing   for       1s
             b         accept
             b -> a    REP
             a         told      accepted
@@ -106,15 +106,49 @@ class ExchangesTest {
     }
 
     @Test
-    void afterTheTimeThatAnMraAsksForTheReqIsSentAgain() {
+    void aLostRepIsMissedSoonAfterAnMra() {
         run("""
             a         connect
             a -2> b   REQ
             b         told      requested
-            b -> a    MRA   of REQ
+            b -> a    MRA   of REQ  timeout 18
+            b         accept
+            b -x a    REP   qp 0x2222
+            nothing   for       1600ms
+            a -> b    REQ
+            b -> a    REP   qp 0x2222
+            a         told      accepted
+            """);
+    }
+
+    @Test
+    void afterTheTimeThatAnMraAsksForTheReqIsSentAgainAndEachMraAsksForTwiceTheTime() {
+        run("""
+            a         connect
+            a -2> b   REQ
+            b         told      requested
+            b -> a    MRA   of REQ  timeout 18
+            nothing   for       1600ms        # 1.07 s, and as long as any answer may take
+            a -> b    REQ
+            b -> a    MRA   of REQ  timeout 19
+            nothing   for       2700ms
+            a -> b    REQ
+            b -> a    MRA   of REQ  timeout 20
+            nothing   for       4800ms
+            a -> b    REQ
+            b -> a    MRA   of REQ  timeout 21
+            nothing   for       9s
+            a -> b    REQ
+            b -> a    MRA   of REQ  timeout 22
+            nothing   for       17s
+            a -> b    REQ
+            b -> a    MRA   of REQ  timeout 23
+            nothing   for       34s
+            a -> b    REQ
+            b -> a    MRA   of REQ  timeout 24
             nothing   for       69s
             a -> b    REQ
-            b -> a    MRA   of REQ
+            b -> a    MRA   of REQ  timeout 24
             nothing   for       69s
             a -> b    REQ
             b -> a    MRA
@@ -131,10 +165,10 @@ class ExchangesTest {
             a -2> b   REQ
             b         told      requested
             b -> a    MRA   of REQ
-            nothing   for       60s
+            nothing   for       1s
             b -> a    again MRA
             a         counts    cm.duplicates 1
-            nothing   for       9s
+            nothing   for       600ms
             a -> b    REQ
             b -> a    MRA
             """);
@@ -221,13 +255,13 @@ class ExchangesTest {
             b -> a    REP
             a         told      accepted
             a -> b    MRA   of REP    # by itself, before the REP comes again
-            nothing   for       69s
+            nothing   for       1600ms
             b -> a    REP
             a -> b    MRA   of REP
-            nothing   for       69s
+            nothing   for       2700ms
             b -> a    REP
             a -> b    MRA   of REP
-            nothing   for       69s
+            nothing   for       4800ms
             b -> a    REP
             a -> b    MRA   of REP
             a         ready
