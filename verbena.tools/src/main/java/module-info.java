@@ -19,8 +19,6 @@ module verbena.tools {
     requires jdk.net;
     requires jdk.unsupported;
 
-    uses verbena.verbs.spi.Provider;
-
     opens verbena.tools to
             info.picocli;
     opens verbena.tools.check to

@@ -3,9 +3,9 @@ package verbena.verbs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import verbena.verbs.spi.Provider;
+import verbena.verbs.spi.Providers;
 
 /// An RDMA device: a card, a kernel's software device, or one of Verbena's own. A device is a description; it
 /// costs nothing until it is opened. Safe for use by any thread.
@@ -52,7 +52,7 @@ public interface Device {
     /// All devices that can be found now, those of the first provider first. Looks at the system anew.
     static List<Device> list() {
         var devices = new ArrayList<Device>();
-        for (Provider provider : ServiceLoader.load(Provider.class)) {
+        for (Provider provider : Providers.all()) {
             devices.addAll(provider.devices());
         }
         return List.copyOf(devices);
@@ -63,7 +63,7 @@ public interface Device {
     /// @throws DeviceException when no provider knows it; the message lists what there is
     /// @throws IllegalArgumentException when the name is of a provider's form but has a mistake in it
     static Device named(String name) {
-        for (Provider provider : ServiceLoader.load(Provider.class)) {
+        for (Provider provider : Providers.all()) {
             var device = provider.device(name);
             if (device.isPresent()) {
                 return device.get();

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -18,6 +17,7 @@ import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.VerbsException;
 import verbena.verbs.spi.Provider;
+import verbena.verbs.spi.Providers;
 
 /// `verbena demo`: what RDMA is, in one screen.
 @Command(
@@ -106,7 +106,7 @@ public final class DemoCommand extends ToolCommand {
         }
         boolean anyDevice = false;
         var results = new LinkedHashMap<String, DemoFigures.Result>();
-        for (Provider provider : ServiceLoader.load(Provider.class)) {
+        for (Provider provider : Providers.all()) {
             if (provider.devices().stream().anyMatch(each -> provider.isOfSystem() || isOnLoopback(each))) {
                 anyDevice = true;
                 DemoFigures.Result result =

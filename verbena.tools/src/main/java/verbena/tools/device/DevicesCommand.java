@@ -1,7 +1,6 @@
 package verbena.tools.device;
 
 import java.io.PrintWriter;
-import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -10,6 +9,7 @@ import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Device;
 import verbena.verbs.GidEntry;
 import verbena.verbs.spi.Provider;
+import verbena.verbs.spi.Providers;
 
 /// `verbena devices`: the table of `ibv_devices`, with two more columns.
 @Command(
@@ -30,7 +30,7 @@ public final class DevicesCommand implements Runnable {
         line(out, "device", "   node GUID", "kind", "addresses");
         line(out, "------", "----------------", "----", "---------");
         boolean any = false;
-        for (Provider provider : ServiceLoader.load(Provider.class)) {
+        for (Provider provider : Providers.all()) {
             for (Device device : provider.devices()) {
                 line(out, device.name(), "%016x".formatted(device.nodeGuid()), provider.kind(), addresses(device));
                 any = true;

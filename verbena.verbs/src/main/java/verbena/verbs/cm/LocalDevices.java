@@ -12,7 +12,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -27,6 +26,7 @@ import verbena.verbs.InUseException;
 import verbena.verbs.VerbsException;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.Provider;
+import verbena.verbs.spi.Providers;
 
 /// The devices that connections of this process share: one for each local address that is in use, and one within
 /// this host.
@@ -306,7 +306,7 @@ final class LocalDevices {
     }
 
     private static Stream<Provider> providers() {
-        return ServiceLoader.load(Provider.class).stream().map(ServiceLoader.Provider::get);
+        return Providers.all().stream();
     }
 
     /// The local address to use towards `peer`.
