@@ -27,6 +27,8 @@ final class LightPacket {
     Host to;
 
     int hash;
+    /// Tells it from others of its flow, for switches that spray.
+    int serial;
     /// What it is a packet of; null for pauses and for frames from outside.
     @Nullable
     Transfer transfer;

@@ -24,16 +24,20 @@ import java.util.regex.Pattern;
 ///     fat-tree K 100G 1us buffer=16MB
 ///     dragonfly GROUPS SWITCHES HOSTS LINKS 100G 1us
 ///
-/// A link loses packets by chance with `loss=SHARE`, 0 to 1, behind its delay. A switch may have `buffer=`, `headroom=`
-/// and `watchdog=`, `alpha=`, `mark=FROM:ALL:CHANCE`, `drop` in place of
-/// pauses, and `cut-through` ([SwitchOptions]). Units are decimal: KB, MB; ns, us, ms; G and M of bits per second. `#`
-/// begins a comment.
+/// A host with `bus=RATE:BYTES` takes in no more than that rate, as a card behind a slow PCIe bus. What waits for
+/// the bus has room for so many bytes, 256KB by default; when half of them wait, the host asks for a pause. A link
+/// loses packets by chance with `loss=SHARE`, 0 to 1, behind its delay. A switch may have `buffer=`, `headroom=`
+/// and `watchdog=`, `alpha=`, `mark=FROM:ALL:CHANCE`, `drop` in place of pauses, `cut-through` and `spray`
+/// ([SwitchOptions]). Units are decimal: KB, MB; ns, us, ms; G and M of bits per second. `#` begins a comment.
 public final class NetworkText {
     private static final Pattern AMOUNT = Pattern.compile("(\\d+(?:\\.\\d+)?)([a-zA-Z]*)");
     private static final Map<String, Double> BYTES = Map.of("", 1.0, "B", 1.0, "KB", 1e3, "MB", 1e6, "GB", 1e9);
     private static final Map<String, Double> NANOS = Map.of("", 1.0, "ns", 1.0, "us", 1e3, "ms", 1e6, "s", 1e9);
     private static final Map<String, Double> PLAIN = Map.of("", 1.0);
     private static final Map<String, Double> BITS = Map.of("M", 1e6, "G", 1e9, "T", 1e12);
+
+    /// What may wait for a bus whose room is not told.
+    private static final long BUS_BYTES = 256_000;
 
     /// The shapes, and how many numbers each has.
     private static final Map<String, Integer> SHAPES =
@@ -100,8 +104,14 @@ public final class NetworkText {
                 add(words[1], network.addSwitch(words[1], options(words, 2)));
             }
             case "host" -> {
-                require(words.length == 2, "host NAME");
-                add(words[1], network.addHost(words[1]));
+                require(
+                        words.length == 2 || (words.length == 3 && words[2].startsWith("bus=")),
+                        "host NAME [bus=RATE[:BYTES]]");
+                Host host = network.addHost(words[1]);
+                add(words[1], host);
+                if (words.length == 3) {
+                    behindBus(host, words[2].substring(4).split(":", 2));
+                }
             }
             case "link" -> {
                 require(
@@ -113,6 +123,12 @@ public final class NetworkText {
             default ->
                 throw new IllegalArgumentException("'" + words[0] + "' is none of switch, host, link and the shapes");
         }
+    }
+
+    private void behindBus(Host host, String[] parts) {
+        double rate = bitsPerSecond(parts[0]);
+        require(rate > 0, "a bus of no rate takes nothing in");
+        host.slowDown(rate, parts.length == 1 ? BUS_BYTES : bytes(parts[1]), network);
     }
 
     private void shape(String[] words, int numbers) {
@@ -165,10 +181,11 @@ public final class NetworkText {
                 case "mark" -> marking(options, value.split(":", -1));
                 case "drop" -> options.dropping();
                 case "cut-through" -> options.cuttingThrough();
+                case "spray" -> options.spraying();
                 default ->
                     throw new IllegalArgumentException(
                             "'" + words[i]
-                                    + "' is none of buffer=, headroom=, watchdog=, alpha=, mark=FROM:ALL:CHANCE, cut-through and drop");
+                                    + "' is none of buffer=, headroom=, watchdog=, alpha=, mark=FROM:ALL:CHANCE, cut-through, spray and drop");
             };
         }
         return options;

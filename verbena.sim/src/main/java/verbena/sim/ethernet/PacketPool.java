@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 /// Packets that are not under way. A run makes as many as are under way at once, and no more.
 final class PacketPool {
     private @Nullable LightPacket free;
+    private int taken;
     private IntConsumer onFrameOver = frame -> {};
 
     /// Sets what is told that the content of a frame is needed no more: the frame has arrived, or was dropped.
@@ -21,6 +22,7 @@ final class PacketPool {
             free = packet.next;
             packet.next = null;
         }
+        packet.serial = ++taken;
         packet.kind = kind;
         packet.transfer = transfer;
         if (transfer != null) {

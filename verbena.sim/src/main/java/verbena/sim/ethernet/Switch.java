@@ -4,9 +4,10 @@ import java.util.Objects;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/// A switch. Its ports share one buffer: a packet takes place from its arrival until it begins to leave. Among equal
-/// ways it chooses by a hash of the flow (ECMP). A packet has arrived when the whole of it is there, or, with
-/// cut-through, when its headers are, if the way out is no faster than the way in.
+/// A switch. Its ports share one buffer: a packet takes place from its arrival until it begins to leave. Among
+/// equal ways it chooses by a hash of the flow (ECMP), or of each packet when it sprays. A packet has arrived when
+/// the whole of it is there, or, with cut-through, when its headers are, if the way out is no faster than the way
+/// in.
 ///
 /// With pauses, each way in counts what it holds. Above its share of what is free it asks for a pause, and takes
 /// what still comes into its headroom. Without pauses, each way out has such a share, and what is more is dropped.
@@ -103,7 +104,9 @@ public final class Switch extends Node {
     private Port wayOut(LightPacket packet) {
         Host to = Objects.requireNonNull(packet.to, "pauses do not come so far");
         Port[] out = ways[to.number];
-        return out.length == 1 ? out[0] : out[choice(packet.hash, out.length)];
+        return out.length == 1
+                ? out[0]
+                : out[choice(options.sprays() ? packet.hash ^ packet.serial : packet.hash, out.length)];
     }
 
     private int choice(int hash, int n) {

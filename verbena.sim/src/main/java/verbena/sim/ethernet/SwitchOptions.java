@@ -16,6 +16,8 @@ import java.util.function.Consumer;
 ///                      CoNEXT 2016), and not by the one that it finds
 /// @param cutsThrough   whether a packet goes on as soon as its headers are there, where that can be (cut-through), and
 ///                      not when the whole of it is (store and forward)
+/// @param sprays        whether each packet chooses anew among equal ways, and may overtake others of its flow; if
+///                      not, a flow keeps its way (ECMP)
 /// @param watchdogNanos how long a paused queue may stand still before it is emptied; 0: for ever
 public record SwitchOptions(
         long bufferBytes,
@@ -27,12 +29,14 @@ public record SwitchOptions(
         double markChance,
         boolean marksLeaving,
         boolean cutsThrough,
+        boolean sprays,
         long watchdogNanos) {
     /// 12 MB with pauses and without marks.
     public static final SwitchOptions LOSSLESS =
-            new SwitchOptions(12_000_000, 100_000, 1.0 / 8, true, 0, 0, 0, false, false, 0);
+            new SwitchOptions(12_000_000, 100_000, 1.0 / 8, true, 0, 0, 0, false, false, false, 0);
     /// 12 MB that drops what does not fit.
-    public static final SwitchOptions LOSSY = new SwitchOptions(12_000_000, 0, 1, false, 0, 0, 0, false, false, 0);
+    public static final SwitchOptions LOSSY =
+            new SwitchOptions(12_000_000, 0, 1, false, 0, 0, 0, false, false, false, 0);
 
     public SwitchOptions {
         if (bufferBytes <= 0 || headroomBytes < 0 || !(alpha > 0)) {
@@ -65,6 +69,11 @@ public record SwitchOptions(
     /// These options with cut-through.
     public SwitchOptions cuttingThrough() {
         return with(changed -> changed.cutsThrough = true);
+    }
+
+    /// These options with packets sprayed over equal ways.
+    public SwitchOptions spraying() {
+        return with(changed -> changed.sprays = true);
     }
 
     /// These options with another buffer.
@@ -113,6 +122,7 @@ public record SwitchOptions(
                 changed.markChance,
                 changed.marksLeaving,
                 changed.cutsThrough,
+                changed.sprays,
                 changed.watchdogNanos);
     }
 
@@ -127,6 +137,7 @@ public record SwitchOptions(
         private double markChance;
         private boolean marksLeaving;
         private boolean cutsThrough;
+        private boolean sprays;
         private long watchdogNanos;
 
         private Changed(SwitchOptions from) {
@@ -139,6 +150,7 @@ public record SwitchOptions(
             markChance = from.markChance;
             marksLeaving = from.marksLeaving;
             cutsThrough = from.cutsThrough;
+            sprays = from.sprays;
             watchdogNanos = from.watchdogNanos;
         }
     }

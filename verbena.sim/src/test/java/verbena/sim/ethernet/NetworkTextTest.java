@@ -11,7 +11,7 @@ class NetworkTextTest {
     private static final String GOOD = """
             # two racks
             switch left buffer=16MB headroom=60KB alpha=0.25 mark=5KB:200KB:0.01 watchdog=1ms
-            switch right drop cut-through
+            switch right drop cut-through spray
             host a   # here
             host b
 
@@ -47,7 +47,10 @@ class NetworkTextTest {
                 "switch a buffer=lots | line 1: 'lots' is not bytes",
                 "switch a colour=red | line 1: 'colour=red' is none of",
                 "switch a mark=5KB | line 1: mark=FROM:ALL:CHANCE",
-                "host a b | line 1: host NAME",
+                "host a b | line 1: host NAME [bus=RATE[:BYTES]]",
+                "host a bus=fast | line 1: 'fast' is not bits per second",
+                "host a bus=0G | line 1: a bus of no rate",
+                "host a bus=1G:much | line 1: 'much' is not bytes",
                 "link a b 100G 1us lost=1 | line 1: link NAME NAME RATE DELAY [loss=SHARE]",
                 "link a b 100G 1us loss=few | line 1: 'few' is not a share",
                 "fat-tree 3 100G 1us | line 1: k: 3 is not an even number",
@@ -60,6 +63,56 @@ class NetworkTextTest {
         assertThatThrownBy(() -> build(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(message);
+    }
+
+    @Test
+    void aSwitchThatSpraysUsesAllEqualWaysForOneFlow() {
+        long keeping = nanosOverTwoWays("");
+        long spraying = nanosOverTwoWays(" spray");
+        assertThat(keeping).isGreaterThan(10_000_000L * 8 / 50); // one way of 50 Gbit/s
+        // Packets that others overtake are taken for lost and sent again, so both ways are less than twice as fast.
+        assertThat(spraying).isLessThan(keeping * 17 / 20);
+    }
+
+    private static long nanosOverTwoWays(String option) {
+        EthernetNetwork network = build("""
+                switch near%s
+                switch far
+                switch one
+                switch other
+                host a
+                host b
+                link a near 100G 1us
+                link b far 100G 1us
+                link near one 50G 1us
+                link near other 50G 1us
+                link one far 50G 1us
+                link other far 50G 1us
+                """.formatted(option));
+        Transfer transfer = network.transfer(
+                network.hosts().get(0),
+                network.hosts().get(1),
+                10_000_000,
+                0,
+                TransferOptions.window(1_000).selective(100_000, 100_000));
+        assertThat(network.runToEnd(1_000_000_000)).isTrue();
+        return transfer.nanos();
+    }
+
+    @Test
+    void aHostBehindASlowBusTakesInAsMuchAsTheBusBringsAndLosesNothing() {
+        EthernetNetwork network = build("""
+                switch s
+                host a
+                host b bus=10G:64KB
+                link a s 40G 1us
+                link b s 40G 1us
+                """);
+        Transfer transfer = network.transfer(
+                network.hosts().get(0), network.hosts().get(1), 1_000_000, 0, TransferOptions.window(1_000));
+        assertThat(network.runToEnd(1_000_000_000)).isTrue();
+        assertThat(transfer.nanos()).isBetween(1_000_000L * 8 / 10, 1_100_000L * 8 / 10);
+        assertThat(network.switches().getFirst().dropped()).isZero();
     }
 
     @ParameterizedTest

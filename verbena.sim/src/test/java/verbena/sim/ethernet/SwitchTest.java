@@ -29,8 +29,7 @@ class SwitchTest {
     @Test
     void withoutEnoughHeadroomEvenALosslessSwitchDrops() {
         var network = new EthernetNetwork(1);
-        new Topologies(40e9, 10_000, new SwitchOptions(400_000, 5_000, 1.0 / 8, true, 0, 0, 0, false, false, 0))
-                .star(network, 9);
+        new Topologies(40e9, 10_000, SwitchOptions.LOSSLESS.buffer(400_000).headroom(5_000)).star(network, 9);
         incast(network, 2_000_000);
         network.run(20_000_000);
         assertThat(network.switches().getFirst().dropped()).isPositive();

@@ -29,8 +29,9 @@ import verbena.tools.kit.ToolCommand;
             "NETWORK is a file, or one line in quotes: star HOSTS RATE DELAY, dumb-bell LEFT RIGHT RATE DELAY,"
                     + " leaf-spine LEAVES SPINES HOSTS RATE DELAY, fat-tree K RATE DELAY, dragonfly GROUPS SWITCHES"
                     + " HOSTS LINKS RATE DELAY, each with options of the switches: buffer=16MB, headroom=100KB,"
-                    + " alpha=0.125, mark=100KB:400KB:0.2, watchdog=1ms, cut-through, drop. A file may also have lines of its own:"
-                    + " switch NAME [OPTION ...], host NAME, link NAME NAME RATE DELAY.",
+                    + " alpha=0.125, mark=100KB:400KB:0.2, watchdog=1ms, cut-through, spray, drop. A file may also have"
+                    + " lines of its own: switch NAME [OPTION ...], host NAME [bus=RATE[:BYTES]],"
+                    + " link NAME NAME RATE DELAY [loss=SHARE].",
             "",
             "For example: verbena network try 'fat-tree 4 100G 1us mark=100KB:400KB:0.2' --control dcqcn"
         })
