@@ -9,8 +9,9 @@ import java.util.stream.Collectors;
 /// Times of calls that a client makes one after the other, and figures as a line of text.
 public final class Times {
     private static final int SAMPLES_MAX = 2_000_000;
-    private static final long WARM_UP_SECONDS = 5;
-    private static final long SECONDS = 3;
+    private static final int FIRST_SECONDS = 5;
+    private static final int WARM_UP_SECONDS = 10;
+    private static final int SECONDS = 3;
 
     private Times() {}
 
@@ -21,19 +22,32 @@ public final class Times {
         void make() throws Exception;
     }
 
-    /// Calls until the compilers have done most of their work, and then for some seconds that count.
+    /// Calls in the first seconds, then until the compilers have done most of their work, and then for some
+    /// seconds.
     ///
     /// @param what the name of the figures
-    /// @return median, and what 99.9 % do not exceed, in microseconds
+    /// @return the last seconds' median, and what 99.9 % do not exceed, and the first seconds' median, in
+    ///     microseconds
     public static SequencedMap<String, Double> measure(String what, Job job, Call call) throws Exception {
         long[] nanos = new long[SAMPLES_MAX];
-        int _ = make(nanos, TimeUnit.SECONDS.toNanos(job.size(1, (int) WARM_UP_SECONDS)), call);
-        int count = make(nanos, TimeUnit.SECONDS.toNanos(job.size(1, (int) SECONDS)), call);
-        Arrays.sort(nanos, 0, count);
+        double first = median(nanos, make(nanos, nanos(job, FIRST_SECONDS), call));
+        int _ = make(nanos, nanos(job, WARM_UP_SECONDS), call);
+        int count = make(nanos, nanos(job, SECONDS), call);
         var found = new LinkedHashMap<String, Double>();
-        found.put(what + ", us", nanos[count / 2] / 1e3);
+        found.put(what + ", us", median(nanos, count));
         found.put(what + ", 99.9 %, us", nanos[(int) (count * 0.999)] / 1e3);
+        found.put(what + ", first " + FIRST_SECONDS + " s, us", first);
         return found;
+    }
+
+    private static long nanos(Job job, int seconds) {
+        return TimeUnit.SECONDS.toNanos(job.size(1, seconds));
+    }
+
+    /// Of the first `count`, which are in order then, in microseconds.
+    private static double median(long[] nanos, int count) {
+        Arrays.sort(nanos, 0, count);
+        return nanos[count / 2] / 1e3;
     }
 
     /// Returns how often it was called: at least once.
