@@ -2,6 +2,7 @@ package verbena.bench;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
@@ -16,6 +17,7 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import java.util.Optional;
+import verbena.netty.VerbenaByteBufAllocator;
 import verbena.netty.VerbenaChannelOption;
 import verbena.netty.VerbenaIoHandler;
 import verbena.netty.VerbenaServerSocketChannel;
@@ -26,13 +28,17 @@ import verbena.verbs.Device;
 /// A transport of Netty.
 ///
 /// @param device of Verbena's; none for the nearest, and for the others
+/// @param allocator of registered memory; none for the transport's usual one
 record NettyTransport(
         IoHandlerFactory loops,
         Class<? extends ServerChannel> listener,
         Class<? extends Channel> connection,
-        Optional<Context> device) {
+        Optional<Context> device,
+        Optional<ByteBufAllocator> allocator) {
     /// The device of [#verbena()] as the options of the virtual machine name it.
     static final String DEVICE = "verbena.bench.device";
+    /// Whether buffers are of memory that is registered there.
+    static final String REGISTERED = "verbena.bench.registered";
 
     /// Netty's own by epoll, where that works.
     static NettyTransport ofNetty() {
@@ -41,21 +47,26 @@ record NettyTransport(
                         EpollIoHandler.newFactory(),
                         EpollServerSocketChannel.class,
                         EpollSocketChannel.class,
+                        Optional.empty(),
                         Optional.empty())
                 : new NettyTransport(
                         NioIoHandler.newFactory(),
                         NioServerSocketChannel.class,
                         NioSocketChannel.class,
+                        Optional.empty(),
                         Optional.empty());
     }
 
     static NettyTransport verbena() {
+        Optional<Context> device = Optional.ofNullable(System.getProperty(DEVICE))
+                .map(name -> Device.named(name).open());
         return new NettyTransport(
                 VerbenaIoHandler.newFactory(),
                 VerbenaServerSocketChannel.class,
                 VerbenaSocketChannel.class,
-                Optional.ofNullable(System.getProperty(DEVICE))
-                        .map(name -> Device.named(name).open()));
+                device,
+                device.filter(_ -> Boolean.getBoolean(REGISTERED))
+                        .map(at -> new VerbenaByteBufAllocator(at.allocateProtectionDomain())));
     }
 
     EventLoopGroup group() {
@@ -65,12 +76,15 @@ record NettyTransport(
     ServerBootstrap server(EventLoopGroup group) {
         var made = new ServerBootstrap().group(group).channel(listener).childOption(ChannelOption.TCP_NODELAY, true);
         device.ifPresent(each -> made.option(VerbenaChannelOption.DEVICE, each));
+        allocator.ifPresent(
+                each -> made.option(ChannelOption.ALLOCATOR, each).childOption(ChannelOption.ALLOCATOR, each));
         return made;
     }
 
     Bootstrap client(EventLoopGroup group) {
         var made = new Bootstrap().group(group).channel(connection).option(ChannelOption.TCP_NODELAY, true);
         device.ifPresent(each -> made.option(VerbenaChannelOption.DEVICE, each));
+        allocator.ifPresent(each -> made.option(ChannelOption.ALLOCATOR, each));
         return made;
     }
 }

@@ -68,6 +68,11 @@ public final class NioBench implements Callable<Integer> {
             }
             pairs.add(NioPair.ofTransport("verbena.netty shm", List.of()));
             pairs.add(NioPair.ofTransport(
+                    "verbena.netty shm, registered",
+                    List.of(
+                            "-D" + NettyTransport.DEVICE + "=shm@127.0.0.1",
+                            "-D" + NettyTransport.REGISTERED + "=true")));
+            pairs.add(NioPair.ofTransport(
                     "verbena.netty rocev2", List.of("-D" + NettyTransport.DEVICE + "=rocev2@127.0.0.1")));
             rounds.start(pairs);
             rounds.warmUp();

@@ -8,6 +8,7 @@ public final class NettyCounters {
     static final LongAdder CONNECTIONS = new LongAdder();
     static final LongAdder IN = new LongAdder();
     static final LongAdder OUT = new LongAdder();
+    static final LongAdder DIRECT = new LongAdder();
 
     private NettyCounters() {}
 
@@ -16,7 +17,8 @@ public final class NettyCounters {
     /// @param connections made or accepted
     /// @param bytesIn read from them
     /// @param bytesOut written to them
-    public record Snapshot(long connections, long bytesIn, long bytesOut) {
+    /// @param bytesDirect of these, from registered memory without a copy ([VerbenaByteBufAllocator])
+    public record Snapshot(long connections, long bytesIn, long bytesOut, long bytesDirect) {
         /// In the form of the summary of `verbena.nio`.
         @Override
         public String toString() {
@@ -26,6 +28,6 @@ public final class NettyCounters {
 
     /// The counters now.
     public static Snapshot snapshot() {
-        return new Snapshot(CONNECTIONS.sum(), IN.sum(), OUT.sum());
+        return new Snapshot(CONNECTIONS.sum(), IN.sum(), OUT.sum(), DIRECT.sum());
     }
 }

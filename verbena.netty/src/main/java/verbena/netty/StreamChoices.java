@@ -1,5 +1,6 @@
 package verbena.netty;
 
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import java.time.Duration;
 import java.util.Map;
@@ -74,7 +75,9 @@ final class StreamChoices {
     }
 
     /// What of it is a stream's.
-    StreamOptions stream() {
+    ///
+    /// @param allocator of the channel; one of registered memory decides where the stream belongs
+    StreamOptions stream(ByteBufAllocator allocator) {
         StreamOptions made = StreamOptions.defaults()
                 .withBuffers(ring(ChannelOption.SO_SNDBUF), ring(ChannelOption.SO_RCVBUF))
                 .withKeepAlive(keepAlive());
@@ -83,7 +86,15 @@ final class StreamChoices {
             made = made.withLinger(Duration.ofSeconds(linger));
         }
         Context device = get(VerbenaChannelOption.DEVICE);
-        return device == null ? made : made.withDevice(device);
+        if (!(allocator instanceof VerbenaByteBufAllocator registered)) {
+            return device == null ? made : made.withDevice(device);
+        }
+        Context its = registered.domain().context();
+        if (device != null && device != its) {
+            throw new IllegalArgumentException(
+                    "DEVICE: " + device + ", and the allocator's memory is registered at " + its);
+        }
+        return made.withProtectionDomain(registered.domain());
     }
 
     private int ring(ChannelOption<Integer> option) {

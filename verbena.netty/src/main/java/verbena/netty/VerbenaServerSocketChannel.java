@@ -56,7 +56,9 @@ public final class VerbenaServerSocketChannel extends RegisteredChannel implemen
             throw new UnsupportedAddressTypeException();
         }
         StreamListener made = StreamListener.bind(
-                at, config.choices.stream(), Math.max(1, config.choices.number(ChannelOption.SO_BACKLOG)));
+                at,
+                config.choices.stream(config.getAllocator()),
+                Math.max(1, config.choices.number(ChannelOption.SO_BACKLOG)));
         made.configureBlocking(false);
         made.onReadiness(this::poke);
         listener = made;

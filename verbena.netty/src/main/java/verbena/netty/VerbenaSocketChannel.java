@@ -15,7 +15,6 @@ import io.netty.util.concurrent.PromiseCombiner;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
@@ -30,23 +29,26 @@ import org.jspecify.annotations.Nullable;
 import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamOptions;
+import verbena.verbs.ProtectionDomain;
 
-/// A connection over RDMA, with the pipeline and the options of a socket channel. The peer is such a channel, a stream,
-/// a program with the agent, or a C program with rsockets.
+/// A connection over RDMA, with the pipeline and the options of a socket channel. The peer is such a channel, a
+/// stream, a program with the agent, or a C program with rsockets.
 ///
-/// Data are copied once at each end. The pieces of a composite buffer, and buffers that are flushed together, leave in
-/// one message. [io.netty.channel.ChannelOption#SO_SNDBUF] and [io.netty.channel.ChannelOption#SO_RCVBUF] are the sizes
-/// of the rings, 16 KiB to 16 MiB and 256 KiB by default, set before it is connected.
+/// Data are copied once at each end; at the sender's not at all where they lie in buffers of a
+/// [VerbenaByteBufAllocator]. The pieces of a composite buffer, and buffers that are flushed together, leave in
+/// one message. [io.netty.channel.ChannelOption#SO_SNDBUF] and [io.netty.channel.ChannelOption#SO_RCVBUF] are the
+/// sizes of the rings, 16 KiB to 16 MiB and 256 KiB by default, set before it is connected.
 /// [io.netty.channel.ChannelOption#SO_LINGER] holds. Other options of sockets are kept, and change nothing.
 ///
 /// Connecting fails with a [java.net.ConnectException], which a [io.netty.channel.ConnectTimeoutException] is too.
 /// There is no way by TCP.
 public final class VerbenaSocketChannel extends RegisteredChannel implements SocketChannel {
-    private static final int BUFFERS_MAX = 1_024;
     private static final Duration FOREVER = Duration.ofDays(36_500);
 
     private final StreamSocketConfig config = new StreamSocketConfig(this);
     private volatile @Nullable StreamChannel stream;
+    /// Where the stream belongs; set before it.
+    private @Nullable ProtectionDomain domain;
     private volatile @Nullable InetSocketAddress bound;
     private volatile boolean isInputShut;
     private volatile boolean isOutputShut;
@@ -54,6 +56,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
     // By the thread of the event loop.
     private @Nullable ConnectAttempt attempt;
     private @Nullable ChannelPromise connecting;
+    private final StreamWriter writer = new StreamWriter();
 
     /// Made by a bootstrap.
     public VerbenaSocketChannel() {
@@ -69,6 +72,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
 
     private void adopt(StreamChannel made) throws ClosedChannelException {
         made.onReadiness(this::poke);
+        domain = made.domain().orElse(null);
         stream = made;
         NettyCounters.CONNECTIONS.increment();
         poke();
@@ -133,8 +137,8 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
             doBind(from);
         }
         int millis = config.getConnectTimeoutMillis();
-        StreamOptions options =
-                config.choices.stream().withConnectTimeout(millis > 0 ? Duration.ofMillis(millis) : FOREVER);
+        StreamOptions options = config.choices.stream(config.getAllocator())
+                .withConnectTimeout(millis > 0 ? Duration.ofMillis(millis) : FOREVER);
         connecting = promise;
         promise.addListener(future -> {
             if (future.isCancelled()) {
@@ -201,7 +205,13 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
         @Override
         public int readyOps(int interestOps) {
             StreamChannel made = stream;
-            return made == null || interestOps == 0 ? 0 : made.readyOps(interestOps);
+            if (made == null || (interestOps == 0 && !writer.isHolding())) {
+                return 0;
+            }
+            // While buffers are held, an acknowledgement has to be noticed as well.
+            int ready = made.readyOps(writer.isHolding() ? interestOps | StreamOps.READ : interestOps);
+            writer.release(made);
+            return ready & interestOps;
         }
 
         @Override
@@ -282,6 +292,8 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
 
     @Override
     protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+        StreamChannel to = connected();
+        RegisteredMemory memory = registered();
         int rounds = config.getWriteSpinCount();
         while (!in.isEmpty()) {
             if (rounds-- <= 0) {
@@ -289,7 +301,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
                 flushLater();
                 return;
             }
-            if (!writeSome(in)) {
+            if (!writer.write(in, to, memory)) {
                 waitFor(StreamOps.WRITE);
                 return;
             }
@@ -297,32 +309,12 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
         waitNoMoreFor(StreamOps.WRITE);
     }
 
-    /// False when there is no room.
-    private boolean writeSome(ChannelOutboundBuffer in) throws IOException {
-        StreamChannel to = connected();
-        ByteBuffer[] buffers = in.nioBuffers(BUFFERS_MAX, Integer.MAX_VALUE);
-        int count = in.nioBufferCount();
-        if (count == 0) {
-            return writeOther(in, to);
-        }
-        long written = count == 1 ? to.write(buffers[0]) : to.write(buffers, 0, count);
-        NettyCounters.OUT.add(written);
-        in.removeBytes(written);
-        return written > 0;
-    }
-
-    /// A file, or a buffer without bytes.
-    private static boolean writeOther(ChannelOutboundBuffer in, StreamChannel to) throws IOException {
-        if (!(in.current() instanceof FileRegion file)) {
-            return in.remove();
-        }
-        long written = file.transferred() < file.count() ? file.transferTo(to, file.transferred()) : 0;
-        NettyCounters.OUT.add(written);
-        in.progress(written);
-        if (file.transferred() >= file.count()) {
-            return in.remove();
-        }
-        return written > 0;
+    /// The memory of the channel's allocator; null when it is not that of the stream's domain.
+    private @Nullable RegisteredMemory registered() {
+        return config.getAllocator() instanceof VerbenaByteBufAllocator own
+                        && own.domain().equals(domain)
+                ? own.memory()
+                : null;
     }
 
     // ---- the end
@@ -345,13 +337,15 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
         }
     }
 
-    private static void end(StreamChannel made, int lingerSeconds) {
+    private void end(StreamChannel made, int lingerSeconds) {
         if (lingerSeconds == 0) {
             made.abandon();
+            writer.release(made);
         } else if (lingerSeconds > 0) {
             made.close(); // not in the thread of the event loop: see prepareToClose()
+            writer.release(made);
         } else {
-            PendingCloses.add(made);
+            PendingCloses.add(made, () -> writer.release(made)); // the event loop does not come here again
         }
     }
 

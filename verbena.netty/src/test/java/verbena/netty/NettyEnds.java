@@ -41,6 +41,14 @@ final class NettyEnds implements AutoCloseable {
                 isNearest ? Optional.empty() : Optional.of(Device.named(device).open());
     }
 
+    Context serverDevice() {
+        return serverDevice.orElseThrow();
+    }
+
+    Context clientDevice() {
+        return clientDevice.orElseThrow();
+    }
+
     static void await(Future<?> future) throws InterruptedException {
         if (!future.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
             throw new AssertionError("not done in " + PATIENCE_SECONDS + " s");
@@ -141,6 +149,13 @@ final class NettyEnds implements AutoCloseable {
     /// Closing the devices shows that nothing was left behind.
     @Override
     public void close() {
+        closeGroups();
+        clientDevice.ifPresent(Context::close);
+        serverDevice.ifPresent(Context::close);
+    }
+
+    /// Closes all channels.
+    void closeGroups() {
         try {
             end();
         } catch (InterruptedException e) {
@@ -159,7 +174,5 @@ final class NettyEnds implements AutoCloseable {
         if (!PendingCloses.await(Duration.ofSeconds(PATIENCE_SECONDS))) {
             throw new AssertionError("streams are still being closed");
         }
-        clientDevice.ifPresent(Context::close);
-        serverDevice.ifPresent(Context::close);
     }
 }

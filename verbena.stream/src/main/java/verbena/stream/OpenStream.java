@@ -17,6 +17,8 @@ import verbena.stream.protocol.ByteStream;
 import verbena.stream.protocol.StreamEnds;
 import verbena.stream.protocol.StreamFailure;
 import verbena.stream.protocol.StreamMessage;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionId;
 
@@ -52,6 +54,8 @@ final class OpenStream {
     // Made once, so that no wait makes one.
     private final BooleanSupplier readable = this::isReadable;
     private final BooleanSupplier writable = this::isWritable;
+    private final BooleanSupplier writableDirectly = this::isWritableDirectly;
+    private final BooleanSupplier acknowledged = this::isAcknowledged;
     private final BooleanSupplier sent = this::isSent;
     private final BooleanSupplier controllable = this::isControllable;
 
@@ -72,6 +76,14 @@ final class OpenStream {
 
     private boolean isWritable() {
         return isClosing || isOutputShut || isOver || !ends.mayWrite() || stream.canSend();
+    }
+
+    private boolean isWritableDirectly() {
+        return isClosing || isOutputShut || isOver || !ends.mayWrite() || stream.canSendDirectly();
+    }
+
+    private boolean isAcknowledged() {
+        return isClosing || isOver || stream.unacknowledged() == 0;
     }
 
     private boolean isSent() {
@@ -292,6 +304,66 @@ final class OpenStream {
                 done += stream.send(from, done, bytes);
             }
             return done;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Writes from registered memory, without a copy. A call that may wait returns when the peer's device has
+    /// acknowledged all of it.
+    ///
+    /// @param nanos to wait for room each time, and for the acknowledgement; zero for not at all
+    long write(MemoryRegion from, long offset, long length, long nanos) throws IOException, InterruptedException {
+        lock.lock();
+        try {
+            checkOpen();
+            checkWritable();
+            checkMine(from);
+            long done = 0;
+            boolean inTime = true;
+            while (done < length && inTime) {
+                inTime = await(writableDirectly, nanos);
+                checkWritable();
+                done += inTime ? stream.send(from, offset + done, length - done) : 0;
+            }
+            if (nanos > 0) {
+                if (!inTime || !await(acknowledged, nanos)) {
+                    throw new SocketTimeoutException("write: " + id + ": the peer has acknowledged "
+                            + (done - stream.unacknowledged()) + " of " + length
+                            + " bytes in the time that it was given");
+                }
+                if (stream.unacknowledged() > 0) { // it is over
+                    checkWritable();
+                }
+            }
+            return done;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    ProtectionDomain domain() {
+        return stream.domain();
+    }
+
+    private void checkMine(MemoryRegion from) {
+        if (!from.protectionDomain().equals(stream.domain())) {
+            throw new IllegalArgumentException(
+                    "from: the region belongs to another protection domain than the channel");
+        }
+        if (from.isClosed()) {
+            throw new IllegalArgumentException("from: the region is closed");
+        }
+    }
+
+    /// Bytes of registered memory that the device still reads; it reads none once the stream is closed.
+    long unacknowledged() {
+        lock.lock();
+        try {
+            if (!isLed) {
+                progress();
+            }
+            return isClosed ? 0 : stream.unacknowledged();
         } finally {
             lock.unlock();
         }

@@ -28,6 +28,15 @@ public final class PendingCloses {
 
     /// Closes a stream as [StreamChannel#close()] does, without waiting for it.
     public static void add(StreamChannel stream) {
+        add(stream, () -> {});
+    }
+
+    /// The same.
+    ///
+    /// @param then runs in the thread that has closed the stream, when its device reads none of the program's
+    /// memory
+    ///     any more; not when the stream is being closed already
+    public static void add(StreamChannel stream, Runnable then) {
         LOCK.lock();
         try {
             if (!PENDING.add(stream)) {
@@ -36,13 +45,14 @@ public final class PendingCloses {
         } finally {
             LOCK.unlock();
         }
-        Thread.ofVirtual().name("verbena-stream-close").start(() -> close(stream));
+        Thread.ofVirtual().name("verbena-stream-close").start(() -> close(stream, then));
     }
 
-    private static void close(StreamChannel stream) {
+    private static void close(StreamChannel stream, Runnable then) {
         try {
             stream.close();
             stream.awaitSteps(); // a thread that connects frees what it has made
+            then.run();
         } finally {
             LOCK.lock();
             try {

@@ -8,7 +8,6 @@ import java.net.ProtocolException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyConnectedException;
-import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
@@ -26,7 +25,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.StreamMessage.Hello;
 import verbena.verbs.Context;
-import verbena.verbs.VerbsException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
@@ -47,7 +47,7 @@ import verbena.verbs.cm.PortSpace;
 /// with [AsynchronousCloseException] or [ClosedByInterruptException]. Reads and writes allocate nothing.
 ///
 /// A blocking write returns when all of it has been handed over. A read returns what is there, and waits for the
-/// first bytes only. Data are copied once at each end.
+/// first bytes only. Data are copied once at each end; those of registered memory only at the peer's.
 public final class StreamChannel
         implements ByteChannel, GatheringByteChannel, ScatteringByteChannel, InterruptibleChannel {
     private final StreamOptions options;
@@ -62,6 +62,7 @@ public final class StreamChannel
     // A thread that makes the connection holds both; on the passive side, the first.
     private final ReentrantLock readLock = new ReentrantLock();
     private final ReentrantLock writeLock = new ReentrantLock();
+    private final ConnectSteps steps = new ConnectSteps(this, readLock, writeLock);
 
     private final ByteBuffer[] target = new ByteBuffer[1];
     private final BufferSource source = new BufferSource();
@@ -129,7 +130,7 @@ public final class StreamChannel
         if (to.isUnresolved()) {
             throw new UnresolvedAddressException();
         }
-        return step(() -> {
+        return steps.take(() -> {
             if (open != null) {
                 throw new AlreadyConnectedException();
             }
@@ -146,7 +147,7 @@ public final class StreamChannel
     /// @throws NoConnectionPendingException when none was begun
     /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]; the channel is closed then
     public boolean finishConnect() throws IOException {
-        return step(() -> {
+        return steps.take(() -> {
             if (open != null) {
                 return true;
             }
@@ -157,47 +158,6 @@ public final class StreamChannel
         });
     }
 
-    /// A step of connecting.
-    private interface Step {
-        boolean take() throws IOException, InterruptedException;
-    }
-
-    /// Takes a step under both locks. One that fails closes the channel.
-    private boolean step(Step step) throws IOException {
-        readLock.lock();
-        writeLock.lock();
-        try {
-            checkOpen();
-            boolean done = step.take();
-            if (!isOpen()) {
-                throw new AsynchronousCloseException();
-            }
-            return done;
-        } catch (InterruptedException e) {
-            throw closedByInterrupt();
-        } catch (VerbsException e) {
-            throw isOpen() ? failed(new ConnectException(e.getMessage()), e) : new AsynchronousCloseException();
-        } catch (AsynchronousCloseException e) {
-            throw e;
-        } catch (IOException e) {
-            throw failed(e, null);
-        } finally {
-            if (!isOpen()) {
-                free();
-            }
-            writeLock.unlock();
-            readLock.unlock();
-        }
-    }
-
-    private IOException failed(IOException as, @Nullable Throwable why) {
-        if (why != null) {
-            as.initCause(why);
-        }
-        close();
-        return as;
-    }
-
     private boolean awaitConnected(boolean waits) throws IOException, InterruptedException {
         open = connecting.await(waits);
         return open != null;
@@ -205,24 +165,12 @@ public final class StreamChannel
 
     /// On the passive side: agrees to what a peer asks for.
     void accept(Hello peer) {
-        passively(() -> connecting.accept(peer));
+        steps.takePassively(() -> connecting.accept(peer));
     }
 
     /// On the passive side: the peer is connected.
     void accepted(Hello peer) {
-        passively(() -> open = connecting.accepted(peer));
-    }
-
-    private void passively(Runnable step) {
-        readLock.lock();
-        try {
-            step.run();
-        } finally {
-            if (!isOpen()) {
-                free();
-            }
-            readLock.unlock();
-        }
+        steps.takePassively(() -> open = connecting.accepted(peer));
     }
 
     // ---- data
@@ -327,6 +275,42 @@ public final class StreamChannel
         }
     }
 
+    /// Writes from registered memory, without a copy at this end: the device reads it there. A blocking call
+    /// returns when the peer's device has acknowledged all of it, and the memory is free again. A call in
+    /// non-blocking mode takes what there is room for, and the device reads it until [#unacknowledged()] says
+    /// that it is done. Until then the memory must neither change nor be closed.
+    ///
+    /// Each call is a message of its own, so pieces of less than some 4 KiB are faster as buffers. Order is kept
+    /// between both kinds of writes.
+    ///
+    /// @param from memory of the channel's domain ([StreamOptions#withProtectionDomain])
+    /// @return bytes taken: fewer in non-blocking mode only
+    /// @throws IllegalArgumentException when the memory is of another domain, or closed
+    /// @throws IndexOutOfBoundsException when the piece is not within it
+    /// @throws SocketTimeoutException when the peer has not taken and acknowledged all in the time of
+    ///     [StreamOptions#timeout()]; the device may read the memory until the channel is closed
+    /// @throws ClosedChannelException after [#shutdownOutput()], too
+    /// @throws java.net.SocketException when the connection was reset, or the peer takes nothing more
+    public long write(MemoryRegion from, long offset, long length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, from.length());
+        writeLock.lock();
+        try {
+            OpenStream stream = connected();
+            return stream.write(from, offset, length, beginIo());
+        } catch (InterruptedException e) {
+            throw closedByInterrupt();
+        } finally {
+            writeLock.unlock();
+        }
+    }
+
+    /// How many of the bytes that [#write(MemoryRegion, long, long)] has taken the device may still read. They
+    /// are the last ones, because messages are acknowledged in their order. A closed channel has none.
+    public long unacknowledged() {
+        OpenStream stream = open;
+        return stream == null ? 0 : stream.unacknowledged();
+    }
+
     /// How long the call may wait, in nanoseconds. A blocking call of an interrupted thread closes the channel.
     private long beginIo() throws IOException {
         if (!isBlocking) {
@@ -338,7 +322,7 @@ public final class StreamChannel
         return waitNanos;
     }
 
-    private ClosedByInterruptException closedByInterrupt() {
+    ClosedByInterruptException closedByInterrupt() {
         Thread.currentThread().interrupt();
         close();
         return new ClosedByInterruptException();
@@ -353,7 +337,7 @@ public final class StreamChannel
         return stream;
     }
 
-    private void checkOpen() throws ClosedChannelException {
+    void checkOpen() throws ClosedChannelException {
         if (!isOpen()) {
             throw new ClosedChannelException();
         }
@@ -377,6 +361,12 @@ public final class StreamChannel
     public int readyOps(int interestOps) {
         OpenStream stream = open;
         return stream == null ? 0 : stream.readyOps(interestOps);
+    }
+
+    /// The protection domain of the connection; empty before it is connected.
+    public Optional<ProtectionDomain> domain() {
+        OpenStream stream = open;
+        return stream == null ? Optional.empty() : Optional.of(stream.domain());
     }
 
     /// The device that carries the connection, or is to.
@@ -440,7 +430,7 @@ public final class StreamChannel
     }
 
     /// Frees what was made for a connection that there will not be, and one that was made at the moment of closing.
-    private void free() {
+    void free() {
         connecting.free();
         OpenStream stream = open;
         if (stream != null) {

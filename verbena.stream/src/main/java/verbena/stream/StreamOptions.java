@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.Optional;
 import verbena.stream.protocol.StreamSizes;
 import verbena.verbs.Context;
+import verbena.verbs.ProtectionDomain;
 
 /// Choices of [StreamChannel] and [StreamListener]. Start with [#defaults()].
 ///
@@ -18,6 +19,7 @@ import verbena.verbs.Context;
 /// @param keepAlive when nothing has come from the peer for so long, it is asked whether it lives; zero for never
 /// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else
 ///     the one that has the right address
+/// @param domain that the queue pairs and rings of the channels belong to; empty for one of each channel's own
 public record StreamOptions(
         int sendBytes,
         int receiveBytes,
@@ -26,7 +28,8 @@ public record StreamOptions(
         Duration timeout,
         Duration linger,
         Duration keepAlive,
-        Optional<Context> device) {
+        Optional<Context> device,
+        Optional<ProtectionDomain> domain) {
     private static final int BYTES_MIN = 2_048;
     private static final int BYTES_MAX = 1 << 28;
 
@@ -38,6 +41,11 @@ public record StreamOptions(
         notNegative("linger", linger);
         notNegative("keepAlive", keepAlive);
         Objects.requireNonNull(device, "device");
+        if (domain.isPresent() && !device.equals(domain.map(ProtectionDomain::context))) {
+            throw new IllegalArgumentException("domain: it belongs to "
+                    + domain.get().context() + ", and the channels are to use "
+                    + device.map(Object::toString).orElse("the nearest device"));
+        }
         if (connectTimeout.isNegative() || connectTimeout.isZero()) {
             throw new IllegalArgumentException("connectTimeout: more than zero, got " + connectTimeout);
         }
@@ -66,37 +74,56 @@ public record StreamOptions(
                 Duration.ZERO,
                 Duration.ofSeconds(10),
                 Duration.ZERO,
+                Optional.empty(),
                 Optional.empty());
     }
 
     /// With rings of these sizes, in bytes.
     public StreamOptions withBuffers(int sendBytes, int receiveBytes) {
-        return new StreamOptions(sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device);
+        return new StreamOptions(
+                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
     }
 
     public StreamOptions withMessages(int messages) {
-        return new StreamOptions(sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device);
+        return new StreamOptions(
+                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
     }
 
     public StreamOptions withConnectTimeout(Duration connectTimeout) {
-        return new StreamOptions(sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device);
+        return new StreamOptions(
+                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
     }
 
     public StreamOptions withTimeout(Duration timeout) {
-        return new StreamOptions(sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device);
+        return new StreamOptions(
+                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
     }
 
     public StreamOptions withLinger(Duration linger) {
-        return new StreamOptions(sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device);
+        return new StreamOptions(
+                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
     }
 
     public StreamOptions withKeepAlive(Duration keepAlive) {
-        return new StreamOptions(sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device);
+        return new StreamOptions(
+                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
     }
 
     public StreamOptions withDevice(Context device) {
+        return at(Optional.of(device), Optional.empty());
+    }
+
+    /// All channels belong to one protection domain, and use its device. So memory that was registered there once
+    /// can be written by any of them without a copy ([StreamChannel#write(verbena.verbs.MemoryRegion, long,
+    /// long)]). The peers of such channels share the domain's keys: one that knows a key of another's ring can
+    /// write there.
+    public StreamOptions withProtectionDomain(ProtectionDomain domain) {
+        return at(Optional.of(domain.context()), Optional.of(domain));
+    }
+
+    private StreamOptions at(Optional<Context> device, Optional<ProtectionDomain> domain) {
         return new StreamOptions(
-                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, Optional.of(device));
+                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
     }
 
     StreamSizes sizes() {

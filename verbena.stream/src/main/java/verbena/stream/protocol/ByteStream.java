@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
@@ -35,19 +36,15 @@ import verbena.verbs.cm.ConnectionId;
 ///
 /// Nothing here blocks or waits, but for [#await]. Guarded by the lock of its owner.
 public final class ByteStream {
-    /// Of the send queue, kept for messages that need no credit, so that credits can always be given.
-    private static final int CONTROLS = 4;
-
-    private static final int CHUNK_BYTES_MAX = 65_536;
-
+    static final int CHUNK_BYTES_MAX = 65_536;
     private static final int DEPTH_MIN = 16;
     private static final int DEPTH_MAX = 0xFFFE;
-
     // What a request was, in the upper half of its number; the lower is a length, or which control message.
     private static final long DATA = 0;
     private static final long CONTROL = 1L << 32;
     private static final long CREDITS = 2L << 32;
     private static final long RECEIVE = 3L << 32;
+    private static final long DIRECT = 4L << 32;
 
     private final List<VerbsObject> owned = new ArrayList<>();
     private final ProtectionDomain domain;
@@ -64,8 +61,9 @@ public final class ByteStream {
     private final int sendsMax;
     private final SendRing ring;
     private int sendsFree;
-    private int controlsFree = CONTROLS;
-    private int controlAt;
+    /// Sent from memory of the program, and not acknowledged.
+    private long unacknowledged;
+    private final ControlMessages controls;
     /// Messages sent and messages allowed, 16 bits each.
     private int sent;
 
@@ -79,9 +77,7 @@ public final class ByteStream {
     private final int receivesMax;
     /// Messages received, 16 bits, and at which of them credits are due.
     private int received;
-
     private int creditsAt;
-    private int peerTarget = 1;
     private StreamMessage.Hello peer = new StreamMessage.Hello(false, 0, 0, 0, 0, 1, 0, 0, 1);
     private boolean hasBegun;
 
@@ -94,9 +90,14 @@ public final class ByteStream {
 
     /// Makes all that a stream needs before it is connected, for an identifier whose address is resolved.
     ///
+    /// @param shared the protection domain that it belongs to; empty for one of its own
     /// @param queues makes its completion queue, for so many completions
     /// @throws UnsupportedException when the device has no immediate data
-    public ByteStream(ConnectionId id, StreamSizes sizes, IntFunction<CompletionQueue> queues) {
+    public ByteStream(
+            ConnectionId id,
+            StreamSizes sizes,
+            Optional<ProtectionDomain> shared,
+            IntFunction<CompletionQueue> queues) {
         boolean done = false;
         try {
             Context context = id.context();
@@ -111,11 +112,12 @@ public final class ByteStream {
             halfBytes = sizes.receiveBytes() / 2;
             int mappingCount = sizes.mappings();
 
-            domain = own(context.allocateProtectionDomain());
+            domain = shared.orElseGet(() -> own(context.allocateProtectionDomain()));
             CompletionQueue cq = own(queues.apply(sendsMax + receivesMax));
             completions = new StreamCompletions(cq);
             sendBuffer = own(domain.allocate(
-                    sendBytes + (long) CONTROLS * StreamMessage.TARGET_BYTES, EnumSet.of(Access.LOCAL_WRITE)));
+                    sendBytes + (long) ControlMessages.MAX * StreamMessage.TARGET_BYTES,
+                    EnumSet.of(Access.LOCAL_WRITE)));
             ring = new SendRing(sendBuffer, sendBytes);
             Set<Access> written = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
             targets = own(domain.allocate(
@@ -136,7 +138,8 @@ public final class ByteStream {
                             .withSge(2, 1)
                             .withInline(0)
                             .withSignalAll(true)));
-            sendsFree = sendsMax - CONTROLS;
+            controls = new ControlMessages(qp, sendBuffer, sendBytes);
+            sendsFree = sendsMax - ControlMessages.MAX;
             creditsAt = receivesMax / 2;
             postReceives(receivesMax);
             done = true;
@@ -209,7 +212,7 @@ public final class ByteStream {
 
     /// Whether all that was sent has arrived.
     public boolean isSent() {
-        return sendsFree == sendsMax - CONTROLS && controlsFree == CONTROLS;
+        return sendsFree == sendsMax - ControlMessages.MAX && controls.areAllFree();
     }
 
     /// Frees all of it. A thread that sleeps wakes.
@@ -300,8 +303,11 @@ public final class ByteStream {
         if (kind == DATA) {
             sendsFree++;
             ring.arrive(value);
+        } else if (kind == DIRECT) {
+            sendsFree++;
+            unacknowledged -= value;
         } else {
-            controlsFree++;
+            controls.arrive();
             isOver |= kind == CONTROL && value == StreamMessage.DISCONNECT;
         }
         if (!completed.ok() && !isOver) {
@@ -341,29 +347,52 @@ public final class ByteStream {
         while (now < bytes && canSend()) {
             int chunk =
                     (int) Math.min(Math.min(bytes - now, CHUNK_BYTES_MAX), Math.min(ring.room(), peerBuffers.room()));
-            long to = peerBuffers.address();
-            int key = peerBuffers.key();
-            peerBuffers.use(chunk);
-            sent = sent + 1 & 0xFFFF;
+            useCredit();
             from.copy(now, chunk, ring);
-            post(to, key, StreamMessage.of(StreamMessage.DATA, chunk));
+            post(peerBuffers.address(), peerBuffers.key(), StreamMessage.of(StreamMessage.DATA, chunk));
+            peerBuffers.use(chunk);
             now += chunk;
         }
         return now - done;
     }
 
-    /// Writes to the peer's memory, without telling it: as much as there is room for now.
-    ///
-    /// @param toAddress of `length` bytes that the peer has mapped
-    long writeTo(MemorySegment from, long at, long length, long toAddress, int key) {
+    /// Whether [#send(MemoryRegion, long, long)] would take something.
+    public boolean canSendDirectly() {
+        return hasBegun && mappings.isFlushed() && hasSlot() && peerBuffers.room() > 0;
+    }
+
+    /// Sends from memory of the stream's domain, without a copy here: as much as there is room for now; returns how
+    /// much. The device reads the memory until [#unacknowledged()] says that it is done.
+    public long send(MemoryRegion from, long at, long length) {
         long done = 0;
-        while (done < length && canWrite()) {
-            int chunk = (int) Math.min(Math.min(length - done, CHUNK_BYTES_MAX), ring.room());
-            ring.put(from, at + done, chunk);
-            post(toAddress + done, key, -1);
+        while (done < length && canSendDirectly()) {
+            int chunk = (int) Math.min(Math.min(length - done, CHUNK_BYTES_MAX), peerBuffers.room());
+            useCredit();
+            sendsFree--;
+            unacknowledged += chunk;
+            int message = StreamMessage.of(StreamMessage.DATA, chunk);
+            try (SendBatch batch = qp.send()) {
+                batch.writeWithImmediate(DIRECT | chunk, peerBuffers.address(), peerBuffers.key(), message)
+                        .sge(from, at + done, chunk)
+                        .submit();
+            } catch (VerbsException e) {
+                fail(StreamFailure.RESET);
+            }
+            peerBuffers.use(chunk);
             done += chunk;
         }
         return done;
+    }
+
+    /// How many bytes of [#send(MemoryRegion, long, long)] the peer's device has not acknowledged. Messages are
+    /// acknowledged in their order.
+    public long unacknowledged() {
+        return unacknowledged;
+    }
+
+    /// The domain of its queue pair and memory.
+    public ProtectionDomain domain() {
+        return domain;
     }
 
     /// Whether a write to the peer's memory would take something.
@@ -371,21 +400,20 @@ public final class ByteStream {
         return mappings.isFlushed() && sendsFree > 0 && failure == null && ring.isWorthAMessage();
     }
 
-    /// An entry of the peer's table of mappings.
-    void sendMapping(MemorySegment entry, int index, long to, int key) {
-        sent = sent + 1 & 0xFFFF;
-        ring.put(entry, 0, StreamMessage.MAPPING_BYTES);
-        post(to, key, StreamMessage.of(StreamMessage.MAPPING, index));
+    /// Where data are copied that leave by [#post].
+    SendRing ring() {
+        return ring;
     }
 
-    boolean hasRoomForMapping() {
-        return hasSlot() && ring.room() >= StreamMessage.MAPPING_BYTES;
+    /// A message that needs a credit is about to leave.
+    void useCredit() {
+        sent = sent + 1 & 0xFFFF;
     }
 
     /// What was copied leaves.
     ///
     /// @param message -1 for none
-    private void post(long to, int key, int message) {
+    void post(long to, int key, int message) {
         int length = ring.staged();
         sendsFree--;
         try (SendBatch batch = qp.send()) {
@@ -404,16 +432,12 @@ public final class ByteStream {
 
     /// Whether [#sendControl] can be called.
     public boolean hasControl() {
-        return controlsFree > 0 && failure == null;
+        return controls.hasFree() && failure == null;
     }
 
     /// Tells the peer [StreamMessage#DISCONNECT], [StreamMessage#SHUTDOWN] or [StreamMessage#KEEP_ALIVE].
     public void sendControl(int what) {
-        controlsFree--;
-        try (SendBatch batch = qp.send()) {
-            batch.writeWithImmediate(CONTROL | what, 0, 0, StreamMessage.of(StreamMessage.CONTROL, what))
-                    .submit();
-        } catch (VerbsException e) {
+        if (!controls.send(CONTROL | what, StreamMessage.of(StreamMessage.CONTROL, what))) {
             fail(StreamFailure.RESET);
         }
     }
@@ -458,21 +482,10 @@ public final class ByteStream {
         }
         int message = StreamMessage.of(StreamMessage.CREDITS, received + receivesMax & 0xFFFF);
         creditsAt = received + receivesMax / 2 & 0xFFFF;
-        controlsFree--;
-        try (SendBatch batch = qp.send()) {
-            if (!receiveRing.hasHalf()) {
-                batch.writeWithImmediate(CREDITS, 0, 0, message);
-            } else {
-                long at = sendBytes + (long) controlAt * StreamMessage.TARGET_BYTES;
-                controlAt = (controlAt + 1) % CONTROLS;
-                receiveRing.show(sendBuffer.segment(), at, peer.order());
-                long to = peer.targets() + (long) peerTarget * StreamMessage.TARGET_BYTES;
-                batch.writeWithImmediate(CREDITS, to, peer.targetsKey(), message)
-                        .sge(sendBuffer, at, StreamMessage.TARGET_BYTES);
-                peerTarget = (peerTarget + 1) % peer.targetCount();
-            }
-            batch.submit();
-        } catch (VerbsException e) {
+        boolean isPosted = receiveRing.hasHalf()
+                ? controls.show(CREDITS, message, receiveRing, peer)
+                : controls.send(CREDITS, message);
+        if (!isPosted) {
             fail(StreamFailure.RESET);
         }
     }

@@ -107,7 +107,7 @@ public final class StreamMappings {
     /// Tells the peer of as many mappings as there is room for.
     void flush() {
         StreamMessage.Hello known = peer;
-        while (known != null && !untold.isEmpty() && stream.hasRoomForMapping()) {
+        while (known != null && !untold.isEmpty() && hasRoom()) {
             Mapping next = untold.removeFirst();
             var longs = JAVA_LONG_UNALIGNED.withOrder(known.order());
             var ints = JAVA_INT_UNALIGNED.withOrder(known.order());
@@ -118,8 +118,14 @@ public final class StreamMappings {
             long to = known.targets()
                     + (long) known.targetCount() * StreamMessage.TARGET_BYTES
                     + (long) next.index * StreamMessage.MAPPING_BYTES;
-            stream.sendMapping(entry, next.index, to, known.targetsKey());
+            stream.useCredit();
+            stream.ring().put(entry, 0, StreamMessage.MAPPING_BYTES);
+            stream.post(to, known.targetsKey(), StreamMessage.of(StreamMessage.MAPPING, next.index));
         }
+    }
+
+    private boolean hasRoom() {
+        return stream.hasSlot() && stream.ring().room() >= StreamMessage.MAPPING_BYTES;
     }
 
     /// Writes to what the peer has mapped at an offset: as much as there is room for now, and not beyond the
@@ -135,10 +141,24 @@ public final class StreamMappings {
             if (within >= 0 && within < bytes) {
                 long to = table.get(JAVA_LONG_UNALIGNED, row + 8) + within;
                 int key = table.get(JAVA_INT_UNALIGNED, row + 16);
-                return stream.writeTo(from, at, Math.min(length, bytes - within), to, key);
+                return write(from, at, Math.min(length, bytes - within), to, key);
             }
         }
         return -1;
+    }
+
+    /// Writes to the peer's memory, without telling it: as much as there is room for now.
+    private long write(MemorySegment from, long at, long length, long to, int key) {
+        long done = 0;
+        while (done < length && stream.canWrite()) {
+            int chunk = (int) Math.min(
+                    Math.min(length - done, ByteStream.CHUNK_BYTES_MAX),
+                    stream.ring().room());
+            stream.ring().put(from, at + done, chunk);
+            stream.post(to + done, key, -1);
+            done += chunk;
+        }
+        return done;
     }
 
     void close() {

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -59,7 +60,7 @@ class ByteStreamTest {
     }
 
     private ByteStream stream(ConnectionId id) {
-        return new ByteStream(id, SIZES, device::createCompletionQueue);
+        return new ByteStream(id, SIZES, Optional.empty(), device::createCompletionQueue);
     }
 
     private static ConnectionParameters parameters(ByteStream of) {

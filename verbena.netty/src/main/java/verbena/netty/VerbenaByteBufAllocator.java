@@ -1,0 +1,79 @@
+package verbena.netty;
+
+import io.netty.buffer.AbstractByteBufAllocator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import verbena.verbs.ProtectionDomain;
+
+/// Direct buffers in memory that is registered at a protection domain. A channel of that domain writes pieces of 4
+/// KiB and more of them without a copy: the device reads them where they lie. Set it as the allocator of a client's
+/// channel, or of a listener's and of its children's; their connections belong to the domain then, and use its
+/// device.
+///
+/// ```java
+/// var allocator = new VerbenaByteBufAllocator(device.allocateProtectionDomain());
+/// new ServerBootstrap().option(ChannelOption.ALLOCATOR, allocator).childOption(ChannelOption.ALLOCATOR, allocator)
+/// new Bootstrap().option(ChannelOption.ALLOCATOR, allocator)
+/// ```
+///
+/// A buffer that was written must not change until it has been released, as the channel holds it until the peer's
+/// device has acknowledged it. All connections of the domain share its keys: see
+/// [verbena.stream.StreamOptions#withProtectionDomain].
+///
+/// Memory is registered in chunks of 4 MiB, kept for further buffers, and given back when the allocator is
+/// closed. Larger buffers, and those beyond its limit, are ordinary direct memory, and are copied. Heap buffers
+/// are those of Netty's pooled allocator. Safe for use by any thread.
+public final class VerbenaByteBufAllocator extends AbstractByteBufAllocator implements AutoCloseable {
+    private static final long BYTES_MAX = 256L << 20;
+
+    private final RegisteredMemory memory;
+
+    /// An allocator that registers up to 256 MiB.
+    public VerbenaByteBufAllocator(ProtectionDomain domain) {
+        this(domain, BYTES_MAX);
+    }
+
+    /// @param bytesMax that it registers at most, rounded down to chunks of 4 MiB
+    public VerbenaByteBufAllocator(ProtectionDomain domain, long bytesMax) {
+        super(true);
+        if (bytesMax < 0) {
+            throw new IllegalArgumentException("bytesMax: 0 or more, got " + bytesMax);
+        }
+        this.memory = new RegisteredMemory(domain, bytesMax);
+    }
+
+    /// The domain where its memory is registered.
+    public ProtectionDomain domain() {
+        return memory.domain();
+    }
+
+    /// How many bytes it has registered.
+    public long registeredBytes() {
+        return memory.bytes();
+    }
+
+    RegisteredMemory memory() {
+        return memory;
+    }
+
+    @Override
+    protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+        return PooledByteBufAllocator.DEFAULT.heapBuffer(initialCapacity, maxCapacity);
+    }
+
+    @Override
+    protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+        return toLeakAwareBuffer(new RegisteredByteBuf(this, initialCapacity, maxCapacity));
+    }
+
+    @Override
+    public boolean isDirectBufferPooled() {
+        return true;
+    }
+
+    /// Ends the registrations. Close the channels, and release all buffers, before.
+    @Override
+    public void close() {
+        memory.close();
+    }
+}
