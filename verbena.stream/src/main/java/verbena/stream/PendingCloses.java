@@ -34,8 +34,7 @@ public final class PendingCloses {
     /// The same.
     ///
     /// @param then runs in the thread that has closed the stream, when its device reads none of the program's
-    /// memory
-    ///     any more; not when the stream is being closed already
+    ///     memory any more; not when the stream is being closed already
     public static void add(StreamChannel stream, Runnable then) {
         LOCK.lock();
         try {

@@ -44,7 +44,8 @@ import verbena.verbs.cm.PortSpace;
 ///
 /// Safe for use by any thread: one read and one write may be under way at a time, and others wait. A virtual thread
 /// that waits gives up its carrier. Closing and interrupting end a call that waits as `java.nio.channels` has it:
-/// with [AsynchronousCloseException] or [ClosedByInterruptException]. Reads and writes allocate nothing.
+/// with [java.nio.channels.AsynchronousCloseException] or [ClosedByInterruptException]. Reads and writes allocate
+/// nothing.
 ///
 /// A blocking write returns when all of it has been handed over. A read returns what is there, and waits for the
 /// first bytes only. Data are copied once at each end; those of registered memory only at the peer's.
@@ -389,7 +390,8 @@ public final class StreamChannel
     }
 
     /// Ends the connection when what was written has arrived, for which it waits as long as
-    /// [StreamOptions#linger()] says. A thread that reads or writes gets an [AsynchronousCloseException].
+    /// [StreamOptions#linger()] says. A thread that reads or writes gets an
+    /// [java.nio.channels.AsynchronousCloseException].
     /// Idempotent; does not throw.
     @Override
     public void close() {

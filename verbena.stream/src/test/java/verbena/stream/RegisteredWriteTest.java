@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -50,7 +54,7 @@ class RegisteredWriteTest {
         for (int i = 0; i < BYTES; i++) {
             region.segment().set(ValueLayout.JAVA_BYTE, i, (byte) (i * 31 + i / 256));
         }
-        var at = new java.net.InetSocketAddress(serverDevice.gid(1, 0).gid().address(), 0);
+        var at = new InetSocketAddress(serverDevice.gid(1, 0).gid().address(), 0);
         listener = StreamListener.bind(at, StreamOptions.defaults().withDevice(serverDevice));
         client = StreamChannel.connect(
                 listener.localAddress(),
@@ -71,7 +75,7 @@ class RegisteredWriteTest {
 
     private byte[] content(int from, int length) {
         byte[] made = new byte[length];
-        java.lang.foreign.MemorySegment.copy(region.segment(), ValueLayout.JAVA_BYTE, from, made, 0, length);
+        MemorySegment.copy(region.segment(), ValueLayout.JAVA_BYTE, from, made, 0, length);
         return made;
     }
 
@@ -135,7 +139,7 @@ class RegisteredWriteTest {
         client.configureBlocking(false);
         var noticed = new CompletableFuture<Boolean>();
         client.onReadiness(() -> noticed.complete(true));
-        int nothingYet = client.readyOps(java.nio.channels.SelectionKey.OP_READ);
+        int nothingYet = client.readyOps(SelectionKey.OP_READ);
         assertThat(nothingYet).isZero();
         assertThat(client.write(region, 0, 5_000)).isEqualTo(5_000);
         assertThat(noticed.join()).isTrue();
@@ -188,8 +192,8 @@ class RegisteredWriteTest {
                         Duration.ZERO,
                         Duration.ZERO,
                         Duration.ZERO,
-                        java.util.Optional.of(serverDevice),
-                        java.util.Optional.of(domain)))
+                        Optional.of(serverDevice),
+                        Optional.of(domain)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("domain");
         assertThat(client.domain()).contains(domain);

@@ -39,6 +39,7 @@ public final class ByteStream {
     static final int CHUNK_BYTES_MAX = 65_536;
     private static final int DEPTH_MIN = 16;
     private static final int DEPTH_MAX = 0xFFFE;
+
     // What a request was, in the upper half of its number; the lower is a length, or which control message.
     private static final long DATA = 0;
     private static final long CONTROL = 1L << 32;

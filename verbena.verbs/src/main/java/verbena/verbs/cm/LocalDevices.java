@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -306,7 +307,7 @@ final class LocalDevices {
     }
 
     private static Stream<Provider> providers() {
-        return Providers.all().stream();
+        return Providers.all().stream().map(ServiceLoader.Provider::get);
     }
 
     /// The local address to use towards `peer`.
