@@ -36,6 +36,11 @@ public enum Counter {
     /// One-sided requests that went by packets, although the peer's memory can be reached.
     DIRECT_DECLINED_REQUESTS("direct.declined-requests"),
     DIRECT_DECLINED_BYTES("direct.declined-bytes"),
+    /// Messages that went to the peer's device on the same host without a packet, and their bytes.
+    DIRECT_MESSAGES("direct.messages"),
+    DIRECT_MESSAGE_BYTES("direct.message-bytes"),
+    /// Messages of peers that were not taken so, and came again by packets.
+    DIRECT_DECLINED_MESSAGES("direct.declined-messages"),
     /// Keep-alives: questions whether an idle peer lives, repeated ones included.
     KEEP_ALIVES("keep-alives"),
     /// Packets that a switch has marked. The names of the four that count congestion are those of the kernel's drivers.

@@ -1,12 +1,16 @@
 package verbena.transport;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.spi.SendOperation;
+import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.ib.Aeth;
 import verbena.wire.ib.AtomicAckEth;
+import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Operation;
 import verbena.wire.ib.Packet;
@@ -14,8 +18,9 @@ import verbena.wire.ib.Psn;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.Transport;
 
-/// The packets that a request would have had which was carried out on the peer's memory: those of the request, and
-/// those of the answer that bring data. An answer that only acknowledges is left out. For observers
+/// The packets that a request would have had which needed none: those of the request, and those of the answer that
+/// bring
+/// data. An answer that only acknowledges is left out. Of a message of the peer, they are the peer's. For observers
 /// ([QueuePairEvents#onDirect]), which pull them. Engine-confined.
 ///
 /// PSNs begin with the next one of the queue pair. The request takes none, so the next packet that is sent has the
@@ -36,6 +41,10 @@ public final class DirectPackets {
     private int asked;
 
     private boolean isAnswer;
+    /// The peer's message that the packets are of, until its data is copied; null for a request of this side.
+    private @Nullable Frame message;
+    /// Holds what the peer's message says; made for the first.
+    private @Nullable SendRequest ofPeer;
 
     /// @param writer of the packets of requests
     /// @param transport of the packets
@@ -50,11 +59,31 @@ public final class DirectPackets {
     ///
     /// @param psn of its first packet
     public DirectPackets of(SendRequest done, int psn) {
-        request = done;
+        message = null;
+        begin(done, psn);
+        return this;
+    }
+
+    /// Begins with a message of the peer that has arrived.
+    ///
+    /// @param psn of its first packet
+    public DirectPackets of(Frame arrived, int psn) {
+        SendRequest there = ofPeer;
+        if (there == null) {
+            there = SendRequest.ofInline(DirectMessage.DATA_MAX);
+            ofPeer = there;
+        }
+        message = arrived;
+        there.psnCount = Psn.count(DirectMessage.bytes(arrived), p.pathMtu);
+        begin(there, psn);
+        return this;
+    }
+
+    private void begin(SendRequest with, int psn) {
+        request = with;
         firstPsn = psn;
         index = 0;
         asked = 0;
-        return this;
     }
 
     /// How many PSNs have packets that were not pulled.
@@ -73,6 +102,11 @@ public final class DirectPackets {
         if (left() == 0) {
             return false;
         }
+        Frame arrived = message;
+        if (arrived != null) {
+            copy(arrived);
+            message = null;
+        }
         MemoryVerdict verdict = switch (request.operation) {
             case READ, FETCH_ADD, COMPARE_SWAP -> index == asked ? ask(frame) : answer(frame);
             default -> data(frame);
@@ -80,10 +114,41 @@ public final class DirectPackets {
         return verdict == MemoryVerdict.OK;
     }
 
+    /// Makes a request of the message.
+    private void copy(Frame arrived) {
+        int psnCount = request.psnCount;
+        boolean isWrite = DirectMessage.kind(arrived) == DirectMessage.WRITE;
+        int flags = DirectMessage.flags(arrived);
+        SendOperation plain = isWrite ? SendOperation.WRITE : SendOperation.SEND;
+        SendOperation withImmediate = isWrite ? SendOperation.WRITE_WITH_IMMEDIATE : SendOperation.SEND_WITH_IMMEDIATE;
+        SendOperation other = (flags & DirectMessage.WITH_INVALIDATE) != 0 ? SendOperation.SEND_WITH_INVALIDATE : plain;
+        request.begin((flags & DirectMessage.WITH_IMMEDIATE) != 0 ? withImmediate : other, 0);
+        request.psnCount = psnCount;
+        request.solicited = (flags & DirectMessage.SOLICITED) != 0;
+        request.immediateOrKey = DirectMessage.immediateOrKey(arrived);
+        if (isWrite) {
+            request.remoteAddress = DirectMessage.address(arrived);
+            request.rkey = DirectMessage.rkey(arrived);
+        }
+        if ((flags & DirectMessage.PLACED) != 0) {
+            request.scatter.add(request.rkey, request.remoteAddress, DirectMessage.placed(arrived));
+            return;
+        }
+        request.isInline = true;
+        request.inlineBytes = DirectMessage.dataBytes(arrived);
+        MemorySegment.copy(
+                arrived.slot, DirectMessage.dataOffset(arrived), request.inline, 0, DirectMessage.dataBytes(arrived));
+    }
+
     private MemoryVerdict data(Frame frame) {
-        isAnswer = false;
+        isAnswer = request == ofPeer;
         int at = index++;
-        return writer.write(frame, request, at, 1, Psn.add(firstPsn, at), left() == 0);
+        MemoryVerdict verdict = writer.write(frame, request, at, 1, Psn.add(firstPsn, at), left() == 0);
+        if (isAnswer) {
+            Bth.setDestinationQp(frame.slot, frame.start, p.qpn);
+            turnRound(frame);
+        }
+        return verdict;
     }
 
     private MemoryVerdict ask(Frame frame) {

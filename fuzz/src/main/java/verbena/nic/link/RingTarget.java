@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import verbena.fuzz.Contract;
 import verbena.fuzz.Input;
+import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 
 /// Rings of frames whose other end is hostile: it writes positions, lengths and flags while this side takes frames out
@@ -31,12 +32,16 @@ public final class RingTarget {
         var writer = new FrameRing(RING);
         long positions = 0;
         while (in.hasMore()) {
-            switch (in.u8() % 6) {
+            switch (in.u8() % 8) {
                 case 0 -> RING.set(ValueLayout.JAVA_LONG, in.below(24) * 8L, in.i64());
                 case 1 -> RING.set(ValueLayout.JAVA_LONG, 0, positions += 64L * in.below(512));
                 case 2 -> RING.set(ValueLayout.JAVA_INT, FrameRing.HEAD_BYTES + 64L * in.below(SIZE / 64), in.i32());
                 case 3 -> RING.set(ValueLayout.JAVA_INT, FrameRing.HEAD_BYTES + 64L * in.below(SIZE / 64), in.u16());
                 case 4 -> take(reader, 1 + in.below(FRAMES));
+                case 5 ->
+                    RING.set(
+                            ValueLayout.JAVA_INT, FrameRing.HEAD_BYTES + 64L * in.below(SIZE / 64), 1 << 30 | in.u16());
+                case 6 -> putMessage(writer, 1 + in.below(DirectMessage.BYTES_MAX));
                 default -> put(writer, 1 + in.below(Frame.PACKET_MAX));
             }
         }
@@ -53,6 +58,11 @@ public final class RingTarget {
         for (int i = 0; i < taken; i++) {
             int length = TAKEN[i].length;
             Contract.holds(length > 0 && length <= Frame.PACKET_MAX, "a packet of " + length + " bytes");
+            if (TAKEN[i].isMessage && DirectMessage.isWellFormed(TAKEN[i])) {
+                boolean hasData = DirectMessage.kind(TAKEN[i]) >= DirectMessage.SEND;
+                int bytes = hasData ? DirectMessage.dataBytes(TAKEN[i]) : 0;
+                Contract.holds(bytes >= 0 && bytes <= DirectMessage.DATA_MAX, "a message of " + bytes + " bytes");
+            }
         }
     }
 
@@ -62,6 +72,13 @@ public final class RingTarget {
         boolean _ = writer.put(GIVEN[0]);
         boolean _ = writer.publish();
         Contract.equal(0L, RING.get(ValueLayout.JAVA_LONG, 0) & 63, "whole lines");
+    }
+
+    private static void putMessage(FrameRing writer, int length) {
+        if (writer.begin(length) >= 0) {
+            writer.end();
+        }
+        boolean _ = writer.publish();
     }
 
     private static void check(long from) {

@@ -231,8 +231,8 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
     }
 
     /// See [Engine#ring].
-    void ring(int requests, long bytes, boolean oneSided) {
-        engine.ring(task, requests, bytes, oneSided);
+    void ring(int requests, long bytes, boolean needNoPackets) {
+        engine.ring(task, requests, bytes, needNoPackets);
     }
 
     /// Notes that a poster has closed its batch.

@@ -27,7 +27,7 @@ final class SoftSends extends Sends implements FaultySends {
     /// The bytes of the messages that are complete and not submitted.
     private long bytes;
     /// Whether all of them are one-sided.
-    private boolean oneSided = true;
+    private boolean needNoPackets = true;
 
     SoftSends(SoftQueuePair qp, SoftProtectionDomain domain, SendQueue queue, QueuePairOptions options) {
         super(qp, domain, options);
@@ -198,14 +198,14 @@ final class SoftSends extends Sends implements FaultySends {
         request.fenced = (flags & FENCED) != 0;
         request.solicited = (flags & SOLICITED) != 0;
         bytes += request.bytes();
-        oneSided &= request.isOneSided();
+        needNoPackets &= request.mayNeedNoPackets();
     }
 
     @Override
     protected int handOver() {
         int n = queue.publish();
         if (n > 0) {
-            qp.ring(n, bytes, oneSided);
+            qp.ring(n, bytes, needNoPackets);
         }
         forgetMessages();
         return n;
@@ -213,7 +213,7 @@ final class SoftSends extends Sends implements FaultySends {
 
     private void forgetMessages() {
         bytes = 0;
-        oneSided = true;
+        needNoPackets = true;
     }
 
     @Override

@@ -144,9 +144,9 @@ public final class Engine implements AutoCloseable {
     ///
     /// @param requests how many requests
     /// @param bytes the total length of their messages
-    /// @param oneSided whether all of them are ([verbena.transport.queue.SendRequest#isOneSided()])
-    public void ring(EngineTask task, int requests, long bytes, boolean oneSided) {
-        if (oneSided && task.scheduled.hasShortcut() && driver.doAtOnce(task)) {
+    /// @param needNoPackets whether that may be so ([verbena.transport.queue.SendRequest#mayNeedNoPackets()])
+    public void ring(EngineTask task, int requests, long bytes, boolean needNoPackets) {
+        if (needNoPackets && task.scheduled.hasShortcut() && driver.doAtOnce(task)) {
             return;
         }
         doorbells.ring(task);

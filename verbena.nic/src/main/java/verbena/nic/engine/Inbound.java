@@ -9,6 +9,7 @@ import verbena.transport.PacketFate;
 import verbena.transport.memory.KeyTable;
 import verbena.verbs.Gid;
 import verbena.verbs.ResourceLimitException;
+import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Malformed;
@@ -51,7 +52,11 @@ final class Inbound {
     int receive(Link link, long now) {
         int n = link.receive(arrivals, 0, BATCH);
         for (int i = 0; i < n; i++) {
-            if (i + 1 < n && Trailing.isBehind(arrivals[i], arrivals[i + 1])) {
+            if (arrivals[i].isMessage) {
+                handMessage(arrivals[i], now);
+                continue;
+            }
+            if (i + 1 < n && !arrivals[i + 1].isMessage && Trailing.isBehind(arrivals[i], arrivals[i + 1])) {
                 Trailing.exchange(arrivals, i);
             }
             Frame frame = arrivals[i];
@@ -118,6 +123,20 @@ final class Inbound {
         task.counters.received(frame.length, fate);
         outbound.makeReady(task);
         return fate;
+    }
+
+    /// Hands a message without packets to its queue pair. For one that is not there, its sender asks in vain.
+    private void handMessage(Frame frame, long now) {
+        EngineTask task = tasks.get(DirectMessage.destinationQp(frame));
+        if (task == null || task.isLost) {
+            return;
+        }
+        try {
+            task.arrivals.onMessage(frame, now);
+        } catch (RuntimeException | Error e) {
+            containment.contain(task, e);
+        }
+        outbound.makeReady(task);
     }
 
     // ---- which queue pair gets what

@@ -24,6 +24,9 @@ final class Addressee {
     /// The packet is for every link: a REJ from a peer that does not know our number of the connection yet.
     static final int EVERY_LINK = -3;
 
+    /// Bits of a queue pair number below the slot.
+    static final int SLOT_SHIFT = 16;
+
     // The positions of the fields in a packet.
     static final int QPN_AT = 5;
     static final int MAD_AT = Bth.BYTES + Deth.BYTES;
@@ -45,7 +48,7 @@ final class Addressee {
         int start = frame.start;
         int qpn = BigEndian.u24(slot, start + QPN_AT);
         if (qpn > Mad.QPN && qpn != Bth.MULTICAST_QP) {
-            return qpn >>> 16;
+            return qpn >>> SLOT_SHIFT;
         }
         if (qpn != Mad.QPN || frame.length < SERVICE_END || BigEndian.u8(slot, start + CLASS_AT) != Mad.CLASS_CM) {
             return ANY_LINK;

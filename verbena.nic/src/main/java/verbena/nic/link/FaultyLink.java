@@ -150,14 +150,18 @@ public final class FaultyLink extends ForwardingLink {
             return link.receive(frames, from, count);
         }
         int judged = 0;
+        int given = 0;
         do { // a delay begins when a packet has arrived, not when the link brings it
             int n = link.receive(arrivals, 0, BATCH - judged);
             for (int i = 0; i < n; i++) {
-                received.judge(arrivals[i], now);
+                if (arrivals[i].isMessage && given < count) {
+                    frames[from + given++].copyFrom(arrivals[i]); // no packet, which a wire could lose
+                } else {
+                    received.judge(arrivals[i], now);
+                }
             }
             judged += n;
         } while (judged < BATCH && link.mayHaveMore());
-        int given = 0;
         while (given < count && received.held.firstDue() <= now) {
             frames[from + given].copyFrom(received.held.first());
             received.held.removeFirst();

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
@@ -16,14 +17,15 @@ import verbena.wire.roce.RoceV2;
 /// piece; where it does not fit before the end of the ring, a record without a frame fills the rest. All fields are
 /// in native order, because a ring does not leave the host.
 ///
-/// | byte | of the head | of a record |
-/// |---|---|---|
-/// | 0 | position after the last record; the writer's | bytes of the packet; -1 when there is none |
-/// | 4, 5, 6 | | traffic class, hop limit, whether a [FaultyLink] has damaged it |
-/// | 8 to 39 | | source GID, destination GID |
-/// | 40 | | the packet |
-/// | 64 | position of the oldest record; the reader's | |
-/// | 128 | 1 while the reader sleeps | |
+/// | byte | of the head | of a record | of one with a [DirectMessage] |
+/// |---|---|---|---|
+/// | 0 | position after the last record; the writer's | bytes of the packet; -1 when there is none | [#MESSAGE] and its
+/// bytes |
+/// | 4, 5, 6 | | traffic class, hop limit, whether a [FaultyLink] has damaged it | |
+/// | 8 to 39 | | source GID, destination GID | the message |
+/// | 40 | | the packet | |
+/// | 64 | position of the oldest record; the reader's | | |
+/// | 128 | 1 while the reader sleeps | | |
 ///
 /// The reader believes nothing of what it reads: it copies a frame before it looks at it, and a record that cannot
 /// be breaks the ring ([#isBroken()]).
@@ -38,6 +40,10 @@ final class FrameRing {
     private static final int LINE = 64;
     private static final int RECORD_BYTES = 40;
     private static final int NO_PACKET = -1;
+    /// Bit of a record's first word: it has a message.
+    private static final int MESSAGE = 1 << 30;
+
+    private static final int MESSAGE_AT = 8;
 
     private static final VarHandle POSITION = JAVA_LONG.varHandle();
     private static final VarHandle FLAG = JAVA_INT.varHandle();
@@ -49,6 +55,8 @@ final class FrameRing {
     private long next;
 
     private long readSeen;
+    /// Bytes of the message's record that was begun.
+    private long begun;
 
     /// The reader's: where the oldest record is, and where the writer was when it was last asked.
     private long oldest;
@@ -73,31 +81,64 @@ final class FrameRing {
     /// Adds a frame, which the reader sees after [#publish()]; false when there is no room.
     boolean put(Frame frame) {
         long bytes = recordBytes(frame.length);
+        long at = claim(bytes, size);
+        if (at < 0) {
+            return false;
+        }
+        write(frame, memory, at);
+        next += bytes;
+        assert readSeen <= next && next - readSeen <= size : "inside the ring";
+        return true;
+    }
+
+    /// Begins a message: answers where in [#memory()] its bytes go, or with a negative number when the ring is half
+    /// full. The other half is for packets. The reader sees the message after [#end()] and [#publish()].
+    long begin(int length) {
+        long bytes = messageRecordBytes(length);
+        long at = claim(bytes, size / 2);
+        if (at < 0) {
+            return at;
+        }
+        memory.set(JAVA_INT, at, MESSAGE | length);
+        begun = bytes;
+        return at + MESSAGE_AT;
+    }
+
+    /// The message that was begun is complete.
+    void end() {
+        next += begun;
+        begun = 0;
+    }
+
+    MemorySegment memory() {
+        return memory;
+    }
+
+    /// Where in the memory a record of so many bytes goes; negative when more than `most` would then be taken.
+    private long claim(long bytes, long most) {
         long at = next & (size - 1);
         long skipped = at + bytes > size ? size - at : 0;
-        if (!hasRoom(skipped + bytes)) {
-            return false;
+        if (!hasRoom(skipped + bytes, most)) {
+            return -1;
         }
         if (skipped > 0) {
             memory.set(JAVA_INT, HEAD_BYTES + at, NO_PACKET);
             next += skipped;
             at = 0;
         }
-        write(frame, memory, HEAD_BYTES + at);
-        next += bytes;
-        assert at + bytes <= size && readSeen <= next && next - readSeen <= size : "inside the ring";
-        return true;
+        assert at + bytes <= size : "in one piece";
+        return HEAD_BYTES + at;
     }
 
-    private boolean hasRoom(long bytes) {
-        if (next + bytes - readSeen <= size) {
+    private boolean hasRoom(long bytes, long most) {
+        if (next + bytes - readSeen <= most) {
             return true;
         }
         long read = (long) POSITION.getAcquire(memory, READ);
         if (read - readSeen >= 0 && next - read >= 0) { // the reader cannot be before or behind that
             readSeen = read;
         }
-        return next + bytes - readSeen <= size;
+        return next + bytes - readSeen <= most;
     }
 
     /// Shows the reader what was added; returns whether the reader sleeps and has to be woken, which only one call
@@ -136,14 +177,17 @@ final class FrameRing {
     private int takeOne(Frame frame) {
         long at = oldest & (size - 1);
         long readable = writtenSeen - oldest;
-        int length = memory.get(JAVA_INT, HEAD_BYTES + at);
-        long bytes = length == NO_PACKET ? size - at : recordBytes(length);
+        int word = memory.get(JAVA_INT, HEAD_BYTES + at);
+        boolean isMessage = word > MESSAGE;
+        int length = isMessage ? word ^ MESSAGE : word;
+        long bytes = length == NO_PACKET ? size - at : isMessage ? messageRecordBytes(length) : recordBytes(length);
         boolean isPossible = readable > 0
                 && readable <= size
                 && (readable & LINE - 1) == 0
                 && bytes <= readable
                 && at + bytes <= size
-                && (length == NO_PACKET || (length > 0 && length <= Frame.PACKET_MAX));
+                && (length == NO_PACKET
+                        || (length > 0 && length <= (isMessage ? DirectMessage.BYTES_MAX : Frame.PACKET_MAX)));
         if (!isPossible) {
             isBroken = true;
             return 0;
@@ -153,8 +197,19 @@ final class FrameRing {
         if (length == NO_PACKET) {
             return 0;
         }
-        read(frame, memory, HEAD_BYTES + at, length);
+        if (isMessage) {
+            readMessage(frame, HEAD_BYTES + at + MESSAGE_AT, length);
+        } else {
+            read(frame, memory, HEAD_BYTES + at, length);
+        }
         return 1;
+    }
+
+    private void readMessage(Frame frame, long at, int length) {
+        frame.viewOwn();
+        MemorySegment.copy(memory, at, frame.slot, Frame.HEADROOM, length);
+        frame.length = length;
+        frame.isMessage = true;
     }
 
     /// Whether the writer has written what no writer writes. Nothing is read any more.
@@ -179,6 +234,10 @@ final class FrameRing {
         return (RECORD_BYTES + (long) length + LINE - 1) & -LINE;
     }
 
+    private static long messageRecordBytes(int length) {
+        return (MESSAGE_AT + (long) length + LINE - 1) & -LINE;
+    }
+
     /// Writes a record.
     static void write(Frame frame, MemorySegment to, long at) {
         assert frame.length > 0 && frame.length <= Frame.PACKET_MAX : frame.length;
@@ -200,6 +259,7 @@ final class FrameRing {
         frame.viewOwn();
         MemorySegment.copy(from, at + RECORD_BYTES, frame.slot, Frame.HEADROOM, length);
         frame.length = length;
+        frame.isMessage = false;
         frame.trafficClass = from.get(JAVA_BYTE, at + 4) & 0xFF;
         frame.hopLimit = from.get(JAVA_BYTE, at + 5) & 0xFF;
         frame.sourceHigh = from.get(JAVA_LONG, at + 8);

@@ -11,6 +11,7 @@ import verbena.foreign.linux.LinuxAbi;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.BigEndian;
+import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.mad.Mad;
@@ -44,6 +45,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
     private final Gid[] addresses;
     private final ShmNeighbours neighbours;
     private final RingWriters writers;
+    private final OutgoingRings rings;
     private final Services services;
     private final Set<Gid> groups = new HashSet<>();
 
@@ -92,6 +94,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
             met.meet();
             neighbours = met;
             writers = new RingWriters(met, self);
+            rings = new OutgoingRings(met, self, sleep);
             isOpen = true;
         } finally {
             if (!isOpen) {
@@ -160,14 +163,14 @@ public final class ShmLink extends PolledLink implements Neighbours {
             if (stay == null) {
                 return 0;
             }
-            int received = take(self, frames, from, count);
+            int received = take(slot(), self, frames, from, count);
             ShmNeighbour[] all = neighbours.heard();
             turn = turn + 1 < all.length ? turn + 1 : 0;
             for (int i = 0; i < all.length && received < count; i++) {
                 ShmNeighbour neighbour = all[(turn + i) % all.length];
                 FrameRing ring = neighbour.incoming;
                 if (ring != null) {
-                    received += take(ring, frames, from + received, count - received);
+                    received += take(neighbour.socket.slot, ring, frames, from + received, count - received);
                     if (ring.isBroken()) {
                         neighbours.close(neighbour.socket);
                     }
@@ -181,13 +184,20 @@ public final class ShmLink extends PolledLink implements Neighbours {
     }
 
     /// Takes frames, and leaves out those for other addresses and for groups that this link is not a member of.
-    private int take(FrameRing ring, Frame[] frames, int from, int count) {
+    /// A message is the neighbour's own only when its source is.
+    private int take(int slot, FrameRing ring, Frame[] frames, int from, int count) {
         int read = ring.take(frames, from, count);
         int taken = 0;
         for (int i = 0; i < read; i++) {
             Frame frame = frames[from + i];
-            if (frame.length < UdpLink.PACKET_MIN) {
+            boolean isFit = frame.isMessage
+                    ? DirectMessage.isWellFormed(frame)
+                            && DirectMessage.sourceQp(frame) >>> Addressee.SLOT_SHIFT == slot
+                    : frame.length >= UdpLink.PACKET_MIN;
+            if (!isFit) {
                 malformed.incrementAndGet();
+            } else if (frame.isMessage) {
+                taken += keep(frame, frames, from + taken);
             } else if (isMulticast(frame)) {
                 taken += isMember(frame) ? keep(frame, frames, from + taken) : 0;
             } else if (isAddressedHere(frame)) {
@@ -248,6 +258,11 @@ public final class ShmLink extends PolledLink implements Neighbours {
 
     // --- sending
 
+    /// Where messages go that need no packets.
+    public OutgoingRings rings() {
+        return rings;
+    }
+
     @Override
     public int transmit(Frame[] frames, int from, int count) {
         try (Occupancy.Stay stay = occupancy.move()) {
@@ -257,10 +272,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
             for (int i = 0; i < count; i++) {
                 route(frames[from + i]);
             }
-            if (self.publish()) {
-                sleep.ring();
-            }
-            neighbours.publish();
+            rings.show();
             return count;
         }
     }
@@ -289,13 +301,13 @@ public final class ShmLink extends PolledLink implements Neighbours {
         ShmNeighbour neighbour = neighbours.neighbour(slot);
         if (neighbour == null) {
             gone.incrementAndGet();
-        } else if (!neighbours.add(neighbour, frame)) {
+        } else if (!rings.put(neighbour, frame)) {
             full.incrementAndGet();
         }
     }
 
     private void sendToSelf(Frame frame) {
-        if (!self.put(frame)) {
+        if (!rings.putForSelf(frame)) {
             full.incrementAndGet();
         }
     }

@@ -114,6 +114,7 @@ final class ShmNeighbour {
 
     /// Unmaps the memory; a sleeping thread that uses it just now is told by an IllegalStateException.
     void close() {
+        outgoing = null;
         arena.close();
         if (bell != NO_BELL) {
             LinuxSockets.close(bell);

@@ -44,11 +44,6 @@ final class ShmNeighbours {
     private final @Nullable ShmNeighbour[] neighbours = new @Nullable ShmNeighbour[SharedAddress.SLOTS];
     /// Those whose frames are read. The array never changes, but is replaced; the sleeping thread reads it.
     private volatile ShmNeighbour[] heard = {};
-    /// Those with frames that they have not been shown, up to `addedCount`.
-    private final @Nullable ShmNeighbour[] added = new @Nullable ShmNeighbour[SharedAddress.SLOTS];
-
-    private int addedCount;
-
     /// Whether a link has connected and cannot be accepted, because this process has no descriptor left. The
     /// sleeping thread reads it.
     private volatile boolean isStuck;
@@ -180,21 +175,9 @@ final class ShmNeighbours {
 
     // --- frames
 
-    /// Adds a frame for a neighbour, which sees it after [#publish()]; false when there is no room.
-    boolean add(ShmNeighbour neighbour, Frame frame) {
-        FrameRing ring = ringTo(neighbour);
-        if (ring == null || !ring.put(frame)) {
-            return false;
-        }
-        if (!neighbour.isAdded) {
-            neighbour.isAdded = true;
-            added[addedCount++] = neighbour;
-        }
-        return true;
-    }
-
     /// The ring that leads to a neighbour; null when it cannot be had now.
-    private @Nullable FrameRing ringTo(ShmNeighbour neighbour) {
+    @Nullable
+    FrameRing ringTo(ShmNeighbour neighbour) {
         if (neighbour.outgoing == null) {
             int file = neighbour.makeFile();
             boolean isSent = file >= 0 && send(neighbour, ShmMessages.FILE, file);
@@ -216,19 +199,10 @@ final class ShmNeighbours {
         }
     }
 
-    /// Shows neighbours what was added for them, and wakes those that sleep.
-    void publish() {
-        while (addedCount > 0) {
-            ShmNeighbour neighbour = added[--addedCount];
-            added[addedCount] = null;
-            if (neighbour == null || neighbour.outgoing == null) {
-                continue;
-            }
-            neighbour.isAdded = false;
-            if (neighbour.outgoing.publish() && !neighbour.ring(one)) {
-                boolean _ =
-                        send(neighbour, ShmMessages.WAKE, -1); // where there is no room, its socket is readable already
-            }
+    /// Wakes a neighbour that sleeps.
+    void wake(ShmNeighbour neighbour) {
+        if (!neighbour.ring(one)) {
+            boolean _ = send(neighbour, ShmMessages.WAKE, -1); // where there is no room, its socket is readable already
         }
     }
 

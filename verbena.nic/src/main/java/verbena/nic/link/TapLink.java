@@ -64,11 +64,15 @@ public final class TapLink extends ForwardingLink {
         if (judging.length < received) {
             judging = new Frame[count];
         }
+        int packets = 0;
         for (int i = 0; i < received; i++) {
-            frames[from + i].fate = Frame.NO_FATE;
-            judging[i] = frames[from + i];
+            Frame frame = frames[from + i];
+            frame.fate = Frame.NO_FATE;
+            if (!frame.isMessage) {
+                judging[packets++] = frame;
+            }
         }
-        judgingCount = received;
+        judgingCount = packets;
         long malformed = link.malformed();
         if (malformed > malformedSeen) {
             tap.onMalformed(malformed - malformedSeen, judgingNanos);

@@ -1,5 +1,6 @@
 package verbena.nic.link;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Gid;
+import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 
 /// One writer and one reader of a ring, each with its own view, as two processes have.
@@ -97,6 +99,83 @@ class FrameRingTest {
         assertThat(put(held, 1_000)).isFalse();
     }
 
+    // ---- messages
+
+    private boolean putMessage(int number, int bytes) {
+        long at = writer.begin(DirectMessage.HEADER_BYTES + bytes);
+        if (at < 0) {
+            return false;
+        }
+        DirectMessage.write(writer.memory(), at, DirectMessage.SEND, 0, 1, 2, number, 0);
+        for (int i = 0; i < bytes; i++) {
+            writer.memory().set(JAVA_BYTE, at + DirectMessage.HEADER_BYTES + i, (byte) (number + i));
+        }
+        writer.end();
+        return true;
+    }
+
+    @Test
+    void aMessageIsTakenOnlyWhenItIsComplete() {
+        long at = writer.begin(DirectMessage.HEADER_BYTES);
+        assertThat(at).isPositive();
+        writer.publish();
+        assertThat(reader.hasRecords()).as("begun").isFalse();
+        assertThat(putMessage(5, 8)).as("another in its place").isTrue();
+        writer.publish();
+        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
+        assertThat(many[0].isMessage).isTrue();
+        assertThat(DirectMessage.isWellFormed(many[0])).isTrue();
+        assertThat(DirectMessage.number(many[0])).isEqualTo(5);
+        assertThat(DirectMessage.dataBytes(many[0])).isEqualTo(8);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 32, 33, 1_000, DirectMessage.DATA_MAX})
+    void messagesAndFramesStayInOrderAroundTheRing(int bytes) {
+        int written = 0;
+        int read = 0;
+        while (read < 1_000) {
+            while ((written & 1) == 0 ? putMessage(written, bytes) : put(written & 0xFF, 100)) {
+                written++;
+            }
+            writer.publish();
+            int taken = reader.take(many, 0, 5);
+            assertThat(taken).isPositive();
+            for (int i = 0; i < taken; i++, read++) {
+                Frame frame = many[i];
+                assertThat(frame.isMessage).isEqualTo((read & 1) == 0);
+                if (frame.isMessage) {
+                    assertThat(DirectMessage.number(frame)).isEqualTo(read);
+                    assertThat(DirectMessage.dataBytes(frame)).isEqualTo(bytes);
+                    int last = frame.start + frame.length - 1;
+                    assertThat(bytes == 0 || frame.slot.get(JAVA_BYTE, last) == (byte) (read + bytes - 1))
+                            .isTrue();
+                } else {
+                    assertThat(number(frame)).isEqualTo(read & 0xFF);
+                }
+            }
+        }
+    }
+
+    @Test
+    void messagesLeaveHalfOfTheRingForFrames() {
+        int held = 0;
+        while (putMessage(held, 1_000)) {
+            held++;
+        }
+        assertThat(held).isEqualTo(SIZE / 2 / 1_088);
+        assertThat(put(1, 1_000)).isTrue();
+    }
+
+    @Test
+    void aMessageThatIsTooLongBreaksTheRing() {
+        assertThat(putMessage(1, 8)).isTrue();
+        memory.set(JAVA_INT, FrameRing.HEAD_BYTES, 1 << 30 | DirectMessage.BYTES_MAX + 1);
+        writer.publish();
+        assertThat(reader.take(many, 0, 1)).isZero();
+        assertThat(reader.isBroken()).isTrue();
+    }
+
     @Test
     void oneCallIsToldThatTheReaderSleeps() {
         reader.sleep();
@@ -117,7 +196,8 @@ class FrameRingTest {
             MemorySegment garbage = Arena.ofAuto().allocate(FrameRing.bytes(SIZE), 64);
             var deceived = new FrameRing(garbage);
             for (long at = FrameRing.HEAD_BYTES; at < garbage.byteSize(); at += 64) {
-                garbage.set(JAVA_INT, at, (int) (random.nextLong() >> random.nextInt(32, 64)));
+                int word = (int) (random.nextLong() >> random.nextInt(32, 64));
+                garbage.set(JAVA_INT, at, random.nextInt(4) == 0 ? word | 1 << 30 : word);
             }
             garbage.set(JAVA_LONG, 0, random.nextLong() >>> random.nextInt(64) & -64L);
             int taken = 0;

@@ -40,6 +40,7 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
+import verbena.wire.DirectMessage;
 
 /// Goal H6: a neighbour without a device, which speaks the rendezvous of [ShmNeighbours] by itself, and writes whatever
 /// it likes into all that a device shares with it: messages, descriptors of every kind, frames, pages. The device
@@ -266,8 +267,23 @@ class HostileNeighbourTest {
             };
             file.set(ValueLayout.JAVA_LONG, at, value);
         }
+        for (int i = 0; i < 20; i++) {
+            scribbleMessage(
+                    file,
+                    Neighbours.PAGE_BYTES + FrameRing.HEAD_BYTES + random.nextLong(ShmNeighbour.RING_BYTES / 128) * 64);
+        }
         // A position that frames may end at, so that some of this is read.
         file.set(ValueLayout.JAVA_LONG, Neighbours.PAGE_BYTES, 64L * random.nextInt(1 << 14));
+    }
+
+    /// A message that may be one, for a queue pair that may be there.
+    private void scribbleMessage(MemorySegment file, long at) {
+        int length = random.nextInt(DirectMessage.HEADER_BYTES - 2, DirectMessage.WRITE_HEADER_BYTES + 16);
+        file.set(ValueLayout.JAVA_INT, at, 1 << 30 | length);
+        DirectMessage.write(
+                file, at + 8, random.nextInt(7), random.nextInt(8), word(), word(), random.nextInt(4), word());
+        DirectMessage.setImmediateOrKey(file, at + 8, word());
+        DirectMessage.setRemote(file, at + 8, word(), word());
     }
 
     /// The device writes to the bell of a neighbour that sleeps. One that cannot take more must not hold it up.

@@ -64,6 +64,7 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
     byte @Nullable [] lastSent;
     int notifications;
     private @Nullable DirectWay direct;
+    private @Nullable MessageWay messages;
     /// What requests without packets would have sent and got, oldest first.
     final Deque<Frame> shown = new ArrayDeque<>();
 
@@ -121,6 +122,29 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
             connection.peerMemory(way);
         }
         return way;
+    }
+
+    /// The way of messages without packets, which is used from now on.
+    ///
+    /// @param words for the message when this end cannot have one
+    MessageWay messages(Words words) {
+        if (!(protocol instanceof ReliableConnection connection)) {
+            throw words.wrong("only a reliable connection has messages");
+        }
+        MessageWay way = messages;
+        if (way == null) {
+            way = new MessageWay(this);
+            messages = way;
+            connection.peerMessages(way);
+        }
+        return way;
+    }
+
+    /// A message without packets that has not arrived; null when there is none.
+    @Nullable
+    String messageLeft() {
+        MessageWay way = messages;
+        return way == null ? null : way.left();
     }
 
     /// The region `out`, from which this end sends.

@@ -362,6 +362,17 @@ public final class PacketScript {
             packets.run(who, arrow, to, words.rest(), words);
             return;
         }
+        if (words.accept("=>")) {
+            End to = ends.get(words.next("receiver"), words);
+            if (who.equals("peer")) {
+                MessageWay.forge(ends, to, words, time.now());
+                return;
+            }
+            End end = ends.get(who, words);
+            String seen = MessageWay.arrive(end, to, words, time.now());
+            happened.add("%-14s %s => %s  %s".formatted(VirtualTime.text(time.now()), who, to.name, seen));
+            return;
+        }
         End end = ends.get(who, words);
         String verb = words.next("what it does");
         switch (verb) {
@@ -397,6 +408,7 @@ public final class PacketScript {
             case "attach" -> Setup.attach(end, words);
             case "detach" -> Setup.detach(end, words);
             case "direct" -> Setup.direct(end, words);
+            case "messages" -> MessageWay.run(end, words);
             case "at-once" -> Reports.atOnce(end, words);
             case "shown" -> Reports.shown(ends, end, words);
             default -> throw words.wrong("no end can \"" + verb + "\"");

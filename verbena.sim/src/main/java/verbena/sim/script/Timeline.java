@@ -98,5 +98,10 @@ final class Timeline {
             throw new Mismatch("expected " + expected + ", but at " + VirtualTime.text(now) + "\n" + end.name + " -> "
                     + end.peer.name + "  " + PacketText.format(frame, ends));
         }
+        String message = end.messageLeft();
+        if (message != null) {
+            throw new Mismatch("expected " + expected + ", but at " + VirtualTime.text(now) + "\n" + end.name + " => "
+                    + end.peer.name + "  " + message);
+        }
     }
 }

@@ -10,12 +10,15 @@
 ///          | "peer" arrow end packet [ "=>" fate ]     a scripted peer sends anything
 ///          | end arrow "peer" packet                   an end sends, and only the scripted peer sees it
 ///          | "nothing"                                 neither end has anything to send now
+///          | ( end | "peer" ) "=>" end message        an end, or a scripted peer, sends a message without packets
 ///          | end "silent"                              that end has nothing to send now
 ///          | "nothing until +" span  |  "nothing ever" and not while that time passes
 ///          | "nobody moves until +" span               time passes, arrivals and deadlines happen, no end sends
 ///          | end verb ...
 /// packet   = notation { "from" address | "to" address | "tos" n | "ttl" n | "port" n }
 /// end      = a name
+/// message  = ( "send" | "write" | "answer" | "decline" | "query" ) { "number" n | "expects" n | "bytes" n
+///          | "solicited" | "source-qp" n | "rkey" n | "at" place | "imm" n | "inv" n }
 /// arrow    = "->" | "-x" | "->>" span | "-2>" | "-2>>" span | "-~>" | "-ce>"
 /// span     = number ( "ns" | "us" | "ms" | "s" )
 ///
@@ -45,6 +48,9 @@
 /// handle name to ( end | group ) { "traffic-class" n | "hop-limit" n | "port" n },  attach group,  detach group
 /// direct [ "off" | "step" N ]                         one-sided requests go to the peer's memory, N bytes at once
 /// direct "unread" | "read"                            whether packets wait where the peer has not read them
+/// messages [ "closed" | "full" | "room" | "unread" | "read" ]
+///                                                     messages need no packets; or they are declined, have no room, or
+///                                                     the peer has not read them
 /// at-once ( "all" | "some" )                          the poster's thread does what it can; is all of it done?
 /// shown ( packet | "nothing" )                        the next packet that such a request would have sent or got
 /// arm [ solicited ],  arm limit N,  notified [ N ]

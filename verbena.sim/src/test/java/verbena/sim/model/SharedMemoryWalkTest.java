@@ -33,9 +33,13 @@ class SharedMemoryWalkTest {
             WcStatus.RETRY_EXC_ERR);
 
     private long direct;
+    private long messages;
 
     private RandomWalk begin(long seed, @Nullable List<String> log) {
-        var world = new SharedMemoryWorld(seed, RandomWalk.faults(seed), counted -> direct += counted);
+        var world = new SharedMemoryWorld(seed, RandomWalk.faults(seed), (requests, told) -> {
+            direct += requests;
+            messages += told;
+        });
         return RandomWalk.shared(world, seed, log);
     }
 
@@ -58,15 +62,17 @@ class SharedMemoryWalkTest {
         }
         System.out.printf(
                 Locale.ROOT,
-                "goal A1 over shm: %,d verbs calls over %,d seeds as the model says, %,d requests without packets, %.1f"
-                        + " s%n",
+                "goal A1 over shm: %,d verbs calls over %,d seeds as the model says, %,d requests and %,d messages"
+                        + " without packets, %.1f s%n",
                 calls,
                 seeds.length,
                 direct,
+                messages,
                 (System.nanoTime() - start) / 1e9);
         if (ONLY_SEED.isEmpty()) {
             assertThat(statuses).containsAll(STATUSES);
             assertThat(direct).as("requests without packets").isGreaterThan(SEEDS);
+            assertThat(messages).as("messages without packets").isPositive();
         }
     }
 }

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
-import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import verbena.nic.SoftContext;
@@ -41,15 +40,19 @@ final class SharedMemoryWorld implements WalkWorld {
     private final SplittableRandom root;
     private final SplittableRandom random;
     private final NetworkFaults faults;
-    private final LongConsumer direct;
+    private final Direct direct;
     private final boolean isDirect;
     private final List<SoftContext> contexts = new ArrayList<>();
     private final List<ShmLink> links = new ArrayList<>();
     private final List<VerbsObject> furniture = new ArrayList<>();
     private long now;
 
-    /// @param direct told at the end how many requests have needed no packets
-    SharedMemoryWorld(long seed, NetworkFaults faults, LongConsumer direct) {
+    /// Told at the end how much has needed no packets.
+    interface Direct {
+        void needed(long requests, long messages);
+    }
+
+    SharedMemoryWorld(long seed, NetworkFaults faults, Direct direct) {
         this.root = new SplittableRandom(seed);
         this.random = root.split();
         this.faults = faults;
@@ -161,11 +164,15 @@ final class SharedMemoryWorld implements WalkWorld {
 
     @Override
     public void close() {
-        direct.accept(contexts.stream()
-                .mapToLong(context -> context.counters().get("direct.requests"))
-                .sum());
+        direct.needed(sum("direct.requests"), sum("direct.messages"));
         furniture.forEach(VerbsObject::close);
         contexts.forEach(SoftContext::close);
+    }
+
+    private long sum(String counter) {
+        return contexts.stream()
+                .mapToLong(context -> context.counters().get(counter))
+                .sum();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package verbena.transport.queue;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.memory.Region;
@@ -7,6 +8,7 @@ import verbena.transport.memory.ScatterList;
 import verbena.transport.memory.Window;
 import verbena.verbs.WcStatus;
 import verbena.verbs.spi.SendOperation;
+import verbena.wire.DirectMessage;
 
 /// A slot of a send queue: one work request, written in place by the poster and then owned by the engine until it
 /// is retired.
@@ -76,6 +78,11 @@ public final class SendRequest {
         return request;
     }
 
+    /// A request with room for inline data, or for one entry of a scatter list, that lies in no queue.
+    public static SendRequest ofInline(int bytesMax) {
+        return new SendRequest(1, Arena.ofAuto().allocate(bytesMax));
+    }
+
     /// Bytes of the message, or of the memory read.
     public long bytes() {
         return isInline ? inlineBytes : scatter.bytes;
@@ -96,6 +103,15 @@ public final class SendRequest {
                     LOCAL_INVALIDATE,
                     BIND_WINDOW,
                     FAULTY -> false;
+        };
+    }
+
+    /// Whether a device on the peer's host may need no packets for it.
+    public boolean mayNeedNoPackets() {
+        return switch (operation) {
+            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE -> bytes() <= DirectMessage.DATA_MAX;
+            case WRITE_WITH_IMMEDIATE -> true;
+            default -> isOneSided();
         };
     }
 

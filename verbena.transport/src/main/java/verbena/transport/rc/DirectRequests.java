@@ -80,7 +80,7 @@ final class DirectRequests {
     /// Carries out the current request, which is new, as far as possible. It is done only after
     /// [PeerMemory.Progress#DONE]. After [PeerMemory.Progress#MORE] the queue pair is polled again.
     PeerMemory.Progress execute(SendRequest request) {
-        if (!cursor.isCurrentOldest() || !request.isOneSided()) {
+        if (!cursor.isCurrentOldest()) {
             return PeerMemory.Progress.BY_PACKETS;
         }
         if (requests == REQUESTS_MAX || bytes >= BYTES_MAX) {

@@ -7,6 +7,7 @@ import verbena.transport.Receiving;
 import verbena.transport.RequestWriter;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
+import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Transport;
@@ -21,6 +22,11 @@ public final class ReliableConnection extends ReliableProtocol {
     private final Receiving receiving;
     /// Null when all requests go by packets.
     private @Nullable PeerMemory near;
+    /// Null when all messages go and come by packets.
+    private @Nullable PeerMessages way;
+
+    private @Nullable DirectMessages messages;
+    private @Nullable DirectArrivals arrivals;
 
     public ReliableConnection(ProtocolParts parts) {
         super(parts);
@@ -42,12 +48,28 @@ public final class ReliableConnection extends ReliableProtocol {
         requester.peerMemory(memory);
     }
 
+    /// Messages go to the peer's device there first, from now on, and by packets when it declines. Comes after
+    /// [#peerMemory], if that is called.
+    public void peerMessages(PeerMessages way) {
+        this.way = way;
+        arrivals = new DirectArrivals(core, receiving, requester.packets());
+        arrivals.start(p.rqPsn);
+        messages = requester.peerMessages(way, arrivals, near);
+    }
+
     @Override
     void modifyHalves(QpState from, QpState to, long nowNanos) {
         requester.onModified(from, to);
         responder.onModified(to);
         if (to == QpState.RTR) {
             answered = false;
+        }
+        if (arrivals != null) {
+            switch (to) {
+                case RTR -> arrivals.start(p.rqPsn);
+                case RESET -> arrivals.forget();
+                case INIT, RTS, SQD, SQE, ERR -> arrivals.onModified();
+            }
         }
         if (to == QpState.RTS) {
             requester.armKeepAlive(nowNanos);
@@ -76,7 +98,11 @@ public final class ReliableConnection extends ReliableProtocol {
     PacketFate onPeerPacket(Frame frame, Opcode opcode, long nowNanos) {
         requester.heard(nowNanos);
         if (!opcode.isResponse()) {
-            return responder.onRequest(frame, opcode);
+            PacketFate fate = responder.onRequest(frame, opcode);
+            if (arrivals != null && fate == PacketFate.ACCEPTED) {
+                arrivals.proven();
+            }
+            return fate;
         }
         PacketFate fate = requester.onResponse(frame, opcode, nowNanos);
         if (!answered && fate == PacketFate.ACCEPTED) {
@@ -87,12 +113,42 @@ public final class ReliableConnection extends ReliableProtocol {
     }
 
     @Override
+    public void onMessage(Frame frame, long nowNanos) {
+        if (way == null
+                || messages == null
+                || arrivals == null
+                || !isConnected()
+                || DirectMessage.sourceQp(frame) != p.destinationQpn) {
+            return;
+        }
+        requester.heard(nowNanos);
+        requester.onAnswer(messages, frame);
+        if (!isConnected()) {
+            return; // completing a request has ended the connection
+        }
+        switch (DirectMessage.kind(frame)) {
+            case DirectMessage.SEND, DirectMessage.WRITE ->
+                arrivals.onMessage(frame, way.isOpen() && responder.isFree(), responder.expected());
+            case DirectMessage.QUERY -> arrivals.onQuery();
+            default -> {} // an answer only
+        }
+    }
+
+    @Override
     public void peerGone(String cause) {
         requester.peerGone(cause);
     }
 
     @Override
     boolean pollHalves(Frame frame, long nowNanos) {
+        boolean isPacket = pollPackets(frame, nowNanos);
+        if (messages != null) {
+            messages.finishTurn();
+        }
+        return isPacket;
+    }
+
+    private boolean pollPackets(Frame frame, long nowNanos) {
         if (pollPaced(responder, frame, nowNanos)) {
             return true;
         }
@@ -106,12 +162,16 @@ public final class ReliableConnection extends ReliableProtocol {
 
     @Override
     public boolean hasShortcut() {
-        return near != null;
+        return near != null || (way != null && way.isOpen());
     }
 
     @Override
     public boolean doAtOnce() {
-        return requester.doAtOnce();
+        boolean isDone = requester.doAtOnce();
+        if (messages != null) {
+            messages.finishTurn();
+        }
+        return isDone;
     }
 
     @Override
@@ -141,5 +201,8 @@ public final class ReliableConnection extends ReliableProtocol {
     @Override
     public void dropResponses() {
         responder.dropResponses();
+        if (arrivals != null) {
+            arrivals.forget();
+        }
     }
 }

@@ -119,7 +119,7 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
         return isSent;
     }
 
-    private boolean isConnected() {
+    final boolean isConnected() {
         return p.state == QpState.RTR || p.state == QpState.RTS || p.state == QpState.SQD;
     }
 

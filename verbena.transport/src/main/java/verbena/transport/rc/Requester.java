@@ -36,7 +36,7 @@ import verbena.wire.ib.Transport;
 /// | what is sent again out of turn | [Repeater], [EarlyAnswers], [MissingPackets] |
 /// | when to ask whether the peer lives | [KeepAlive] |
 /// | what ends when a request fails | [RequestFailures] |
-/// | what needs no packets, where there is such a way | [DirectRequests] |
+/// | what needs no packets, where there is such a way | [DirectWays] |
 ///
 /// A READ asks for no more than there is room for, and goes on asking as the answers come.
 final class Requester {
@@ -64,8 +64,7 @@ final class Requester {
     private final Repeater repeater;
     private final KeepAlive keepAlive;
     private final RequestFailures failures;
-    /// Null when all requests go by packets.
-    private @Nullable DirectRequests direct;
+    private final DirectWays direct;
 
     private boolean drainedReported;
 
@@ -92,12 +91,29 @@ final class Requester {
         this.responses = new Responses(core, this, failures, cursor, recovery, timers, early);
         this.repeater = new Repeater(core, writer, cursor, recovery, early, missing, share, failures);
         this.keepAlive = new KeepAlive(p, timers);
+        this.direct = new DirectWays(cursor);
     }
 
     /// Requests are tried there first from now on.
     void peerMemory(PeerMemory memory) {
-        var packets = new DirectPackets(core, writer, Transport.RC);
-        direct = new DirectRequests(core, memory, cursor, completions, packets);
+        direct.use(new DirectRequests(core, memory, cursor, completions, packets()));
+    }
+
+    /// What observers are shown.
+    DirectPackets packets() {
+        return new DirectPackets(core, writer, Transport.RC);
+    }
+
+    /// Messages are tried there first from now on.
+    ///
+    /// @param arrivals whose answers they carry
+    /// @param memory carries the data of long ones; null when there is no such way
+    DirectMessages peerMessages(PeerMessages way, DirectArrivals arrivals, @Nullable PeerMemory memory) {
+        var made = new DirectMessages(
+                core, way, sends, cursor, completions, failures, writer, packets(), arrivals, memory);
+        made.start(p.sqPsn);
+        direct.use(made);
+        return made;
     }
 
     // ---- life
@@ -105,6 +121,7 @@ final class Requester {
     /// The queue pair has gone from one state to another, or something has been changed in it. What ERR needs is in
     /// [#flush].
     void onModified(QpState from, QpState to) {
+        direct.onModified();
         switch (to) {
             case RESET -> reset();
             case RTS -> {
@@ -125,6 +142,7 @@ final class Requester {
 
     private void start() {
         cursor.start(p.sqPsn);
+        direct.start(p.sqPsn);
         share.join(p.windows, p.path.destinationHigh(), p.path.destinationLow());
         recovery.start();
     }
@@ -165,6 +183,7 @@ final class Requester {
 
     private void stop() {
         cursor.stop();
+        direct.stop();
         share.leave(p.windows);
         recovery.stop();
     }
@@ -185,11 +204,7 @@ final class Requester {
     }
 
     private boolean hasStarted() {
-        return cursor.hasStarted() || hasBegunDirectly();
-    }
-
-    private boolean hasBegunDirectly() {
-        return direct != null && direct.hasBegun();
+        return cursor.hasStarted() || direct.hasBegun();
     }
 
     /// Whether requests may be under way.
@@ -206,13 +221,15 @@ final class Requester {
         if (repeater.poll(frame, now)) {
             return true;
         }
-        if (direct != null) {
-            direct.beginTurn();
+        if (direct.hasMessages()) {
+            boolean _ = direct.goOn();
+            return false;
         }
+        direct.beginTurn();
         while (cursor.hasCurrent()) {
             SendRequest request = cursor.current();
             if (cursor.isCurrentNew()) {
-                PeerMemory.Progress progress = begin(request);
+                PeerMemory.Progress progress = begin(request, now);
                 if (progress == PeerMemory.Progress.DONE) {
                     continue;
                 }
@@ -223,8 +240,8 @@ final class Requester {
             boolean isFirst = cursor.isCurrentNew();
             int psns = psns(request, cursor.packet());
             boolean isSent = mayLeave(request, now) && hasRoom(psns) && send(request, psns, frame, now);
-            if (isSent && isFirst && direct != null) {
-                direct.declined(request);
+            if (isSent && isFirst) {
+                direct.wentByPackets(request);
             }
             return isSent;
         }
@@ -233,13 +250,16 @@ final class Requester {
 
     /// See [verbena.transport.Scheduled#doAtOnce()].
     boolean doAtOnce() {
-        if (direct == null || p.state != QpState.RTS || timers.isSet(RcTimer.RNR)) {
+        if (direct.isEmpty() || p.state != QpState.RTS || timers.isSet(RcTimer.RNR)) {
             return false;
+        }
+        if (direct.hasMessages()) {
+            return direct.goOn();
         }
         direct.beginTurn();
         while (cursor.hasCurrent()) {
-            if (!cursor.isCurrentNew() || begin(cursor.current()) != PeerMemory.Progress.DONE) {
-                return false;
+            if (!cursor.isCurrentNew() || begin(cursor.current(), DirectWays.NO_TIME) != PeerMemory.Progress.DONE) {
+                return direct.isAllHandedOver();
             }
         }
         return true;
@@ -247,7 +267,7 @@ final class Requester {
 
     /// Begins with the current request, which is new. It is done already, or goes by packets, or has to wait
     /// ([PeerMemory.Progress#MORE]).
-    private PeerMemory.Progress begin(SendRequest request) {
+    private PeerMemory.Progress begin(SendRequest request, long now) {
         if (!mayStart(request)) {
             return PeerMemory.Progress.MORE;
         }
@@ -257,13 +277,7 @@ final class Requester {
         if (!prepare(request)) {
             return PeerMemory.Progress.MORE;
         }
-        if (direct == null) {
-            return PeerMemory.Progress.BY_PACKETS;
-        }
-        if (direct.shouldWait(request)) {
-            return PeerMemory.Progress.MORE;
-        }
-        PeerMemory.Progress progress = direct.execute(request);
+        PeerMemory.Progress progress = direct.begin(request, now);
         if (progress == PeerMemory.Progress.DONE) {
             checkDrained();
         }
@@ -271,7 +285,7 @@ final class Requester {
     }
 
     private boolean mayStart(SendRequest request) {
-        if (p.state != QpState.RTS && !(p.state == QpState.SQD && hasBegunDirectly())) {
+        if (p.state != QpState.RTS && !(p.state == QpState.SQD && direct.hasBegun())) {
             return false;
         }
         // A fence waits for all READs and atomics before it (IBTA 10.8.3.3); what is done on this side only waits for
@@ -362,6 +376,15 @@ final class Requester {
 
     // ---- answers
 
+    /// The peer says which message it expects.
+    void onAnswer(DirectMessages to, Frame frame) {
+        to.onAnswer(frame);
+        if (isWorking()) {
+            failures.failStalled();
+            checkDrained();
+        }
+    }
+
     PacketFate onResponse(Frame frame, Opcode opcode, long now) {
         return responses.onResponse(frame, opcode, now);
     }
@@ -378,6 +401,7 @@ final class Requester {
         if (!isWorking()) {
             return; // completing a request has ended the connection
         }
+        direct.proven();
         int answered = Psn.distance(cursor.unacked(), psn);
         cursor.answeredBefore(psn);
         recovery.progressed(answered, now);
@@ -406,7 +430,7 @@ final class Requester {
     // ---- timers
 
     long deadlineNanos() {
-        return timers.earliest();
+        return Math.min(timers.earliest(), direct.dueNanos());
     }
 
     void onDeadline(long now) {
@@ -415,6 +439,7 @@ final class Requester {
                 onTimer(timer, now);
             }
         }
+        direct.onDue(now);
     }
 
     private void onTimer(RcTimer timer, long now) {
@@ -423,7 +448,7 @@ final class Requester {
             case PROBE -> recovery.onLateAnswer(now);
             case ACK -> {
                 recovery.onAckTimeout();
-                if (direct != null && direct.hasUnreadPackets()) {
+                if (direct.hasUnreadPackets()) {
                     recovery.waitForReader(now);
                 } else {
                     retry(Retransmission.ACK_TIMEOUT, now);
@@ -432,7 +457,7 @@ final class Requester {
             case KEEP_ALIVE -> {
                 // What is outstanding is looked after by the ACK timer, and what has begun without packets is soon
                 // done. That the peer's memory can be reached is no sign that the peer lives.
-                if (keepAlive.isQuiet(now) && !cursor.hasOldest() && !hasBegunDirectly() && isWorking()) {
+                if (keepAlive.isQuiet(now) && !cursor.hasOldest() && !direct.hasBegun() && isWorking()) {
                     cursor.beginKeepAlive();
                 }
             }

@@ -416,12 +416,7 @@ final class Responder {
             receive.fail(status, checklist.cause());
         }
         acknowledge(syndrome, psn);
-        core.counters.count(
-                switch (syndrome) {
-                    case Syndrome.NAK_INVALID_REQUEST -> Counter.SENT_NAK_INVALID_REQUEST;
-                    case Syndrome.NAK_REMOTE_ACCESS -> Counter.SENT_NAK_ACCESS;
-                    default -> Counter.SENT_NAK_OPERATIONAL;
-                });
+        core.counters.count(ResponseWriter.counterOf(syndrome));
         if (ends && !told) {
             core.events.onAsyncEvent(
                     syndrome == Syndrome.NAK_REMOTE_ACCESS
@@ -445,6 +440,16 @@ final class Responder {
 
     private String refusal(int psn) {
         return "refused the peer's request with PSN " + psn + ": " + checklist.cause();
+    }
+
+    /// The PSN that comes next.
+    int expected() {
+        return expected;
+    }
+
+    /// Whether no message of the peer has begun by packets and not ended.
+    boolean isFree() {
+        return !message.isOpen() && early.isEmpty();
     }
 
     // ---- departures

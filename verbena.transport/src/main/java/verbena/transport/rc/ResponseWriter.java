@@ -1,5 +1,6 @@
 package verbena.transport.rc;
 
+import verbena.transport.Counter;
 import verbena.transport.Messages;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
@@ -89,5 +90,14 @@ final class ResponseWriter {
         if (opcode.aethOffset() >= 0) { // a READ_RESPONSE_MIDDLE has none
             Aeth.write(frame.slot, frame.start + opcode.aethOffset(), syndrome, msn);
         }
+    }
+
+    /// What counts a NAK that refuses.
+    static Counter counterOf(int syndrome) {
+        return switch (syndrome) {
+            case Syndrome.NAK_INVALID_REQUEST -> Counter.SENT_NAK_INVALID_REQUEST;
+            case Syndrome.NAK_REMOTE_ACCESS -> Counter.SENT_NAK_ACCESS;
+            default -> Counter.SENT_NAK_OPERATIONAL;
+        };
     }
 }

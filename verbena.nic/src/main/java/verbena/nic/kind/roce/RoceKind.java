@@ -21,6 +21,7 @@ import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
 import verbena.transport.congestion.CongestionRule;
 import verbena.transport.rc.PeerMemory;
+import verbena.transport.rc.PeerMessages;
 import verbena.transport.rc.ReliableConnection;
 import verbena.transport.rc.XrcInitiator;
 import verbena.transport.rc.XrcTarget;
@@ -133,6 +134,11 @@ public class RoceKind implements DeviceKind {
         return null;
     }
 
+    /// The way of messages to the peer without packets, as [#peerMemory].
+    protected @Nullable PeerMessages peerMessages(QueuePairWiring wiring) {
+        return null;
+    }
+
     @Override
     public DeviceProfile profile() {
         return PROFILE;
@@ -166,6 +172,10 @@ public class RoceKind implements DeviceKind {
         PeerMemory near = peerMemory(w);
         if (near != null) {
             made.peerMemory(near);
+        }
+        PeerMessages messages = peerMessages(w);
+        if (messages != null) {
+            made.peerMessages(messages);
         }
         return made;
     }

@@ -46,7 +46,7 @@ final class DirectCopy {
         done = from;
         try {
             return switch (request.operation) {
-                case WRITE -> write(request, domain, memory, peer, at);
+                case WRITE, WRITE_WITH_IMMEDIATE -> write(request, domain, memory, peer, at);
                 case READ -> read(request, domain, memory, peer, at);
                 case FETCH_ADD, COMPARE_SWAP -> atomic(request, domain, memory, peer, at);
                 case ATOMIC_WRITE -> atomicWrite(request, peer, at);

@@ -134,7 +134,7 @@ final class Grant {
 
     private static int right(SendOperation operation) {
         return switch (operation) {
-            case WRITE, ATOMIC_WRITE -> Access.REMOTE_WRITE.bit();
+            case WRITE, WRITE_WITH_IMMEDIATE, ATOMIC_WRITE -> Access.REMOTE_WRITE.bit();
             case READ -> Access.REMOTE_READ.bit();
             case FETCH_ADD, COMPARE_SWAP -> Access.REMOTE_ATOMIC.bit();
             default -> 0;

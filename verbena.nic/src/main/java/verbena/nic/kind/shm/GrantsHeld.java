@@ -96,7 +96,7 @@ final class GrantsHeld implements PeerMemory {
 
     @Override
     public boolean hasUnreadPackets() {
-        return access.hasUnreadFrames(slot);
+        return access.hasUnreadFrames(DirectAccess.slot(parameters.destinationQpn));
     }
 
     private Progress byPackets() {

@@ -33,7 +33,8 @@ final class ProcessCopy {
     Progress execute(
             SendRequest request, int domain, MemoryTable memory, PeerProcess process, long mark, long at, long from) {
         done = from;
-        boolean isWrite = request.operation == SendOperation.WRITE;
+        boolean isWrite =
+                request.operation == SendOperation.WRITE || request.operation == SendOperation.WRITE_WITH_IMMEDIATE;
         if (!isWrite && request.operation != SendOperation.READ) {
             return Progress.BY_PACKETS;
         }

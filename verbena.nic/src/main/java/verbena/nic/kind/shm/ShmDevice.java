@@ -50,8 +50,12 @@ record ShmDevice(String name, HostInterface host, ShmOptions options) implements
             while (links.size() < options.engines()) {
                 links.add(ShmLink.open(gids()));
             }
+            boolean hasMessages = options.isDirect() && options.faults() == null; // which are those of packets
             var context = DeviceContext.open(
-                    this, withFaults(links), host -> new ShmKind(host, links, options.isDirect()), Mtu.MTU_4096);
+                    this,
+                    withFaults(links),
+                    host -> new ShmKind(host, links, options.isDirect(), hasMessages),
+                    Mtu.MTU_4096);
             isOpen = true;
             return context.capturing(options.capture());
         } catch (LinkException e) {

@@ -12,27 +12,35 @@ import verbena.nic.kind.QueuePairWiring;
 import verbena.nic.kind.RegionMemory;
 import verbena.nic.kind.roce.RoceKind;
 import verbena.nic.link.Neighbours;
+import verbena.nic.link.OutgoingRings;
 import verbena.nic.link.ShmLink;
 import verbena.transport.rc.PeerMemory;
+import verbena.transport.rc.PeerMessages;
 import verbena.verbs.QpType;
 
-/// The InfiniBand transport between processes of one host. Packets travel as in [RoceKind]; one-sided requests need
-/// none where the peer has granted access ([DirectAccess]); that a process has ended is known at once.
+/// The InfiniBand transport between processes of one host. Packets travel as in [RoceKind]. One-sided requests need
+/// none where the peer has granted access ([DirectAccess]), nor do short messages ([MessagesToPeer]). That a process
+/// has ended is known at once.
 final class ShmKind extends RoceKind {
     private static final String GONE = "the process at the other end has ended, or has closed its device";
 
     private final DeviceHost host;
     private final boolean isDirect;
+    private final boolean hasMessages;
     private final RegionFiles regions = new RegionFiles();
     /// By engine, whose links have neighbours of their own.
     private final Map<Engine, DirectAccess> direct = new HashMap<>();
 
+    private final Map<Engine, OutgoingRings> rings = new HashMap<>();
+
     /// @param links one for each engine, in their order
     /// @param isDirect whether one-sided requests may need no packets
-    ShmKind(DeviceHost host, List<ShmLink> links, boolean isDirect) {
+    /// @param hasMessages whether messages may need none
+    ShmKind(DeviceHost host, List<ShmLink> links, boolean isDirect, boolean hasMessages) {
         super(host);
         this.host = host;
         this.isDirect = isDirect;
+        this.hasMessages = hasMessages;
         var files = new SharedRegions(regions);
         List<Engine> engines = host.engines().all();
         for (int i = 0; i < links.size(); i++) {
@@ -40,6 +48,7 @@ final class ShmKind extends RoceKind {
             var access =
                     new DirectAccess(links.get(i), files, host.engines().memory(), host.random(), engine::nowNanos);
             direct.put(engine, access);
+            rings.put(engine, links.get(i).rings());
             links.get(i).listener(new Listener(engine, access));
         }
     }
@@ -48,6 +57,12 @@ final class ShmKind extends RoceKind {
     protected @Nullable PeerMemory peerMemory(QueuePairWiring wiring) {
         DirectAccess access = isDirect ? direct.get(wiring.engine()) : null;
         return access == null ? null : access.queuePair(wiring.parts().parameters());
+    }
+
+    @Override
+    protected @Nullable PeerMessages peerMessages(QueuePairWiring wiring) {
+        OutgoingRings to = rings.get(wiring.engine());
+        return to == null ? null : new MessagesToPeer(to, wiring.parts().parameters(), hasMessages);
     }
 
     /// What the link of an engine hears of its neighbours.

@@ -1,0 +1,174 @@
+package verbena.sim.script;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.rc.PeerMessages;
+import verbena.wire.DirectMessage;
+import verbena.wire.Frame;
+
+/// The way of an end's messages to its peer, without packets. A line of the script opens it, and each message that
+/// arrives is a line.
+final class MessageWay implements PeerMessages {
+    private static final List<String> KINDS = List.of("", "answer", "decline", "query", "send", "write");
+
+    private final End end;
+    private final MemorySegment memory = Arena.ofAuto().allocate(DirectMessage.BYTES_MAX, Long.BYTES);
+    private final Deque<Frame> added = new ArrayDeque<>();
+    private final Deque<Frame> shown = new ArrayDeque<>();
+    private int begun;
+    private boolean isOpen = true;
+    private boolean isFull;
+    private boolean hasUnread;
+
+    MessageWay(End end) {
+        this.end = end;
+    }
+
+    /// `messages`, `messages closed`, `messages full`, `messages room`, `messages unread`, `messages read`
+    static void run(End end, Words words) {
+        MessageWay way = end.messages(words);
+        if (words.accept("closed")) {
+            way.isOpen = false;
+        } else if (words.accept("full")) {
+            way.isFull = true;
+        } else if (words.accept("room")) {
+            way.isFull = false;
+        } else if (words.accept("unread")) {
+            way.hasUnread = true;
+        } else if (words.accept("read")) {
+            way.hasUnread = false;
+        }
+    }
+
+    /// `a => b send number 100 expects 7000`: the next message arrives. Returns it in words.
+    static String arrive(End from, End to, Words words, long now) {
+        MessageWay way = from.messages(words);
+        from.turn(now);
+        Frame message = way.shown.poll();
+        if (message == null) {
+            throw new Mismatch(from.name + " has no message");
+        }
+        String text = text(message);
+        boolean isSame = KINDS.get(DirectMessage.kind(message)).equals(words.next("kind"));
+        while (!words.isEmpty()) {
+            String word = words.next("word");
+            isSame &= switch (word) {
+                case "number" -> DirectMessage.number(message) == words.integer(word);
+                case "expects" -> DirectMessage.expected(message) == words.integer(word);
+                case "bytes" -> DirectMessage.dataBytes(message) == words.integer(word);
+                case "solicited" -> (DirectMessage.flags(message) & DirectMessage.SOLICITED) != 0;
+                default -> throw words.wrong("\"" + word + "\" is nothing of a message");
+            };
+        }
+        if (!isSame) {
+            throw new Mismatch(from.name + " => " + to.name + "  " + text);
+        }
+        to.protocol.onMessage(message, now);
+        return text;
+    }
+
+    /// `peer => b write number 100 bytes 8 at r1+0 rkey 99`: a scripted peer sends anything.
+    static void forge(Ends ends, End to, Words words, long now) {
+        Frame message = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
+        int kind = KINDS.indexOf(words.next("kind"));
+        int number = 0;
+        int expected = 0;
+        int source = to.parameters.destinationQpn;
+        int bytes = 0;
+        int flags = 0;
+        int value = 0;
+        long address = 0;
+        int rkey = 0;
+        while (!words.isEmpty()) {
+            String word = words.next("word");
+            switch (word) {
+                case "number" -> number = words.integer(word);
+                case "expects" -> expected = words.integer(word);
+                case "source-qp" -> source = words.integer(word);
+                case "bytes" -> bytes = words.integer(word);
+                case "rkey" -> rkey = words.integer(word);
+                case "at" -> {
+                    Place place = ends.place(to, words);
+                    address = place.area().region.iova() + place.offset();
+                    rkey = place.area().region.key();
+                }
+                case "imm" -> {
+                    flags |= DirectMessage.WITH_IMMEDIATE;
+                    value = words.integer(word);
+                }
+                case "inv" -> {
+                    flags |= DirectMessage.WITH_INVALIDATE;
+                    value = words.integer(word);
+                }
+                default -> throw words.wrong("\"" + word + "\" is nothing of a message");
+            }
+        }
+        DirectMessage.write(message.slot, message.start, kind, flags, to.parameters.qpn, source, number, expected);
+        DirectMessage.setImmediateOrKey(message.slot, message.start, value);
+        boolean isWrite = kind == DirectMessage.WRITE;
+        if (isWrite) {
+            DirectMessage.setRemote(message.slot, message.start, address, rkey);
+        }
+        message.length = (isWrite ? DirectMessage.WRITE_HEADER_BYTES : DirectMessage.HEADER_BYTES) + bytes;
+        message.isMessage = true;
+        to.protocol.onMessage(message, now);
+    }
+
+    private static String text(Frame message) {
+        String kind = KINDS.get(DirectMessage.kind(message));
+        return (kind.equals("send") || kind.equals("write") ? kind + " number " + DirectMessage.number(message) : kind)
+                + " expects " + DirectMessage.expected(message);
+    }
+
+    /// A message that the peer has not been given; null when there is none.
+    @Nullable
+    String left() {
+        Frame message = shown.peek();
+        return message == null ? null : text(message);
+    }
+
+    @Override
+    public boolean isOpen() {
+        return isOpen;
+    }
+
+    @Override
+    public long begin(int bytes) {
+        begun = bytes;
+        return isFull ? NO_ROOM : 0;
+    }
+
+    @Override
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    @Override
+    public void end() {
+        Frame message = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
+        MemorySegment.copy(memory, 0, message.slot, message.start, begun);
+        message.length = begun;
+        message.isMessage = true;
+        if (!DirectMessage.isWellFormed(message)
+                || DirectMessage.sourceQp(message) != end.parameters.qpn
+                || DirectMessage.destinationQp(message) != end.peer.parameters.qpn) {
+            throw new AssertionError(end.name + " sends what is no message");
+        }
+        added.add(message);
+    }
+
+    @Override
+    public void show() {
+        shown.addAll(added);
+        added.clear();
+    }
+
+    @Override
+    public boolean hasUnread() {
+        return hasUnread;
+    }
+}

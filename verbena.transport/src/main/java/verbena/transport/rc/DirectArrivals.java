@@ -1,0 +1,188 @@
+package verbena.transport.rc;
+
+import verbena.transport.Counter;
+import verbena.transport.DirectPackets;
+import verbena.transport.QueuePairCore;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.Receiving;
+import verbena.transport.memory.MemoryVerdict;
+import verbena.verbs.Access;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WorkCompletion;
+import verbena.wire.DirectMessage;
+import verbena.wire.Frame;
+import verbena.wire.ib.Psn;
+
+/// Takes the messages of the peer that come without packets ([DirectMessage]). What the [Responder] would not accept
+/// at once is declined, and comes again by packets: only the responder refuses. Engine-confined.
+///
+/// A message is carried out when it is the next one by its number. Those behind one that was declined are dropped,
+/// because the peer hands them over again.
+final class DirectArrivals {
+    private final QueuePairCore core;
+    private final QueuePairParameters p;
+    private final Receiving receive;
+    private final DirectPackets packets;
+
+    /// The number of the next message.
+    private int expected;
+    /// A packet of the peer has passed all checks since anything was changed: it is the right peer, by the right way.
+    private boolean isProven;
+
+    /// A message has named a key that is not valid. Only a packet can name one from now on. The responder ends the
+    /// connection at the first wrong key, so a peer has one guess here and one there.
+    private boolean refusesKeys;
+
+    private boolean owesAnswer;
+    private boolean declines;
+
+    /// @param packets what observers are shown
+    DirectArrivals(QueuePairCore core, Receiving receive, DirectPackets packets) {
+        this.core = core;
+        this.p = core.parameters;
+        this.receive = receive;
+        this.packets = packets;
+    }
+
+    /// Begins: the first message has this number.
+    void start(int number) {
+        expected = number;
+        refusesKeys = false;
+        forget();
+    }
+
+    /// The peer is owed nothing, and has to show itself by a packet.
+    void forget() {
+        isProven = false;
+        owesAnswer = false;
+        declines = false;
+    }
+
+    /// Something of the queue pair was changed.
+    void onModified() {
+        isProven = false;
+    }
+
+    /// A request of the peer has come by a packet, and was accepted.
+    void proven() {
+        isProven = true;
+    }
+
+    /// Carries a message out, or declines it.
+    ///
+    /// @param isFree whether no message is arriving by packets, and messages may come at all
+    /// @param psn that a packet would have, for observers
+    void onMessage(Frame frame, boolean isFree, int psn) {
+        if (DirectMessage.number(frame) != expected) {
+            return;
+        }
+        if (isFree && isProven && accept(frame)) {
+            expected = Psn.next(expected);
+            core.events.onDirect(packets.of(frame, psn));
+        } else {
+            declines = true;
+            core.counters.count(Counter.DIRECT_DECLINED_MESSAGES);
+        }
+        owesAnswer = true;
+    }
+
+    /// The peer asks which message is expected, and does not wait for those behind it any more.
+    void onQuery() {
+        declines = true;
+        owesAnswer = true;
+    }
+
+    private boolean accept(Frame frame) {
+        boolean hasKey = DirectMessage.kind(frame) == DirectMessage.WRITE
+                || (DirectMessage.flags(frame) & DirectMessage.WITH_INVALIDATE) != 0;
+        if (hasKey && refusesKeys) {
+            return false;
+        }
+        int at = DirectMessage.dataOffset(frame);
+        int bytes = DirectMessage.dataBytes(frame);
+        return DirectMessage.kind(frame) == DirectMessage.WRITE ? write(frame, at, bytes) : send(frame, at, bytes);
+    }
+
+    private boolean send(Frame frame, int at, int bytes) {
+        if (!receive.open()
+                || bytes > receive.scatter().bytes
+                || core.memory.scatter(receive.scatter(), p.receiveDomain(), 0, frame.slot, at, bytes)
+                        != MemoryVerdict.OK) {
+            return false;
+        }
+        boolean withdraws = (DirectMessage.flags(frame) & DirectMessage.WITH_INVALIDATE) != 0;
+        if (withdraws
+                && core.memory.invalidate(DirectMessage.immediateOrKey(frame), p.protectionDomain, p.qpn)
+                        != MemoryVerdict.OK) {
+            refusesKeys = true;
+            return false;
+        }
+        complete(frame, WcOpcode.RECV, bytes);
+        return true;
+    }
+
+    private boolean write(Frame frame, int at, int bytes) {
+        int right = Access.REMOTE_WRITE.bit();
+        int rkey = DirectMessage.rkey(frame);
+        long address = DirectMessage.address(frame);
+        boolean tells = (DirectMessage.flags(frame) & DirectMessage.WITH_IMMEDIATE) != 0;
+        int all = DirectMessage.bytes(frame);
+        if (all > 0
+                && core.memory.checkRemote(rkey, p.protectionDomain, p.qpn, address, all, right) != MemoryVerdict.OK) {
+            refusesKeys = true;
+            return false;
+        }
+        if ((p.access & right) == 0 || (tells && !receive.open())) {
+            return false;
+        }
+        if (bytes > 0
+                && core.memory.write(rkey, p.protectionDomain, p.qpn, address, frame.slot, at, bytes, right)
+                        != MemoryVerdict.OK) {
+            return false; // withdrawn at this moment
+        }
+        if (tells) {
+            complete(frame, WcOpcode.RECV_RDMA_WITH_IMM, all);
+        }
+        return true;
+    }
+
+    private void complete(Frame frame, WcOpcode opcode, long bytes) {
+        int flags = DirectMessage.flags(frame);
+        int allFlags = 0;
+        if ((flags & DirectMessage.WITH_IMMEDIATE) != 0) {
+            allFlags = WorkCompletion.WITH_IMM;
+        } else if ((flags & DirectMessage.WITH_INVALIDATE) != 0) {
+            allFlags = WorkCompletion.WITH_INV;
+        }
+        boolean isSolicited = (flags & DirectMessage.SOLICITED) != 0;
+        receive.complete(opcode, bytes, DirectMessage.immediateOrKey(frame), allFlags, isSolicited);
+    }
+
+    // ---- answers
+
+    boolean owesAnswer() {
+        return owesAnswer;
+    }
+
+    /// Whether the answer that is owed declines.
+    boolean declines() {
+        return declines;
+    }
+
+    /// The number of the next message, for a message of this side, which answers with it. What is declined needs an
+    /// answer of its own.
+    int tellExpected() {
+        owesAnswer = declines;
+        return expected;
+    }
+
+    /// The answer that was owed is given.
+    void answered() {
+        owesAnswer = false;
+        declines = false;
+    }
+
+    int expected() {
+        return expected;
+    }
+}

@@ -1,0 +1,382 @@
+package verbena.transport.rc;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.Counter;
+import verbena.transport.DirectPackets;
+import verbena.transport.Protocol;
+import verbena.transport.QueuePairCore;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.RequestWriter;
+import verbena.transport.SendCompletions;
+import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.queue.SendQueue;
+import verbena.transport.queue.SendRequest;
+import verbena.verbs.QpState;
+import verbena.verbs.WcStatus;
+import verbena.verbs.spi.SendOperation;
+import verbena.wire.DirectMessage;
+import verbena.wire.Frame;
+import verbena.wire.ib.Psn;
+
+/// The requests of a [Requester] that go to the peer as messages without packets ([PeerMessages]). Engine-confined.
+///
+/// Messages begin when nothing else is under way, and nothing else begins before all of them have their answer. So
+/// the order of requests is kept, and a message that the peer [declines][DirectArrivals] is the oldest request: it goes
+/// by packets, and all behind it begin anew.
+///
+/// ```
+/// head        oldest request that is not done       done    its number
+/// handed      first request that is no message yet  next    the number of the next message
+/// ```
+final class DirectMessages {
+    private static final int UNDER_WAY_MAX = 256;
+    /// The longest WRITE with immediate: its data is carried to its place at once.
+    private static final int PLACED_MAX = 1 << 20;
+    /// The most that is handed over in one turn; then other queue pairs have their turns.
+    private static final long TURN_BYTES = 1 << 20;
+    /// After so many requests that went by packets, one behind the other, the next one waits until they are done, as in
+    /// [DirectRequests].
+    private static final int STREAM_REQUESTS = 8;
+    private static final long NOWHERE = -1;
+    /// How long an answer may take before the peer is asked, at least: answers come when the peer has a processor.
+    private static final long ASK_NANOS_MIN = 10_000_000;
+    /// The same where an ACK timeout of 0 says that the peer may take for ever.
+    private static final long ASK_NANOS_ENDLESS = 1_000_000_000;
+
+    private final QueuePairCore core;
+    private final QueuePairParameters p;
+    private final PeerMessages way;
+    private final SendQueue sends;
+    private final SendCursor cursor;
+    private final SendCompletions completions;
+    private final RequestFailures failures;
+    private final RequestWriter writer;
+    private final DirectPackets packets;
+    private final DirectArrivals arrivals;
+    /// Carries the data of long WRITEs to its place; null when there is no such way.
+    private final @Nullable PeerMemory memory;
+
+    /// The peer has acknowledged a packet since anything was changed: it knows this connection, and is the right one.
+    private boolean isProven;
+    private int next;
+    private int done;
+    private long handed;
+    /// The request that was declined, and goes by packets.
+    private long declined = NOWHERE;
+
+    private boolean isAdded;
+    /// Requests that went by packets although they could be messages, with none between them that could not.
+    private int stream;
+
+    /// When to look whether answers come; [Protocol#NEVER] when there was no message for a while.
+    private long dueNanos = Protocol.NEVER;
+    /// Whether an answer has come since that was set.
+    private boolean isAnswered;
+
+    private int queries;
+
+    /// @param writer of packets, for observers
+    /// @param packets what observers are shown
+    /// @param arrivals whose answers this side's messages carry
+    /// @param memory carries the data of long WRITEs with immediate; null when there is no such way
+    DirectMessages(
+            QueuePairCore core,
+            PeerMessages way,
+            SendQueue sends,
+            SendCursor cursor,
+            SendCompletions completions,
+            RequestFailures failures,
+            RequestWriter writer,
+            DirectPackets packets,
+            DirectArrivals arrivals,
+            @Nullable PeerMemory memory) {
+        this.core = core;
+        this.p = core.parameters;
+        this.way = way;
+        this.sends = sends;
+        this.cursor = cursor;
+        this.completions = completions;
+        this.failures = failures;
+        this.writer = writer;
+        this.packets = packets;
+        this.arrivals = arrivals;
+        this.memory = memory;
+    }
+
+    // ---- life
+
+    /// Begins: the first message has this number.
+    void start(int number) {
+        next = done = number;
+        stop();
+    }
+
+    /// Nothing is under way any more.
+    void stop() {
+        isProven = false;
+        next = done;
+        declined = NOWHERE;
+        dueNanos = Protocol.NEVER;
+        queries = 0;
+    }
+
+    /// Something of the queue pair was changed.
+    void onModified() {
+        isProven = false;
+    }
+
+    /// The peer has acknowledged a packet.
+    void proven() {
+        isProven = true;
+    }
+
+    // ---- departures
+
+    boolean isUnderWay() {
+        return next != done;
+    }
+
+    /// Whether the current request may be the first message. It is the oldest, and nothing is under way.
+    boolean mayBegin(SendRequest request) {
+        return isReady() && cursor.currentPosition() != declined && isMessage(request, false);
+    }
+
+    /// Whether the current request, which is new, should wait for those before it, because it can then be a message.
+    boolean shouldWait(SendRequest request) {
+        return (stream >= STREAM_REQUESTS || isLong(request)) && isReady() && isMessage(request, false);
+    }
+
+    /// A request goes by packets, of which the first is sent.
+    void wentByPackets(SendRequest request) {
+        stream = isMessage(request, false) ? stream + 1 : 0;
+    }
+
+    private boolean isReady() {
+        return isProven && way.isOpen();
+    }
+
+    /// A WRITE may only follow a message. By itself, it is carried out on the peer's memory.
+    private boolean isMessage(SendRequest request, boolean follows) {
+        return switch (request.operation) {
+            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE -> request.bytes() <= DirectMessage.DATA_MAX;
+            case WRITE_WITH_IMMEDIATE ->
+                !isLong(request) || (memory != null && request.bytes() <= PLACED_MAX && memory.isReady(request));
+            case WRITE -> follows && request.bytes() > 0 && request.bytes() <= DirectMessage.DATA_MAX;
+            case READ, FETCH_ADD, COMPARE_SWAP, ATOMIC_WRITE, FLUSH, LOCAL_INVALIDATE, BIND_WINDOW, FAULTY -> false;
+        };
+    }
+
+    /// Whether its data is carried to its place before the message. That may be before earlier messages are delivered:
+    /// a
+    /// program at the other end may look at it only after the completion (IBTA 9.5).
+    private static boolean isLong(SendRequest request) {
+        return request.operation == SendOperation.WRITE_WITH_IMMEDIATE && request.bytes() > DirectMessage.DATA_MAX;
+    }
+
+    /// Hands messages over, from the current request on; it [may begin][#mayBegin]. False when it has to go by
+    /// packets.
+    boolean begin(long now) {
+        handed = cursor.currentPosition();
+        stream = 0;
+        if (dueNanos == Protocol.NEVER) {
+            arm(now);
+        }
+        handOver();
+        return isUnderWay();
+    }
+
+    /// Whether [#begin] needs no time.
+    boolean isTimed() {
+        return dueNanos != Protocol.NEVER;
+    }
+
+    /// Hands over what may follow the messages that are under way. True when nothing is left.
+    boolean handOver() {
+        long bytes = 0;
+        while (p.state == QpState.RTS && handed < sends.published() && Psn.distance(done, next) < UNDER_WAY_MAX) {
+            if (bytes >= TURN_BYTES) {
+                core.events.onReady();
+                return false;
+            }
+            SendRequest request = sends.at(handed);
+            if (!isMessage(request, isUnderWay()) || !put(request)) {
+                return false;
+            }
+            bytes += request.bytes();
+            handed++;
+            next = Psn.next(next);
+        }
+        return isAllHandedOver();
+    }
+
+    /// Whether nothing is posted that is no message yet. Asked while messages are under way.
+    boolean isAllHandedOver() {
+        return handed == sends.published();
+    }
+
+    /// False when there is no room, or its memory is not there: then the request fails when it is the oldest.
+    private boolean put(SendRequest request) {
+        boolean isWrite =
+                request.operation == SendOperation.WRITE || request.operation == SendOperation.WRITE_WITH_IMMEDIATE;
+        int header = isWrite ? DirectMessage.WRITE_HEADER_BYTES : DirectMessage.HEADER_BYTES;
+        boolean isPlaced = isLong(request);
+        if (isPlaced && !place(request)) {
+            return false;
+        }
+        int bytes = isPlaced ? 0 : (int) request.bytes();
+        long at = way.begin(header + bytes);
+        if (at == PeerMessages.NO_ROOM) {
+            return false;
+        }
+        MemorySegment to = way.memory();
+        if (request.isInline) {
+            MemorySegment.copy(request.inline, 0, to, at + header, bytes);
+        } else if (bytes > 0
+                && core.memory.gather(request.scatter, p.protectionDomain, 0, to, at + header, bytes)
+                        != MemoryVerdict.OK) {
+            return false;
+        }
+        int flags = (request.solicited ? DirectMessage.SOLICITED : 0) | (isPlaced ? DirectMessage.PLACED : 0);
+        switch (request.operation) {
+            case SEND_WITH_IMMEDIATE, WRITE_WITH_IMMEDIATE -> flags |= DirectMessage.WITH_IMMEDIATE;
+            case SEND_WITH_INVALIDATE -> flags |= DirectMessage.WITH_INVALIDATE;
+            default -> {}
+        }
+        write(to, at, isWrite ? DirectMessage.WRITE : DirectMessage.SEND, flags, next, arrivals.tellExpected());
+        DirectMessage.setImmediateOrKey(to, at, request.immediateOrKey);
+        if (isWrite) {
+            DirectMessage.setRemote(to, at, request.remoteAddress, request.rkey);
+        }
+        if (isPlaced) {
+            DirectMessage.setPlaced(to, at, (int) request.bytes());
+        }
+        way.end();
+        isAdded = true;
+        return true;
+    }
+
+    /// Carries the data of a long WRITE to its place. False when that cannot be done, or not at once: then it goes by
+    /// packets, from its beginning.
+    private boolean place(SendRequest request) {
+        if (memory == null) {
+            return false;
+        }
+        PeerMemory.Progress progress = memory.execute(handed, request, p, core.memory);
+        return progress == PeerMemory.Progress.DONE || progress == PeerMemory.Progress.DONE_BY_SYSTEM;
+    }
+
+    private void write(MemorySegment to, long at, int kind, int flags, int number, int expected) {
+        DirectMessage.write(to, at, kind, flags, p.destinationQpn, p.qpn, number, expected);
+    }
+
+    private boolean tell(int kind) {
+        long at = way.begin(DirectMessage.HEADER_BYTES);
+        if (at == PeerMessages.NO_ROOM) {
+            return false;
+        }
+        write(way.memory(), at, kind, 0, 0, arrivals.expected());
+        way.end();
+        isAdded = true;
+        return true;
+    }
+
+    /// Answers the peer's messages, and shows the peer what was added.
+    void finishTurn() {
+        // Where there is no room for an answer, the next message brings it, or the peer asks.
+        if (arrivals.owesAnswer() && tell(arrivals.declines() ? DirectMessage.DECLINE : DirectMessage.ANSWER)) {
+            arrivals.answered();
+        }
+        if (isAdded) {
+            isAdded = false;
+            way.show();
+        }
+    }
+
+    // ---- answers
+
+    /// The peer says which message it expects.
+    void onAnswer(Frame frame) {
+        if (!isUnderWay()) {
+            return;
+        }
+        boolean isDecline = DirectMessage.kind(frame) == DirectMessage.DECLINE;
+        int count = Psn.distance(done, DirectMessage.expected(frame));
+        if (count < 0 || count > Psn.distance(done, next)) {
+            if (isDecline) {
+                goByPackets(); // the peer has begun anew
+            }
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            finishOldest();
+            if (!isWorking()) {
+                return;
+            }
+        }
+        if (count > 0 || isDecline) {
+            isAnswered = true;
+            queries = 0;
+        }
+        if (isDecline && isUnderWay()) {
+            goByPackets();
+        }
+    }
+
+    private boolean isWorking() {
+        return p.state == QpState.RTS || p.state == QpState.SQD;
+    }
+
+    private void finishOldest() {
+        SendRequest request = cursor.current();
+        request.psnCount = writer.psnCount(request);
+        core.counters.count(Counter.DIRECT_MESSAGES);
+        core.counters.add(Counter.DIRECT_MESSAGE_BYTES, request.bytes());
+        core.events.onDirect(packets.of(request, cursor.next()));
+        done = Psn.next(done);
+        cursor.skip();
+        completions.succeed(request, cursor.head());
+    }
+
+    private void goByPackets() {
+        next = done;
+        declined = cursor.head();
+        core.events.onReady();
+    }
+
+    // ---- time
+
+    long dueNanos() {
+        return dueNanos;
+    }
+
+    private void arm(long now) {
+        dueNanos = now + (p.ackTimeoutNanos == 0 ? ASK_NANOS_ENDLESS : Math.max(p.ackTimeoutNanos, ASK_NANOS_MIN));
+        isAnswered = false;
+    }
+
+    /// Time has passed: when messages are under way, and no answer has come, the peer is asked. It always answers,
+    /// unless its queue pair is not there any more, or not ready.
+    void onDue(long now) {
+        if (dueNanos > now) {
+            return;
+        }
+        dueNanos = Protocol.NEVER;
+        if (!isUnderWay() || !isWorking()) {
+            return;
+        }
+        if (!isAnswered && !way.hasUnread()) {
+            if (p.ackTimeoutNanos != 0 && queries == p.retryCount) {
+                failures.failOldest(
+                        WcStatus.RETRY_EXC_ERR,
+                        0,
+                        "no answer to the " + failures.describeOldest() + ", after " + queries
+                                + " questions with an ACK timeout of " + p.ackTimeoutNanos / 1_000 + " microseconds");
+                return;
+            }
+            queries++;
+            boolean _ = tell(DirectMessage.QUERY);
+        }
+        arm(now);
+    }
+}

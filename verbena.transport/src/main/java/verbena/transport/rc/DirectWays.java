@@ -1,0 +1,144 @@
+package verbena.transport.rc;
+
+import org.jspecify.annotations.Nullable;
+import verbena.transport.Protocol;
+import verbena.transport.queue.SendRequest;
+
+/// The ways of a [Requester] that need no packets, as far as there are such: [DirectRequests] and [DirectMessages].
+/// Engine-confined.
+final class DirectWays {
+    /// The time is not known.
+    static final long NO_TIME = Long.MIN_VALUE;
+
+    private final SendCursor cursor;
+    private @Nullable DirectRequests requests;
+    private @Nullable DirectMessages messages;
+
+    DirectWays(SendCursor cursor) {
+        this.cursor = cursor;
+    }
+
+    void use(DirectRequests way) {
+        requests = way;
+    }
+
+    void use(DirectMessages way) {
+        messages = way;
+    }
+
+    boolean isEmpty() {
+        return requests == null && messages == null;
+    }
+
+    // ---- life
+
+    /// Something of the queue pair was changed.
+    void onModified() {
+        if (messages != null) {
+            messages.onModified();
+        }
+    }
+
+    /// Begins: the first packet has this PSN.
+    void start(int psn) {
+        if (messages != null) {
+            messages.start(psn);
+        }
+    }
+
+    /// Nothing is under way any more.
+    void stop() {
+        if (messages != null) {
+            messages.stop();
+        }
+    }
+
+    /// The peer has acknowledged a packet.
+    void proven() {
+        if (messages != null) {
+            messages.proven();
+        }
+    }
+
+    // ---- requests
+
+    /// Whether a request has begun, here, and is not done.
+    boolean hasBegun() {
+        return (requests != null && requests.hasBegun()) || hasMessages();
+    }
+
+    /// Whether messages are under way. Nothing else begins meanwhile but [#goOn()].
+    boolean hasMessages() {
+        return messages != null && messages.isUnderWay();
+    }
+
+    /// Hands over what may follow the messages that are under way. True when nothing is left.
+    boolean goOn() {
+        return messages != null && messages.handOver();
+    }
+
+    /// Whether all that is posted is done, or is under way as a message.
+    boolean isAllHandedOver() {
+        return messages != null && messages.isUnderWay() && messages.isAllHandedOver();
+    }
+
+    /// The queue pair is polled.
+    void beginTurn() {
+        if (requests != null) {
+            requests.beginTurn();
+        }
+    }
+
+    /// Carries out the current request, which is new, as far as possible. It waits after
+    /// [PeerMemory.Progress#MORE].
+    ///
+    /// @param now or [#NO_TIME]
+    PeerMemory.Progress begin(SendRequest request, long now) {
+        if (request.isOneSided()) {
+            return requests == null ? PeerMemory.Progress.BY_PACKETS : begin(requests, request);
+        }
+        return messages == null ? PeerMemory.Progress.BY_PACKETS : begin(messages, request, now);
+    }
+
+    private static PeerMemory.Progress begin(DirectRequests way, SendRequest request) {
+        return way.shouldWait(request) ? PeerMemory.Progress.MORE : way.execute(request);
+    }
+
+    private PeerMemory.Progress begin(DirectMessages way, SendRequest request, long now) {
+        if (!cursor.isCurrentOldest()) {
+            return way.shouldWait(request) ? PeerMemory.Progress.MORE : PeerMemory.Progress.BY_PACKETS;
+        }
+        if (!way.mayBegin(request)) {
+            return PeerMemory.Progress.BY_PACKETS;
+        }
+        boolean mustWait = now == NO_TIME && !way.isTimed();
+        return mustWait || way.begin(now) ? PeerMemory.Progress.MORE : PeerMemory.Progress.BY_PACKETS;
+    }
+
+    /// A request goes by packets, of which the first is sent.
+    void wentByPackets(SendRequest request) {
+        if (requests != null) {
+            requests.declined(request);
+        }
+        if (messages != null) {
+            messages.wentByPackets(request);
+        }
+    }
+
+    /// See [PeerMemory#hasUnreadPackets].
+    boolean hasUnreadPackets() {
+        return requests != null && requests.hasUnreadPackets();
+    }
+
+    // ---- time
+
+    long dueNanos() {
+        return messages == null ? Protocol.NEVER : messages.dueNanos();
+    }
+
+    void onDue(long now) {
+        if (messages != null) {
+            messages.onDue(now);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package verbena.transport.rc;
+
+import java.lang.foreign.MemorySegment;
+
+/// Brings the messages of a reliable connection to the peer's device on the same host, without packets and in their
+/// order. Nothing is lost on this way. Engine-confined.
+public interface PeerMessages {
+    /// What [#begin] answers when there is no room now.
+    long NO_ROOM = -1;
+
+    /// Whether messages may go and come this way. Otherwise those that come are declined.
+    boolean isOpen();
+
+    /// Begins a [DirectMessage] of so many bytes: answers where in [#memory()] it goes, or with [#NO_ROOM]. It is added
+    /// with [#end()], and never if that is not called.
+    long begin(int bytes);
+
+    /// The memory of the message that was begun.
+    MemorySegment memory();
+
+    /// The message that was begun is complete. The peer sees it after [#show()].
+    void end();
+
+    /// Shows the peer all that was added.
+    void show();
+
+    /// Whether the peer's device has not yet taken all that was added.
+    boolean hasUnread();
+}
