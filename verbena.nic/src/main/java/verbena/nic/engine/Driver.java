@@ -34,6 +34,8 @@ final class Driver {
     private static final int POSTER_PIECES = 4;
     /// Pieces of work that a poller does for arrivals: one that receives and one that answers.
     private static final int POLLER_PIECES = 2;
+    /// At most so many polls in a row only glance at the link. The next one looks for everything: deadlines, sockets.
+    private static final int GLANCES_MAX = 8;
     /// The answers to this many packets may wait for the next step of a thread that polls without pause.
     private static final int FEW = 2;
     /// How long the attendant first waits when another thread owns the engine; the wait doubles each time. On a
@@ -55,6 +57,11 @@ final class Driver {
     private final InterruptBell interruptBell = new InterruptBell(this::wakeGuest);
 
     private volatile boolean closed;
+
+    /// Whether the last piece of work has left something for the next poll. A hint.
+    private boolean isLeft;
+    /// Polls since the last one that did not only glance; a hint.
+    private int glances;
 
     // Used by the attendant only, from turn to turn.
     private boolean receiving;
@@ -165,6 +172,11 @@ final class Driver {
         if (!hasThread() || containment.failure() != null) {
             return false;
         }
+        if (!isLeft && glances < GLANCES_MAX && work.link().seemsQuiet() && !work.hasLeft()) {
+            glances++;
+            return false;
+        }
+        glances = 0;
         burst.end(Thread.currentThread().threadId());
         if (!ownership.tryOwn()) {
             return false;
@@ -190,6 +202,7 @@ final class Driver {
                 // A few answers wait for the poller's next step: it is about to post, or polls again. If it does
                 // not, the attendant, which is away and not asleep, comes within Absence.NANOS_OFTEN.
                 more = due <= now && !(polling && attendance.isAway() && work.arrived() <= FEW);
+                isLeft = more || due <= now;
                 if (sleep.isPast(due) && (!more || left <= 1)) {
                     sleep.disturb(); // the attendant would sleep past the new deadline
                 }

@@ -26,6 +26,13 @@ public interface Link extends Carrier {
         return false;
     }
 
+    /// Whether a glance, much cheaper than [#receive], shows that nothing has arrived. A link that cannot say so
+    /// without
+    /// the system never does. What comes by rarer ways may be overlooked. Any thread.
+    default boolean seemsQuiet() {
+        return false;
+    }
+
     /// Whether further packets may have arrived before the last [#receive], although it returned fewer than it was
     /// asked for. A link asks the system for as many packets as usually come.
     default boolean mayHaveMore() {

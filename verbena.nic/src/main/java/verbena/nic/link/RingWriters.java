@@ -8,7 +8,7 @@ import java.lang.invoke.VarHandle;
 ///
 /// A neighbour that comes after the question was not asked; [ShmNeighbours] wakes the sleeper then.
 ///
-/// For the sleeping thread.
+/// For the sleeping thread, except where a method allows any.
 final class RingWriters {
     private final ShmNeighbours neighbours;
     private final FrameRing self;
@@ -30,6 +30,15 @@ final class RingWriters {
                 }
             }
             VarHandle.fullFence(); // a writer adds a record and then looks, this thread the other way round
+            return areQuiet();
+        } catch (IllegalStateException e) {
+            return false; // its memory has gone
+        }
+    }
+
+    /// Whether no ring has a record; false also when a neighbour has gone. Any thread.
+    boolean areQuiet() {
+        try {
             boolean hasRecords = self.hasRecords();
             for (ShmNeighbour neighbour : neighbours.heard()) {
                 FrameRing ring = neighbour.incoming;

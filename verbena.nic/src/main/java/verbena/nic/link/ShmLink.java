@@ -183,6 +183,11 @@ public final class ShmLink extends PolledLink implements Neighbours {
         }
     }
 
+    @Override
+    public boolean seemsQuiet() {
+        return !isRung && writers.areQuiet();
+    }
+
     /// Takes frames, and leaves out those for other addresses and for groups that this link is not a member of.
     /// A message is the neighbour's own only when its source is.
     private int take(int slot, FrameRing ring, Frame[] frames, int from, int count) {
