@@ -121,11 +121,10 @@ public final class DirectPackets {
         int flags = DirectMessage.flags(arrived);
         SendOperation plain = isWrite ? SendOperation.WRITE : SendOperation.SEND;
         SendOperation withImmediate = isWrite ? SendOperation.WRITE_WITH_IMMEDIATE : SendOperation.SEND_WITH_IMMEDIATE;
-        SendOperation other = (flags & DirectMessage.WITH_INVALIDATE) != 0 ? SendOperation.SEND_WITH_INVALIDATE : plain;
-        request.begin((flags & DirectMessage.WITH_IMMEDIATE) != 0 ? withImmediate : other, 0);
+        request.begin((flags & DirectMessage.WITH_IMMEDIATE) != 0 ? withImmediate : plain, 0);
         request.psnCount = psnCount;
         request.solicited = (flags & DirectMessage.SOLICITED) != 0;
-        request.immediateOrKey = DirectMessage.immediateOrKey(arrived);
+        request.immediateOrKey = DirectMessage.immediate(arrived);
         if (isWrite) {
             request.remoteAddress = DirectMessage.address(arrived);
             request.rkey = DirectMessage.rkey(arrived);

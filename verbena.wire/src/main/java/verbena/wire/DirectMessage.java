@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
 /// | 8 | its own number among the messages of that connection, 24 bits | |
 /// | 12 | number of the next message that its sender expects: all before it are delivered | |
 /// | 16, 17 | kind, flags | |
-/// | 20 | immediate data, or the key to invalidate | |
+/// | 20 | immediate data | |
 /// | 24 | the data of a SEND | address |
 /// | 32 | | rkey |
 /// | 36 | | how many bytes of data are in their place already, with [#PLACED] |
@@ -43,10 +43,9 @@ public final class DirectMessage {
 
     // Flags.
     public static final int WITH_IMMEDIATE = 1;
-    public static final int WITH_INVALIDATE = 2;
-    public static final int SOLICITED = 4;
+    public static final int SOLICITED = 2;
     /// The data of a WRITE with immediate was carried to its place by direct access, before this message.
-    public static final int PLACED = 8;
+    public static final int PLACED = 4;
 
     private DirectMessage() {}
 
@@ -61,8 +60,8 @@ public final class DirectMessage {
         to.set(JAVA_INT, at + 20, 0);
     }
 
-    /// Writes the immediate data, or the key to invalidate.
-    public static void setImmediateOrKey(MemorySegment to, long at, int value) {
+    /// Writes the immediate data.
+    public static void setImmediate(MemorySegment to, long at, int value) {
         to.set(JAVA_INT, at + 20, value);
     }
 
@@ -132,7 +131,7 @@ public final class DirectMessage {
         return (flags(frame) & PLACED) != 0 ? placed(frame) : dataBytes(frame);
     }
 
-    public static int immediateOrKey(Frame frame) {
+    public static int immediate(Frame frame) {
         return frame.slot.get(JAVA_INT, frame.start + 20L);
     }
 

@@ -282,7 +282,7 @@ class HostileNeighbourTest {
         file.set(ValueLayout.JAVA_INT, at, 1 << 30 | length);
         DirectMessage.write(
                 file, at + 8, random.nextInt(7), random.nextInt(8), word(), word(), random.nextInt(4), word());
-        DirectMessage.setImmediateOrKey(file, at + 8, word());
+        DirectMessage.setImmediate(file, at + 8, word());
         DirectMessage.setRemote(file, at + 8, word(), word());
     }
 

@@ -100,15 +100,11 @@ final class MessageWay implements PeerMessages {
                     flags |= DirectMessage.WITH_IMMEDIATE;
                     value = words.integer(word);
                 }
-                case "inv" -> {
-                    flags |= DirectMessage.WITH_INVALIDATE;
-                    value = words.integer(word);
-                }
                 default -> throw words.wrong("\"" + word + "\" is nothing of a message");
             }
         }
         DirectMessage.write(message.slot, message.start, kind, flags, to.parameters.qpn, source, number, expected);
-        DirectMessage.setImmediateOrKey(message.slot, message.start, value);
+        DirectMessage.setImmediate(message.slot, message.start, value);
         boolean isWrite = kind == DirectMessage.WRITE;
         if (isWrite) {
             DirectMessage.setRemote(message.slot, message.start, address, rkey);

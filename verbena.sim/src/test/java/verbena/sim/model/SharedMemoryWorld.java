@@ -149,7 +149,14 @@ final class SharedMemoryWorld implements WalkWorld {
         for (SoftContext context : contexts) {
             hasDone |= context.drive();
         }
-        return hasDone;
+        return hasDone || isUnderWay();
+    }
+
+    /// A message is handed over by a poll, which is no work of the engine's. So a device that has done nothing may have
+    /// told another one something.
+    private boolean isUnderWay() {
+        return links.stream()
+                .anyMatch(from -> links.stream().anyMatch(to -> from.rings().hasUnread(to.slot())));
     }
 
     /// Looks at the sockets, which a device that is driven does only now and then; whether that led to anything.

@@ -109,7 +109,7 @@ public final class SendRequest {
     /// Whether a device on the peer's host may need no packets for it.
     public boolean mayNeedNoPackets() {
         return switch (operation) {
-            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE -> bytes() <= DirectMessage.DATA_MAX;
+            case SEND, SEND_WITH_IMMEDIATE -> bytes() <= DirectMessage.DATA_MAX;
             case WRITE_WITH_IMMEDIATE -> true;
             default -> isOneSided();
         };

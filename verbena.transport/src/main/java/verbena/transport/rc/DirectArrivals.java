@@ -6,6 +6,7 @@ import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.Receiving;
 import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.memory.ScatterList;
 import verbena.verbs.Access;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
@@ -14,7 +15,8 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Psn;
 
 /// Takes the messages of the peer that come without packets ([DirectMessage]). What the [Responder] would not accept
-/// at once is declined, and comes again by packets: only the responder refuses. Engine-confined.
+/// at once is declined, before anything is touched, and comes again by packets: only the responder refuses.
+/// Engine-confined.
 ///
 /// A message is carried out when it is the next one by its number. Those behind one that was declined are dropped,
 /// because the peer hands them over again.
@@ -93,28 +95,17 @@ final class DirectArrivals {
     }
 
     private boolean accept(Frame frame) {
-        boolean hasKey = DirectMessage.kind(frame) == DirectMessage.WRITE
-                || (DirectMessage.flags(frame) & DirectMessage.WITH_INVALIDATE) != 0;
-        if (hasKey && refusesKeys) {
-            return false;
-        }
         int at = DirectMessage.dataOffset(frame);
         int bytes = DirectMessage.dataBytes(frame);
         return DirectMessage.kind(frame) == DirectMessage.WRITE ? write(frame, at, bytes) : send(frame, at, bytes);
     }
 
     private boolean send(Frame frame, int at, int bytes) {
+        ScatterList into = receive.scatter();
         if (!receive.open()
-                || bytes > receive.scatter().bytes
-                || core.memory.scatter(receive.scatter(), p.receiveDomain(), 0, frame.slot, at, bytes)
-                        != MemoryVerdict.OK) {
-            return false;
-        }
-        boolean withdraws = (DirectMessage.flags(frame) & DirectMessage.WITH_INVALIDATE) != 0;
-        if (withdraws
-                && core.memory.invalidate(DirectMessage.immediateOrKey(frame), p.protectionDomain, p.qpn)
-                        != MemoryVerdict.OK) {
-            refusesKeys = true;
+                || bytes > into.bytes
+                || core.memory.checkLocal(into, p.receiveDomain(), true) != MemoryVerdict.OK
+                || core.memory.scatter(into, p.receiveDomain(), 0, frame.slot, at, bytes) != MemoryVerdict.OK) {
             return false;
         }
         complete(frame, WcOpcode.RECV, bytes);
@@ -127,6 +118,9 @@ final class DirectArrivals {
         long address = DirectMessage.address(frame);
         boolean tells = (DirectMessage.flags(frame) & DirectMessage.WITH_IMMEDIATE) != 0;
         int all = DirectMessage.bytes(frame);
+        if (all > 0 && refusesKeys) {
+            return false;
+        }
         if (all > 0
                 && core.memory.checkRemote(rkey, p.protectionDomain, p.qpn, address, all, right) != MemoryVerdict.OK) {
             refusesKeys = true;
@@ -148,14 +142,9 @@ final class DirectArrivals {
 
     private void complete(Frame frame, WcOpcode opcode, long bytes) {
         int flags = DirectMessage.flags(frame);
-        int allFlags = 0;
-        if ((flags & DirectMessage.WITH_IMMEDIATE) != 0) {
-            allFlags = WorkCompletion.WITH_IMM;
-        } else if ((flags & DirectMessage.WITH_INVALIDATE) != 0) {
-            allFlags = WorkCompletion.WITH_INV;
-        }
+        int allFlags = (flags & DirectMessage.WITH_IMMEDIATE) != 0 ? WorkCompletion.WITH_IMM : 0;
         boolean isSolicited = (flags & DirectMessage.SOLICITED) != 0;
-        receive.complete(opcode, bytes, DirectMessage.immediateOrKey(frame), allFlags, isSolicited);
+        receive.complete(opcode, bytes, DirectMessage.immediate(frame), allFlags, isSolicited);
     }
 
     // ---- answers

@@ -159,17 +159,24 @@ final class DirectMessages {
     /// A WRITE may only follow a message. By itself, it is carried out on the peer's memory.
     private boolean isMessage(SendRequest request, boolean follows) {
         return switch (request.operation) {
-            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE -> request.bytes() <= DirectMessage.DATA_MAX;
+            case SEND, SEND_WITH_IMMEDIATE -> request.bytes() <= DirectMessage.DATA_MAX;
             case WRITE_WITH_IMMEDIATE ->
                 !isLong(request) || (memory != null && request.bytes() <= PLACED_MAX && memory.isReady(request));
             case WRITE -> follows && request.bytes() > 0 && request.bytes() <= DirectMessage.DATA_MAX;
-            case READ, FETCH_ADD, COMPARE_SWAP, ATOMIC_WRITE, FLUSH, LOCAL_INVALIDATE, BIND_WINDOW, FAULTY -> false;
+            case SEND_WITH_INVALIDATE,
+                    READ,
+                    FETCH_ADD,
+                    COMPARE_SWAP,
+                    ATOMIC_WRITE,
+                    FLUSH,
+                    LOCAL_INVALIDATE,
+                    BIND_WINDOW,
+                    FAULTY -> false;
         };
     }
 
-    /// Whether its data is carried to its place before the message. That may be before earlier messages are delivered:
-    /// a
-    /// program at the other end may look at it only after the completion (IBTA 9.5).
+    /// Whether its data is carried to its place before the message. That may be before earlier messages are delivered.
+    /// A program at the other end may look at it only after the completion (IBTA 9.5).
     private static boolean isLong(SendRequest request) {
         return request.operation == SendOperation.WRITE_WITH_IMMEDIATE && request.bytes() > DirectMessage.DATA_MAX;
     }
@@ -240,11 +247,10 @@ final class DirectMessages {
         int flags = (request.solicited ? DirectMessage.SOLICITED : 0) | (isPlaced ? DirectMessage.PLACED : 0);
         switch (request.operation) {
             case SEND_WITH_IMMEDIATE, WRITE_WITH_IMMEDIATE -> flags |= DirectMessage.WITH_IMMEDIATE;
-            case SEND_WITH_INVALIDATE -> flags |= DirectMessage.WITH_INVALIDATE;
             default -> {}
         }
         write(to, at, isWrite ? DirectMessage.WRITE : DirectMessage.SEND, flags, next, arrivals.tellExpected());
-        DirectMessage.setImmediateOrKey(to, at, request.immediateOrKey);
+        DirectMessage.setImmediate(to, at, request.immediateOrKey);
         if (isWrite) {
             DirectMessage.setRemote(to, at, request.remoteAddress, request.rkey);
         }
