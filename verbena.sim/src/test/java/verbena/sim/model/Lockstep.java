@@ -752,7 +752,8 @@ final class Lockstep {
         var due = new HashSet<NakTap.Refused>();
         for (Nak nak : model.takeNaks()) {
             allowed.add(refused(nak));
-            if (!nak.isRepeated()) {
+            boolean isOfStranger = nak.syndrome() == Nak.SEQUENCE && world.knowsStrangers();
+            if (!nak.isRepeated() && !isOfStranger) {
                 due.add(refused(nak));
             }
         }

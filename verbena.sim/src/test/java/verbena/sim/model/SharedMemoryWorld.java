@@ -123,6 +123,11 @@ final class SharedMemoryWorld implements WalkWorld {
     }
 
     @Override
+    public boolean knowsStrangers() {
+        return isDirect; // a message without packets names its sender
+    }
+
+    @Override
     public void step() {
         now = Math.max(now, nextNanos());
         int rounds = 0;

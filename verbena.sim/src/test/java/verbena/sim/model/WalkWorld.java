@@ -38,6 +38,13 @@ interface WalkWorld {
     /// Goes to that time and lets it happen.
     void step();
 
+    /// Whether a device may tell a request of a stranger, a queue pair that it is not connected to, from one of its
+    /// peer. A
+    /// packet names no sender, so a stranger's draws a NAK for a gap.
+    default boolean knowsStrangers() {
+        return false;
+    }
+
     /// Closes the devices, on which everything is closed.
     default void close() {}
 
