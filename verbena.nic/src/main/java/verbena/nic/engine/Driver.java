@@ -176,12 +176,13 @@ final class Driver {
             glances++;
             return false;
         }
+        int polls = 1 + glances;
         glances = 0;
         burst.end(Thread.currentThread().threadId());
         if (!ownership.tryOwn()) {
             return false;
         }
-        pollers.count();
+        pollers.count(polls);
         boolean any = work(POLLER_PIECES, true);
         pollers.countResult(any, lookedAt);
         return any;

@@ -35,9 +35,9 @@ final class Pollers {
     /// Since when polls have found nothing to do, as an estimate.
     private long inVainSince;
 
-    /// Counts a poller that drives. By the owner.
-    void count() {
-        POLLS.setOpaque(this, polls() + 1);
+    /// Counts polls, the last of which drives. By the owner.
+    void count(int more) {
+        POLLS.setOpaque(this, polls() + more);
     }
 
     /// Notes whether a poll found something to do. The caller is no longer the owner, so the time is an estimate.

@@ -77,6 +77,9 @@ public final class TopTable {
                 if (device.count("direct.requests") > 0) {
                     body.add(oneSided(was, device));
                 }
+                if (device.count("direct.messages") > 0) {
+                    body.add(messages(was, device));
+                }
                 add(queuePairs, process.pid(), was, device);
             }
         }
@@ -147,6 +150,14 @@ public final class TopTable {
                 rate(was, is, "direct.requests"),
                 rate(was, is, "direct.system-requests"),
                 rate(was, is, "direct.declined-requests"));
+    }
+
+    private static String messages(@Nullable DeviceLook was, DeviceLook is) {
+        return String.format(
+                Locale.ROOT,
+                "        ^ messages/s without packets: %s, with %s bytes",
+                rate(was, is, "direct.messages"),
+                rate(was, is, "direct.message-bytes"));
     }
 
     private static String rate(@Nullable DeviceLook was, DeviceLook is, String counter) {

@@ -88,6 +88,14 @@ class TopTableTest {
                         + "4 by the peer's engine");
     }
 
+    @Test
+    void messagesWithoutPacketsAreTold() {
+        Map<String, Long> before = Map.of("direct.messages", 1_000L, "direct.message-bytes", 8_000L);
+        Map<String, Long> now = Map.of("direct.messages", 5_000L, "direct.message-bytes", 40_000L);
+        assertThat(TopTable.lines(sharedMemory(10, before), sharedMemory(12, now), Order.RATE))
+                .contains("        ^ messages/s without packets: 2.00k, with 16.0k bytes");
+    }
+
     private static Look sharedMemory(long seconds, Map<String, Long> counters) {
         var device = new DeviceLook(
                 1, "shm", "INFINIBAND", "ACTIVE", seconds * SECOND, List.of("127.0.0.1"), counters, List.of());
