@@ -455,19 +455,22 @@ final class Table {
                 "rstream, blocking",
                 "rstream -S 70000 -C 50 -T b -T v",
                 "rstream -S 70000 -C 50 -T b -T v -s " + THEIRS4);
+        // A server that gets no processor for a while loses nothing, as long as a burst fits into its 384 receives.
+        // udpong
+        // waits for ever when the last datagram of a burst is lost.
         add(Check.of(
                 "abi: udpong, they serve",
                 Datagrams.over(library -> new ServerAndClient(
                                 theirs(120, library + " udpong -b " + THEIRS4),
                                 Ready.inGuest("ss -lun | grep -q :" + UDPONG_PORT),
-                                ours("run udpong -s " + THEIRS4 + " -C 500 -S 1000"))
+                                ours("run udpong -s " + THEIRS4 + " -C 300 -S 1000"))
                         .whoseServerStays())));
         add(Check.of(
                 "abi: udpong, we serve",
                 Datagrams.over(library -> new ServerAndClient(
                                 ours("run udpong -b " + OURS4),
                                 Ready.here("ss -lun | grep -q :" + UDPONG_PORT),
-                                theirs(GUEST_SECONDS, library + " udpong -s " + OURS4 + " -C 500 -S 1000"))
+                                theirs(GUEST_SECONDS, library + " udpong -s " + OURS4 + " -C 300 -S 1000"))
                         .whoseServerStays())));
         twins(device);
         abiServe(
