@@ -456,8 +456,7 @@ final class Table {
                 "rstream -S 70000 -C 50 -T b -T v",
                 "rstream -S 70000 -C 50 -T b -T v -s " + THEIRS4);
         // A server that gets no processor for a while loses nothing, as long as a burst fits into its 384 receives.
-        // udpong
-        // waits for ever when the last datagram of a burst is lost.
+        // udpong waits for ever when the last datagram of a burst is lost.
         add(Check.of(
                 "abi: udpong, they serve",
                 Datagrams.over(library -> new ServerAndClient(
