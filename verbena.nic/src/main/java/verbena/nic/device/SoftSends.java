@@ -26,7 +26,7 @@ final class SoftSends extends Sends implements FaultySends {
     private @Nullable SendRequest current;
     /// The bytes of the messages that are complete and not submitted.
     private long bytes;
-    /// Whether all of them are one-sided.
+    /// Whether all of them may need no packets ([SendRequest#mayNeedNoPackets()]).
     private boolean needNoPackets = true;
 
     SoftSends(SoftQueuePair qp, SoftProtectionDomain domain, SendQueue queue, QueuePairOptions options) {

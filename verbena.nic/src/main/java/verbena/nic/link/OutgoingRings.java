@@ -9,9 +9,6 @@ import verbena.wire.Frame;
 ///
 /// For the owner of the engine.
 public final class OutgoingRings {
-    /// Where a message cannot go now.
-    public static final long NO_ROOM = -1;
-
     private final ShmNeighbours neighbours;
     private final FrameRing self;
     private final PolledSleep sleep;
@@ -56,8 +53,8 @@ public final class OutgoingRings {
 
     // --- messages
 
-    /// Begins a message for the link with a slot: answers where in [#memory()] its bytes go, or with [#NO_ROOM]. It
-    /// is only added with [#end()].
+    /// Begins a message for the link with a slot: answers where in [#memory()] its bytes go, or with a negative
+    /// number when there is no room now. It is only added with [#end()].
     public long begin(int slot, int bytes) {
         if (slot == neighbours.slot()) {
             begunFor = null;
@@ -67,7 +64,7 @@ public final class OutgoingRings {
         ShmNeighbour neighbour = neighbours.neighbour(slot);
         FrameRing ring = neighbour == null ? null : neighbours.ringTo(neighbour);
         if (ring == null) {
-            return NO_ROOM;
+            return -1;
         }
         begunFor = neighbour;
         begun = ring;

@@ -135,7 +135,7 @@ final class MessageWay implements PeerMessages {
     @Override
     public long begin(int bytes) {
         begun = bytes;
-        return isFull ? NO_ROOM : 0;
+        return isFull ? -1 : 0;
     }
 
     @Override

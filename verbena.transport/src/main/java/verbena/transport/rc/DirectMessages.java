@@ -131,6 +131,11 @@ final class DirectMessages {
         isProven = true;
     }
 
+    /// See [PeerMessages#isOpen()].
+    boolean isOpen() {
+        return way.isOpen();
+    }
+
     // ---- departures
 
     boolean isUnderWay() {
@@ -153,7 +158,7 @@ final class DirectMessages {
     }
 
     private boolean isReady() {
-        return isProven && way.isOpen();
+        return isProven && isOpen();
     }
 
     /// A WRITE may only follow a message. By itself, it is carried out on the peer's memory.
@@ -233,7 +238,7 @@ final class DirectMessages {
         }
         int bytes = isPlaced ? 0 : (int) request.bytes();
         long at = way.begin(header + bytes);
-        if (at == PeerMessages.NO_ROOM) {
+        if (at < 0) {
             return false;
         }
         MemorySegment to = way.memory();
@@ -244,11 +249,11 @@ final class DirectMessages {
                         != MemoryVerdict.OK) {
             return false;
         }
-        int flags = (request.solicited ? DirectMessage.SOLICITED : 0) | (isPlaced ? DirectMessage.PLACED : 0);
-        switch (request.operation) {
-            case SEND_WITH_IMMEDIATE, WRITE_WITH_IMMEDIATE -> flags |= DirectMessage.WITH_IMMEDIATE;
-            default -> {}
-        }
+        boolean tells = request.operation == SendOperation.SEND_WITH_IMMEDIATE
+                || request.operation == SendOperation.WRITE_WITH_IMMEDIATE;
+        int flags = (tells ? DirectMessage.WITH_IMMEDIATE : 0)
+                | (request.solicited ? DirectMessage.SOLICITED : 0)
+                | (isPlaced ? DirectMessage.PLACED : 0);
         write(to, at, isWrite ? DirectMessage.WRITE : DirectMessage.SEND, flags, next, arrivals.tellExpected());
         DirectMessage.setImmediate(to, at, request.immediateOrKey);
         if (isWrite) {
@@ -278,7 +283,7 @@ final class DirectMessages {
 
     private boolean tell(int kind) {
         long at = way.begin(DirectMessage.HEADER_BYTES);
-        if (at == PeerMessages.NO_ROOM) {
+        if (at < 0) {
             return false;
         }
         write(way.memory(), at, kind, 0, 0, arrivals.expected());

@@ -5,14 +5,11 @@ import java.lang.foreign.MemorySegment;
 /// Brings the messages of a reliable connection to the peer's device on the same host, without packets and in their
 /// order. Nothing is lost on this way. Engine-confined.
 public interface PeerMessages {
-    /// What [#begin] answers when there is no room now.
-    long NO_ROOM = -1;
-
     /// Whether messages may go and come this way. Otherwise those that come are declined.
     boolean isOpen();
 
-    /// Begins a [DirectMessage] of so many bytes: answers where in [#memory()] it goes, or with [#NO_ROOM]. It is added
-    /// with [#end()], and never if that is not called.
+    /// Begins a [DirectMessage] of so many bytes: answers where in [#memory()] it goes, or with a negative number when
+    /// there is no room now. It is added with [#end()], and never if that is not called.
     long begin(int bytes);
 
     /// The memory of the message that was begun.

@@ -23,9 +23,8 @@ public final class ReliableConnection extends ReliableProtocol {
     /// Null when all requests go by packets.
     private @Nullable PeerMemory near;
     /// Null when all messages go and come by packets.
-    private @Nullable PeerMessages way;
-
     private @Nullable DirectMessages messages;
+
     private @Nullable DirectArrivals arrivals;
 
     public ReliableConnection(ProtocolParts parts) {
@@ -51,7 +50,6 @@ public final class ReliableConnection extends ReliableProtocol {
     /// Messages go to the peer's device there first, from now on, and by packets when it declines. Comes after
     /// [#peerMemory], if that is called.
     public void peerMessages(PeerMessages way) {
-        this.way = way;
         arrivals = new DirectArrivals(core, receiving, requester.packets());
         arrivals.start(p.rqPsn);
         messages = requester.peerMessages(way, arrivals, near);
@@ -114,8 +112,7 @@ public final class ReliableConnection extends ReliableProtocol {
 
     @Override
     public void onMessage(Frame frame, long nowNanos) {
-        if (way == null
-                || messages == null
+        if (messages == null
                 || arrivals == null
                 || !isConnected()
                 || DirectMessage.sourceQp(frame) != p.destinationQpn) {
@@ -128,7 +125,7 @@ public final class ReliableConnection extends ReliableProtocol {
         }
         switch (DirectMessage.kind(frame)) {
             case DirectMessage.SEND, DirectMessage.WRITE ->
-                arrivals.onMessage(frame, way.isOpen() && responder.isFree(), responder.expected());
+                arrivals.onMessage(frame, messages.isOpen() && responder.isFree(), responder.expected());
             case DirectMessage.QUERY -> arrivals.onQuery();
             default -> {} // an answer only
         }
@@ -162,7 +159,7 @@ public final class ReliableConnection extends ReliableProtocol {
 
     @Override
     public boolean hasShortcut() {
-        return near != null || (way != null && way.isOpen());
+        return near != null || (messages != null && messages.isOpen());
     }
 
     @Override
