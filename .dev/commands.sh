@@ -322,7 +322,7 @@ developer_bench() {
     shift
   elif [ "${1:-}" = nio ]; then
     main=verbena.bench.NioBench
-    [[ " $* " =~ \ (--(only|json|html|help)|-h)[\ =] ]] || systems=(--figures)
+    [[ " $* " =~ \ (--(only|json|html|busy|help)|-h)[\ =] ]] || systems=(--figures)
     [[ " $* " != *" --quick "* ]] || systems+=(--small)
     build_room verbena.nio "the agent"
     set -- "$home/verbena.nio/target/verbena-nio.jar" "${@:2}"

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import verbena.tools.report.Machine;
 import verbena.tools.report.Report;
@@ -22,7 +23,8 @@ import verbena.tools.report.Report;
                     + " blocking socket channels, over the JDK's TCP, and with the agent over shm, rocev2 and iwarp."
                     + " The programs are the same; only the options of their virtual machines differ. The echo runs"
                     + " over the transport of verbena.netty too. Prints"
-                    + " medians, and whether each goal of docs/performance.md is reached. Nothing else should run.",
+                    + " medians, and whether each goal of docs/performance.md is reached. Nothing else should run."
+                    + " With --busy, busy threads run during the rounds, but not while all warm up.",
             "",
             "VERBENA_HADRONIO names the class path of hadroNIO, if it is to take part: docs/performance.md.",
             ""
@@ -32,8 +34,17 @@ public final class NioBench implements Callable<Integer> {
     static final String JDK = "JDK NIO";
     static final String SHM = "Verbena shm";
 
+    private static final int BUSY_MAX = 64;
+
     @Mixin
     private final Settings settings = new Settings();
+
+    @Option(
+            names = "--busy",
+            paramLabel = "N",
+            description =
+                    "Beside so many threads that want a processor all the time (default 0). Other goals hold then.")
+    private int busy;
 
     @Parameters(hidden = true, paramLabel = "AGENT", description = "The agent's jar.")
     private String agent;
@@ -54,10 +65,11 @@ public final class NioBench implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         settings.check();
+        settings.require(busy >= 0 && busy <= BUSY_MAX, "--busy: 0 to " + BUSY_MAX + ", got " + busy);
         Map<String, String> facts = Machine.facts(); // the machine's load before the measurement
         var rounds = new Rounds(settings);
         var pairs = new ArrayList<NioPair>();
-        try {
+        try (Neighbours neighbours = Neighbours.start(busy)) {
             pairs.add(NioPair.unmodified(JDK, List.of("-Dio.netty.transport.noNative=true")));
             pairs.add(NioPair.unmodified(SHM, List.of("-javaagent:" + agent)));
             pairs.add(over("rocev2"));
@@ -76,12 +88,14 @@ public final class NioBench implements Callable<Integer> {
                     "verbena.netty rocev2", List.of("-D" + NettyTransport.DEVICE + "=rocev2@127.0.0.1")));
             rounds.start(pairs);
             rounds.warmUp();
+            neighbours.go();
             rounds.measure();
         } finally {
             pairs.forEach(NioPair::close);
         }
-        Goals goals = Goals.underNio(rounds.entries);
-        rounds.describe(facts, "two processes on this host", goals.unknown);
+        Goals goals = busy == 0 ? Goals.underNio(rounds.entries) : Goals.underNioBesideOthers(rounds.entries);
+        String what = "two processes on this host" + (busy == 0 ? "" : ", beside " + busy + " busy threads");
+        rounds.describe(facts, what, goals.unknown);
         var report = new Report("Under java.nio, side by side", facts, goals.known, rounds.medians());
         settings.show(report, Table.echoes(report, rounds.entries, NioPair.SIZES));
         return 0;

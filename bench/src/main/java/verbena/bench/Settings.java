@@ -99,7 +99,7 @@ final class Settings {
         }
     }
 
-    private void require(boolean condition, String message) {
+    void require(boolean condition, String message) {
         if (!condition) {
             throw new ParameterException(spec.commandLine(), message);
         }

@@ -60,6 +60,7 @@ final class Table {
         for (int size : sizes) {
             section(out, entries, "There and back, us (medians)", size, result -> twice(median(result)));
             section(out, entries, "There and back, us (99.9 %)", size, result -> twice(late(result)));
+            section(out, entries, "Round trips in a round", size, Table::roundTrips);
         }
         section(out, entries, "Bandwidth, MB/s (2^20 bytes)", Bench.LARGE, Result::bandwidthMBps);
         goals(out, report.goals());
@@ -68,6 +69,10 @@ final class Table {
 
     private static @Nullable Double twice(@Nullable Double value) {
         return value == null ? null : Double.valueOf(2 * value);
+    }
+
+    private static @Nullable Double roundTrips(Result result) {
+        return result.latencyUs() == null ? null : Double.valueOf(result.iterations());
     }
 
     private static @Nullable Double late(Result result) {

@@ -49,14 +49,9 @@ public final class Waiting {
 
     private void measure(String regime) throws Exception {
         List<String> before = regime.equals("one") ? List.of("taskset", "-c", "0") : List.of();
-        var busy = new ArrayList<Child>();
+        int neighbours = regime.equals("busy") ? Runtime.getRuntime().availableProcessors() : 0;
         var children = new ArrayList<Child>();
-        try {
-            if (regime.equals("busy")) {
-                for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
-                    busy.add(Worker.start("busy", List.of()));
-                }
-            }
+        try (Neighbours busy = Neighbours.start(neighbours)) {
             var ends = new LinkedHashMap<String, Ends>();
             Ends tcp = tcp(children, before);
             ends.put("a blocking TCP socket", tcp);
@@ -68,30 +63,29 @@ public final class Waiting {
             words = warmUp(ends.values(), children, busy);
             for (int round = 0; round < ROUNDS; round++) {
                 for (var entry : ends.entrySet()) {
-                    go(busy);
+                    busy.go();
                     found.computeIfAbsent(entry.getKey(), _ -> new ArrayList<>())
                             .add(entry.getValue().exchange(SECONDS));
-                    left.computeIfAbsent(entry.getKey(), _ -> new ArrayList<>()).add(stop(busy));
+                    left.computeIfAbsent(entry.getKey(), _ -> new ArrayList<>()).add(busy.stop());
                 }
             }
         } finally {
             children.forEach(Child::close);
-            busy.forEach(Child::close);
         }
         print(regime);
     }
 
     /// Measures until all figures are stable, and their compilers have little to do. Returns a description.
-    private static String warmUp(Collection<Ends> ends, List<Child> children, List<Child> busy) throws Exception {
+    private static String warmUp(Collection<Ends> ends, List<Child> children, Neighbours busy) throws Exception {
         var steady = new Steady(ends.size(), WARM_UP_NANOS_MAX);
         long start = System.nanoTime();
         boolean over = false;
         while (!over) {
             var figures = new ArrayList<Double>();
             for (Ends each : ends) {
-                go(busy);
+                busy.go();
                 figures.add(each.exchange(WARM_UP_SECONDS).p50());
-                double _ = stop(busy);
+                double _ = busy.stop();
             }
             long compiled = 0;
             for (Child child : children) {
@@ -148,22 +142,6 @@ public final class Waiting {
             throw new Child.Failed("no latency");
         }
         return latency;
-    }
-
-    private static void go(List<Child> busy) throws Exception {
-        for (Child child : busy) {
-            Worker.order(child, "go");
-            Worker.answer(child, JsonNode.class);
-        }
-    }
-
-    private static double stop(List<Child> busy) throws Exception {
-        double sum = 0;
-        for (Child child : busy) {
-            Worker.order(child, "stop");
-            sum += Worker.answer(child, JsonNode.class).get("steps").doubleValue();
-        }
-        return sum;
     }
 
     private void print(String regime) {

@@ -54,6 +54,22 @@ class GoalsTest {
         assertThat(goals().unknown).hasSize(23).contains("8-byte WRITEs in batches");
     }
 
+    @Test
+    void besideOthersItCountsWhatGetsDone() {
+        String jdk = NioBench.JDK + NioPair.ECHO;
+        String shm = NioBench.SHM + NioPair.ECHO;
+        entries.add(entry(jdk, 16, roundTrips(900), roundTrips(1_000), roundTrips(3_000)));
+        entries.add(entry(shm, 16, roundTrips(2_000), roundTrips(660), roundTrips(600)));
+        bandwidth(NioBench.JDK + NioPair.STREAM, Bench.LARGE, 300);
+        bandwidth(NioBench.SHM + NioPair.STREAM, Bench.LARGE, 210);
+
+        assertThat(Goals.underNioBesideOthers(entries).known)
+                .extracting(Goal::value, Goal::reached)
+                .containsExactly(
+                        org.assertj.core.groups.Tuple.tuple(0.66, false),
+                        org.assertj.core.groups.Tuple.tuple(0.7, true));
+    }
+
     private Goals goals() {
         return Goals.overLoopback(entries, new Costs());
     }
@@ -68,6 +84,10 @@ class GoalsTest {
 
     private void rate(String series, double value) {
         entries.add(entry(series, Bench.SMALL, new Result(series, Bench.SMALL, 1, null, value, null)));
+    }
+
+    private static Result roundTrips(long count) {
+        return new Result(null, 16, count, null, null, new Latency(1, 5, 10, 20, 30));
     }
 
     private static Result latency(double median) {
