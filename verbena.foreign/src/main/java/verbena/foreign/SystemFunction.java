@@ -52,6 +52,11 @@ public final class SystemFunction {
         return new SystemFunction(LINKER.defaultLookup().findOrThrow(name));
     }
 
+    /// One at an address of this process, of the same shape.
+    public static SystemFunction at(long address) {
+        return new SystemFunction(MemorySegment.ofAddress(address));
+    }
+
     public long call(long a) {
         return call(a, 0, 0, 0, 0, 0);
     }

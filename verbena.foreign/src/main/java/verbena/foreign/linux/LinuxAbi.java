@@ -195,6 +195,7 @@ public final class LinuxAbi {
     public static final int MFD_ALLOW_SEALING = 2;
     public static final int PROT_READ = 1;
     public static final int PROT_WRITE = 2;
+    public static final int PROT_EXEC = 4;
     public static final int MAP_SHARED = 1;
     public static final int MAP_PRIVATE = 2;
     public static final int MAP_ANONYMOUS = 0x20;

@@ -116,7 +116,7 @@ public final class Grants {
         private static final int BYTES = 64;
         private static final VarHandle LONGS = ValueLayout.JAVA_LONG.varHandle();
 
-        private static final ThreadLocal<DirectCopy> COPY = ThreadLocal.withInitial(DirectCopy::new);
+        private static final ThreadLocal<DirectCopy> COPY = ThreadLocal.withInitial(() -> new DirectCopy(() -> 0));
         private static final MemoryTable TABLE = new MemoryTable(new SplittableRandom(1), 4, () -> 0);
         private static final SendRequest REQUEST = request();
 
@@ -134,7 +134,7 @@ public final class Grants {
 
         @Actor
         public void asker() {
-            var _ = COPY.get().execute(REQUEST, DOMAIN, TABLE, target, 0, 0);
+            var _ = COPY.get().execute(REQUEST, DOMAIN, TABLE, target, 0, 0, new CopyChoice());
         }
 
         @Actor

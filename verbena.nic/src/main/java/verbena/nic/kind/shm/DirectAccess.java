@@ -27,7 +27,7 @@ final class DirectAccess implements Neighbours.Listener {
     /// Bits of a queue pair number below the slot.
     private static final int SLOT_SHIFT = 16;
 
-    final DirectCopy copy = new DirectCopy();
+    final DirectCopy copy;
     /// Made when it is needed: many devices never do.
     private @Nullable ProcessCopy processCopy;
 
@@ -51,6 +51,7 @@ final class DirectAccess implements Neighbours.Listener {
         this.neighbours = neighbours;
         this.files = files;
         this.clock = clock;
+        this.copy = new DirectCopy(clock);
         this.given = new GrantsGiven(neighbours, files, memory, random);
         memory.watch(given);
     }

@@ -4,6 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
+import java.util.function.LongSupplier;
+import verbena.foreign.linux.StreamingStores;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.SendRequest;
@@ -15,9 +18,15 @@ import verbena.verbs.spi.SendOperation;
 ///
 /// Programs wait for the last bytes of a WRITE: these are stored after all others, and where alignment allows it, all
 /// at once. So are 1, 2, 4 or 8 bytes.
+///
+/// A long WRITE may pass the caches ([CopyChoice]). Its bytes are gathered piece by piece where nothing can happen to
+/// them, and stored from there.
 final class DirectCopy {
     /// What is copied in one call, at most.
     static final int PIECE_BYTES = 1 << 20;
+
+    /// What is gathered before it is stored past the caches: well within the smallest cache.
+    private static final int STAGE_BYTES = 8 << 10;
 
     private static final int WORD_BYTES = Long.BYTES;
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
@@ -30,7 +39,14 @@ final class DirectCopy {
 
     /// What is stored or loaded at once.
     private final MemorySegment word = Arena.ofAuto().allocate(WORD_BYTES, WORD_BYTES);
+    private final MemorySegment stage = Arena.ofAuto().allocate(STAGE_BYTES, StreamingStores.UNIT);
+    private final LongSupplier clock;
     private long done;
+
+    /// @param clock nanoseconds, monotonic
+    DirectCopy(LongSupplier clock) {
+        this.clock = clock;
+    }
 
     /// How many bytes of the request are done, after [Progress#MORE].
     long done() {
@@ -42,11 +58,19 @@ final class DirectCopy {
     /// @param domain whose regions the request names
     /// @param peer memory of the peer, within which the request lies
     /// @param at where in `peer` it begins
-    Progress execute(SendRequest request, int domain, MemoryTable memory, MemorySegment peer, long at, long from) {
+    /// @param choice of the peer's memory
+    Progress execute(
+            SendRequest request,
+            int domain,
+            MemoryTable memory,
+            MemorySegment peer,
+            long at,
+            long from,
+            CopyChoice choice) {
         done = from;
         try {
             return switch (request.operation) {
-                case WRITE, WRITE_WITH_IMMEDIATE -> write(request, domain, memory, peer, at);
+                case WRITE, WRITE_WITH_IMMEDIATE -> write(request, domain, memory, peer, at, choice);
                 case READ -> read(request, domain, memory, peer, at);
                 case FETCH_ADD, COMPARE_SWAP -> atomic(request, domain, memory, peer, at);
                 case ATOMIC_WRITE -> atomicWrite(request, peer, at);
@@ -61,12 +85,13 @@ final class DirectCopy {
         }
     }
 
-    private Progress write(SendRequest request, int domain, MemoryTable memory, MemorySegment peer, long at) {
+    private Progress write(
+            SendRequest request, int domain, MemoryTable memory, MemorySegment peer, long at, CopyChoice choice) {
         int last = (int) Math.min(WORD_BYTES, request.bytes());
         long before = request.bytes() - last;
         if (done < before) {
             int bytes = (int) Math.min(PIECE_BYTES, before - done);
-            if (!gather(request, domain, memory, done, peer, at + done, bytes)) {
+            if (!carry(request, domain, memory, peer, at, bytes, choice)) {
                 return Progress.BY_PACKETS;
             }
             done += bytes;
@@ -80,6 +105,46 @@ final class DirectCopy {
         }
         store(peer, at + before, last);
         return Progress.DONE;
+    }
+
+    /// Carries so many bytes, from `done` on.
+    private boolean carry(
+            SendRequest request,
+            int domain,
+            MemoryTable memory,
+            MemorySegment peer,
+            long at,
+            int bytes,
+            CopyChoice choice) {
+        if (bytes < CopyChoice.BYTES_MIN || peer.isReadOnly() || !StreamingStores.areThere()) {
+            return gather(request, domain, memory, done, peer, at + done, bytes);
+        }
+        boolean isTimed = choice.isTimed();
+        long start = isTimed ? clock.getAsLong() : 0;
+        boolean isCarried = choice.isPast()
+                ? gatherPastCaches(request, domain, memory, done, peer, at + done, bytes)
+                : gather(request, domain, memory, done, peer, at + done, bytes);
+        if (isTimed) {
+            choice.timed(bytes, clock.getAsLong() - start);
+        }
+        return isCarried;
+    }
+
+    /// What lies before the first whole unit, and behind the last one, goes by ordinary stores.
+    private boolean gatherPastCaches(
+            SendRequest request, int domain, MemoryTable memory, long from, MemorySegment to, long at, int bytes) {
+        long address = to.address() + Objects.checkFromIndexSize(at, bytes, to.byteSize());
+        int before = (int) (-address & StreamingStores.UNIT - 1);
+        int end = before + (bytes - before & -StreamingStores.UNIT);
+        for (int i = before; i < end; i += STAGE_BYTES) {
+            int piece = Math.min(STAGE_BYTES, end - i);
+            if (!gather(request, domain, memory, from + i, stage, 0, piece)) {
+                return false;
+            }
+            StreamingStores.copy(stage, address + i, piece);
+        }
+        return gather(request, domain, memory, from, to, at, before)
+                && gather(request, domain, memory, from + end, to, at + end, bytes - end);
     }
 
     private static boolean gather(

@@ -135,7 +135,8 @@ final class GrantsHeld implements PeerMemory {
     private Progress useMapped(Grant grant, SendRequest request, MemoryTable memory) {
         DirectCopy copy = access.copy;
         long offset = grant.offset(request.remoteAddress);
-        Progress progress = copy.execute(request, parameters.protectionDomain, memory, grant.memory(), offset, done);
+        Progress progress =
+                copy.execute(request, parameters.protectionDomain, memory, grant.memory(), offset, done, grant.copies);
         done = copy.done();
         return progress;
     }

@@ -131,6 +131,50 @@ class DirectCopyTest extends TwoProcesses {
                 .isEqualTo(-1);
     }
 
+    /// A choice whose next copy passes the caches.
+    private static CopyChoice pastCaches() {
+        var choice = new CopyChoice();
+        while (!choice.isPast()) {
+            if (choice.isTimed()) {
+                choice.timed(1, 1);
+            }
+        }
+        return choice;
+    }
+
+    /// At all alignments, of entries that do not end where units do.
+    @Test
+    void longWritesMayPassTheCaches() {
+        var copy = new DirectCopy(() -> 0);
+        MemorySegment there = remote.memory();
+        for (int bytes : new int[] {CopyChoice.BYTES_MIN + 8, 20_000, 64 << 10}) {
+            for (int at = 64; at < 64 + 128; at += 5) {
+                there.fill((byte) 0);
+                SendRequest request =
+                        qa.request(SendOperation.WRITE, local, remote, at, 0).request();
+                request.scatter.clear();
+                request.scatter.add(local.key(), local.iova() + 3, 4_001);
+                request.scatter.add(local.key(), local.iova() + 3 + 4_001, bytes - 4_001);
+                assertThat(copy.execute(request, SharedHost.DOMAIN, a.memory, there, at, 0, pastCaches()))
+                        .isEqualTo(Progress.DONE);
+                assertThat(there.asSlice(at, bytes).mismatch(local.memory().asSlice(3, bytes)))
+                        .isEqualTo(-1);
+                assertThat(there.get(ValueLayout.JAVA_BYTE, at - 1)).isZero();
+                assertThat(there.get(ValueLayout.JAVA_BYTE, at + bytes)).isZero();
+            }
+        }
+    }
+
+    /// A hostile peer may grant a right that the mapping has not.
+    @Test
+    void memoryThatIsMappedForReadingIsNotWrittenPastTheCaches() {
+        SendRequest request =
+                qa.request(SendOperation.WRITE, local, remote, 0, 64 << 10).request();
+        MemorySegment there = remote.memory().asReadOnly();
+        assertThat(new DirectCopy(() -> 0).execute(request, SharedHost.DOMAIN, a.memory, there, 0, 0, pastCaches()))
+                .isEqualTo(Progress.BY_PACKETS);
+    }
+
     @Test
     void aGrantThatEndsInTheMiddleDeclinesAndTheNextTryBeginsAtTheBeginning() {
         int bytes = 2 * DirectCopy.PIECE_BYTES;
