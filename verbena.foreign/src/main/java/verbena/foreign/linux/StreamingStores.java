@@ -8,9 +8,8 @@ import verbena.foreign.Memory;
 import verbena.foreign.SystemFunction;
 
 /// Copies by stores that pass the caches (MOVNTDQ; Intel SDM volume 1, 10.4.6.2, "non-temporal"). An ordinary store
-/// first
-/// fetches the line of memory that it changes. Where another processor has read that line last, the fetch takes longer
-/// than all else. A store that passes the caches fetches nothing. The next reader takes the bytes from memory.
+/// first fetches the line of memory that it changes. Where another processor has read that line last, the fetch takes
+/// longer than all else. A store that passes the caches fetches nothing. The next reader takes the bytes from memory.
 ///
 /// Neither Java nor the C library offers such stores, so the loop is here as machine code. A virtual machine makes code
 /// at run time itself, so a system that runs one lets this be run. Any thread.
