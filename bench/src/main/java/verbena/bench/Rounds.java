@@ -14,6 +14,8 @@ final class Rounds {
     private static final double WARM_UP_SECONDS = 0.2;
     /// A user is waiting, and on a busy machine the figures never become stable.
     private static final long WARM_UP_NANOS_MAX = 60_000_000_000L;
+    /// The same for each figure, where there are many: the compilers of each program need a few seconds.
+    private static final long WARM_UP_NANOS_MAX_EACH = 5_000_000_000L;
 
     final List<Entry> entries = new ArrayList<>();
     /// The entries of contenders that get faster while they run.
@@ -68,7 +70,7 @@ final class Rounds {
             return;
         }
         List<Entry> all = List.copyOf(warming);
-        var steady = new Steady(all.size(), WARM_UP_NANOS_MAX);
+        var steady = new Steady(all.size(), Math.max(WARM_UP_NANOS_MAX, all.size() * WARM_UP_NANOS_MAX_EACH));
         do {
             measureAll("warming up", warming, WARM_UP_SECONDS, false);
         } while (!warming.isEmpty()
