@@ -33,7 +33,7 @@ train() { # FOLDER
     --module verbena.tools/verbena.tools.Verbena train || rm -f "$at/lib/verbena.aot"
   if [ -f "$at/lib/librdmacm.so.1" ] && [ -f /usr/include/rdma/rdma_verbs.h ]; then
     cc -O1 -o "$at/train" "$home/dist/train.c" -L"$at/lib" -l:librdmacm.so.1 -l:libibverbs.so.1 -lpthread \
-      && LD_LIBRARY_PATH="$at/lib" VERBENA_DEVICES=rocev2 VERBENA_AOT_CACHE="" \
+      && LD_LIBRARY_PATH="$at/lib" VERBENA_AOT_CACHE="" \
         VERBENA_JVM_OPTIONS="-XX:AOTCacheOutput=$at/lib/run.aot" "$at/train" || rm -f "$at/lib/run.aot"
     rm -f "$at/train"
   fi

@@ -22,6 +22,8 @@ import verbena.verbs.TransportType;
 /// @param number place in the list, the same in all processes with the same `VERBENA_DEVICES`
 record DeviceHandle(long pointer, Device device, String name, int number) {
     private static final Map<String, DeviceHandle> KNOWN = new HashMap<>();
+    /// How many of them there are; some have two names. With [#KNOWN].
+    private static int count;
     /// Only that thread looks here.
     private static final Map<String, Context> SHARED = new HashMap<>();
 
@@ -99,8 +101,7 @@ record DeviceHandle(long pointer, Device device, String name, int number) {
         synchronized (KNOWN) {
             DeviceHandle known = KNOWN.get(device.name());
             if (known == null) {
-                long number = KNOWN.values().stream().distinct().count();
-                known = create(device.name(), withAddress(device), (int) number);
+                known = create(device.name(), withAddress(device), count++);
                 KNOWN.put(device.name(), known);
                 KNOWN.putIfAbsent(known.device.name(), known); // as its context calls it
             }

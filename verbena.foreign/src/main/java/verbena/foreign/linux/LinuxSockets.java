@@ -59,21 +59,35 @@ public final class LinuxSockets {
     private static final SystemFunction IOCTL = SystemFunction.named("ioctl");
     private static final SystemFunction SENDMMSG_ERRNO = SystemFunction.named("sendmmsg");
 
-    // Those of the packet path keep the segments alive that they are passed.
-    private static final MethodHandle SENDMMSG = linked("sendmmsg", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
-    private static final MethodHandle RECVMMSG =
-            linked("recvmmsg", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT, POINTER);
-    private static final MethodHandle PPOLL = linked("ppoll", JAVA_INT, POINTER, JAVA_LONG, POINTER, POINTER);
-    private static final MethodHandle EPOLL_WAIT =
-            linked("epoll_wait", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
+    // Those of the packet path keep the segments alive that they are passed. Each is linked when it is first needed:
+    // that
+    // takes 5 to 10 ms in a cold virtual machine, and a program that only asks for devices needs none of them.
+
     private static final FunctionDescriptor SENDMSG_SHAPE =
             FunctionDescriptor.of(JAVA_LONG, JAVA_INT, POINTER, JAVA_INT, POINTER, POINTER, POINTER);
-    // With three more arguments than the function has, which the calling conventions of x86-64 and aarch64 pass
-    // in registers that it does not look at: a segment that is passed stays alive until the call returns, and those
-    // that an iovec names are not.
-    private static final MethodHandle SENDMSG = LINKER.downcallHandle(symbol("sendmsg"), SENDMSG_SHAPE);
 
-    /// What streams need as well; linked when there is one. READV has one more argument, as SENDMSG has.
+    private static final class OfDatagrams {
+        static final MethodHandle SENDMMSG = linked("sendmmsg", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
+        static final MethodHandle RECVMMSG =
+                linked("recvmmsg", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT, POINTER);
+    }
+
+    private static final class OfSleep {
+        static final MethodHandle PPOLL = linked("ppoll", JAVA_INT, POINTER, JAVA_LONG, POINTER, POINTER);
+    }
+
+    private static final class OfEvents {
+        static final MethodHandle EPOLL_WAIT = linked("epoll_wait", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
+    }
+
+    private static final class OfMessages {
+        // With three more arguments than the function has, which the calling conventions of x86-64 and aarch64 pass
+        // in registers that it does not look at: a segment that is passed stays alive until the call returns, and those
+        // that an iovec names are not.
+        static final MethodHandle SENDMSG = LINKER.downcallHandle(symbol("sendmsg"), SENDMSG_SHAPE);
+    }
+
+    /// What streams need as well. READV has one more argument, as SENDMSG has.
     private static final class OfStreams {
         static final MethodHandle READV = linked("readv", JAVA_LONG, JAVA_INT, POINTER, JAVA_INT, POINTER);
         static final MethodHandle SENDMSG_ERRNO =
@@ -163,7 +177,7 @@ public final class LinuxSockets {
     /// How many bytes of what a `struct msghdr` gathers were taken. The three segments stay alive meanwhile.
     public long sendGathered(int fd, MemorySegment msghdr, MemorySegment a, MemorySegment b, MemorySegment c) {
         try {
-            long sent = (long) SENDMSG.invokeExact(fd, msghdr, LinuxAbi.MSG_NOSIGNAL, a, b, c);
+            long sent = (long) OfMessages.SENDMSG.invokeExact(fd, msghdr, LinuxAbi.MSG_NOSIGNAL, a, b, c);
             if (sent >= 0) {
                 return sent;
             }
@@ -229,7 +243,7 @@ public final class LinuxSockets {
     /// How many of a set are ready now; what was to be told of them is in `events`.
     public static int ready(int watcher, MemorySegment events, int count) {
         try {
-            return (int) EPOLL_WAIT.invokeExact(watcher, events, count, 0);
+            return (int) OfEvents.EPOLL_WAIT.invokeExact(watcher, events, count, 0);
         } catch (Throwable e) {
             throw impossible(e);
         }
@@ -267,7 +281,7 @@ public final class LinuxSockets {
         try {
             int sent = count == 1
                     ? sendMessage(fd, mmsghdrs)
-                    : (int) SENDMMSG.invokeExact(fd, mmsghdrs, count, LinuxAbi.MSG_NOSIGNAL);
+                    : (int) OfDatagrams.SENDMMSG.invokeExact(fd, mmsghdrs, count, LinuxAbi.MSG_NOSIGNAL);
             // Nothing was sent: asking again, this time for the reason, does no harm, also when it now succeeds.
             return sent >= 0
                     ? sent
@@ -280,14 +294,14 @@ public final class LinuxSockets {
     /// Sends one, which is faster by some hundredths. A `struct mmsghdr` begins with its `struct msghdr`.
     private static int sendMessage(int fd, MemorySegment msghdr) throws Throwable {
         MemorySegment none = MemorySegment.NULL;
-        return (long) SENDMSG.invokeExact(fd, msghdr, LinuxAbi.MSG_NOSIGNAL, none, none, none) < 0 ? -1 : 1;
+        return (long) OfMessages.SENDMSG.invokeExact(fd, msghdr, LinuxAbi.MSG_NOSIGNAL, none, none, none) < 0 ? -1 : 1;
     }
 
     /// How many messages were received; -1 when there was nothing, or an error, which the call has taken off the
     /// socket.
     public static int receiveMessages(int fd, MemorySegment mmsghdrs, int count) {
         try {
-            return (int) RECVMMSG.invokeExact(fd, mmsghdrs, count, 0, MemorySegment.NULL);
+            return (int) OfDatagrams.RECVMMSG.invokeExact(fd, mmsghdrs, count, 0, MemorySegment.NULL);
         } catch (Throwable e) {
             throw impossible(e);
         }
@@ -297,7 +311,7 @@ public final class LinuxSockets {
     /// [MemorySegment#NULL] for no limit.
     public static int poll(MemorySegment pollfds, int count, MemorySegment timeout) {
         try {
-            return (int) PPOLL.invokeExact(pollfds, (long) count, timeout, MemorySegment.NULL);
+            return (int) OfSleep.PPOLL.invokeExact(pollfds, (long) count, timeout, MemorySegment.NULL);
         } catch (Throwable e) {
             throw impossible(e);
         }

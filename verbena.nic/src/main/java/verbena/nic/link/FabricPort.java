@@ -3,6 +3,7 @@ package verbena.nic.link;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,6 +52,9 @@ public record FabricPort(
     /// The ports of the fabric of this user, in the order of its adapters; empty when there is no fabric.
     public static List<FabricPort> all(Path place) {
         var ports = new ArrayList<FabricPort>();
+        if (!Files.exists(place)) {
+            return ports; // most often: this asks the system once
+        }
         try (Arena arena = Arena.ofShared()) {
             var linux = new LinuxSockets(arena);
             int fd = FabricSocket.connect(linux, place);
