@@ -10,8 +10,8 @@ public final class Providers {
     /// class loader. That one is the program's, and may do anything: Spark's fetches classes over a connection, and
     /// the thread that makes this connection must not wait for it. Each provider is loaded when it is come to.
     ///
-    /// Where all code is in modules, the modules are asked alone. A class loader would look into each of their files
-    /// once more, for a list that only a class path needs.
+    /// Where all code is in modules, the modules are asked alone. A class loader would look into each of their
+    /// files once more, for a list that only a class path needs.
     public static ServiceLoader<Provider> all() {
         ModuleLayer layer = Providers.class.getModule().getLayer();
         if (layer != null && System.getProperty("java.class.path", "").isEmpty()) {
