@@ -104,7 +104,7 @@ final class Goals {
                     goals.find(NioBench.JDK + NioPair.ECHO, size),
                     "shm, Netty echo, " + Table.size(size) + ", 99.9 %, over the JDK's");
         }
-        goals.overTheJdks(NIO_STREAM);
+        goals.streamOverTheJdks(NIO_STREAM);
         return goals;
     }
 
@@ -120,11 +120,11 @@ final class Goals {
                     goals.find(NioBench.JDK + NioPair.ECHO, size),
                     "shm, Netty echo, " + Table.size(size) + ", round trips, over the JDK's");
         }
-        goals.overTheJdks(NIO_BESIDE_OTHERS);
+        goals.streamOverTheJdks(NIO_BESIDE_OTHERS);
         return goals;
     }
 
-    private void overTheJdks(double limit) {
+    private void streamOverTheJdks(double limit) {
         ratio(
                 limit,
                 false,

@@ -22,8 +22,6 @@ import verbena.verbs.TransportType;
 /// @param number place in the list, the same in all processes with the same `VERBENA_DEVICES`
 record DeviceHandle(long pointer, Device device, String name, int number) {
     private static final Map<String, DeviceHandle> KNOWN = new HashMap<>();
-    /// How many of them there are; some have two names. With [#KNOWN].
-    private static int count;
     /// Only that thread looks here.
     private static final Map<String, Context> SHARED = new HashMap<>();
 
@@ -101,7 +99,12 @@ record DeviceHandle(long pointer, Device device, String name, int number) {
         synchronized (KNOWN) {
             DeviceHandle known = KNOWN.get(device.name());
             if (known == null) {
-                known = create(device.name(), withAddress(device), count++);
+                // By their numbers: hash codes of records are linked at the first call, which takes 20 ms at the start.
+                long others = KNOWN.values().stream()
+                        .mapToInt(DeviceHandle::number)
+                        .distinct()
+                        .count();
+                known = create(device.name(), withAddress(device), (int) others);
                 KNOWN.put(device.name(), known);
                 KNOWN.putIfAbsent(known.device.name(), known); // as its context calls it
             }

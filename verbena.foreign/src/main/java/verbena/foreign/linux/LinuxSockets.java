@@ -59,9 +59,8 @@ public final class LinuxSockets {
     private static final SystemFunction IOCTL = SystemFunction.named("ioctl");
     private static final SystemFunction SENDMMSG_ERRNO = SystemFunction.named("sendmmsg");
 
-    // Those of the packet path keep the segments alive that they are passed. Each is linked when it is first needed:
-    // that
-    // takes 5 to 10 ms in a cold virtual machine, and a program that only asks for devices needs none of them.
+    // Those of the packet path keep the segments alive that they are passed. Each is linked when it is first needed.
+    // That takes 5 to 10 ms in a cold virtual machine, and a program that only asks for devices needs none of them.
 
     private static final FunctionDescriptor SENDMSG_SHAPE =
             FunctionDescriptor.of(JAVA_LONG, JAVA_INT, POINTER, JAVA_INT, POINTER, POINTER, POINTER);

@@ -36,7 +36,7 @@ public final class StreamingStores {
             + "c3"; //                 ret
 
     private static final int EXECUTABLE = LinuxAbi.PROT_READ | LinuxAbi.PROT_EXEC;
-    private static final long CODE_BYTES = 64 << 10; // at least a page of any kernel
+    private static final long CODE_BYTES = 4 << 10; // a page of x86-64
 
     private static final class Holder {
         static final @Nullable SystemFunction COPY = make();
@@ -81,7 +81,8 @@ public final class StreamingStores {
     /// @param to begins at a multiple of [#UNIT]
     public static void copy(MemorySegment from, long to, long bytes) {
         SystemFunction function = Holder.COPY;
-        if (function == null || bytes <= 0 || bytes > from.byteSize() || ((to | bytes) & UNIT - 1) != 0) {
+        boolean fits = from.isNative() && bytes > 0 && bytes <= from.byteSize() && ((to | bytes) & UNIT - 1) == 0;
+        if (function == null || !fits) {
             throw new IllegalArgumentException("copy: " + bytes + " bytes to 0x" + Long.toHexString(to));
         }
         long _ = function.call(from.address(), to, bytes);

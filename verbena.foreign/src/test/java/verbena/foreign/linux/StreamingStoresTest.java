@@ -49,4 +49,11 @@ class StreamingStoresTest {
                     .isInstanceOf(IllegalArgumentException.class);
         }
     }
+
+    /// The address of such memory is an offset in an array.
+    @Test
+    void memoryOfTheHeapIsRefused() {
+        assertThatThrownBy(() -> StreamingStores.copy(MemorySegment.ofArray(new long[8]), to.address(), 64))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
 }

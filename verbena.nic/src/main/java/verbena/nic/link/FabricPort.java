@@ -53,7 +53,7 @@ public record FabricPort(
     public static List<FabricPort> all(Path place) {
         var ports = new ArrayList<FabricPort>();
         if (!Files.exists(place)) {
-            return ports; // most often: this asks the system once
+            return ports; // most often; no function of C has to be linked to see it
         }
         try (Arena arena = Arena.ofShared()) {
             var linux = new LinuxSockets(arena);

@@ -27,13 +27,13 @@ final class CopyChoice {
     private double chosen;
     private double other;
 
-    /// Whether the next copy passes the caches.
+    /// Whether the copy that was begun passes the caches.
     boolean isPast() {
         return isPast != samples >= SAMPLES;
     }
 
-    /// Whether the next copy is timed. Otherwise it counts here.
-    boolean isTimed() {
+    /// Begins a copy; returns whether it is to be [timed][#timed].
+    boolean begin() {
         if (left > 0) {
             left--;
             return false;
@@ -41,7 +41,7 @@ final class CopyChoice {
         return true;
     }
 
-    /// A copy was timed.
+    /// The copy that was begun is done.
     void timed(long bytes, long nanos) {
         double perByte = (double) nanos / bytes;
         if (samples < SAMPLES) {

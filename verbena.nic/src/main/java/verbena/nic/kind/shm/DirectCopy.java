@@ -119,12 +119,12 @@ final class DirectCopy {
         if (bytes < CopyChoice.BYTES_MIN || peer.isReadOnly() || !StreamingStores.areThere()) {
             return gather(request, domain, memory, done, peer, at + done, bytes);
         }
-        boolean isTimed = choice.isTimed();
+        boolean isTimed = choice.begin();
         long start = isTimed ? clock.getAsLong() : 0;
         boolean isCarried = choice.isPast()
                 ? gatherPastCaches(request, domain, memory, done, peer, at + done, bytes)
                 : gather(request, domain, memory, done, peer, at + done, bytes);
-        if (isTimed) {
+        if (isTimed && isCarried) {
             choice.timed(bytes, clock.getAsLong() - start);
         }
         return isCarried;

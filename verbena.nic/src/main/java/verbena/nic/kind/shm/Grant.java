@@ -9,6 +9,7 @@ import verbena.verbs.spi.SendOperation;
 /// For the owner of the engine; used again for other keys.
 final class Grant {
     final int rkey;
+    /// How copies to its memory are made.
     final CopyChoice copies = new CopyChoice();
     /// Whether it was used since its place was last looked at.
     boolean isUsed;

@@ -13,7 +13,7 @@ class CopyChoiceTest {
     private int copies(int count) {
         int passed = 0;
         for (int i = 0; i < count; i++) {
-            boolean isTimed = choice.isTimed();
+            boolean isTimed = choice.begin();
             boolean isPast = choice.isPast();
             passed += isPast ? 1 : 0;
             if (isTimed) {
@@ -68,7 +68,7 @@ class CopyChoiceTest {
         past = 90;
         int _ = copies(CopyChoice.PAUSE_MIN);
         for (int i = 0; i < 2 * CopyChoice.SAMPLES; i++) {
-            assertThat(choice.isTimed()).isTrue();
+            assertThat(choice.begin()).isTrue();
             choice.timed(64 << 10, i == 1 ? 1_000_000 : 100);
         }
         assertThat(copies(CopyChoice.PAUSE_MIN)).isZero();

@@ -135,7 +135,7 @@ class DirectCopyTest extends TwoProcesses {
     private static CopyChoice pastCaches() {
         var choice = new CopyChoice();
         while (!choice.isPast()) {
-            if (choice.isTimed()) {
+            if (choice.begin()) {
                 choice.timed(1, 1);
             }
         }
@@ -163,6 +163,30 @@ class DirectCopyTest extends TwoProcesses {
                 assertThat(there.get(ValueLayout.JAVA_BYTE, at + bytes)).isZero();
             }
         }
+    }
+
+    /// It ends early, and would look fast.
+    @Test
+    void aCopyThatFailsIsNoSample() {
+        var choice = new CopyChoice();
+        var copy = new DirectCopy(() -> 0);
+        SendRequest failing =
+                qa.request(SendOperation.WRITE, local, remote, 0, 64 << 10).request();
+        SendRequest working =
+                qa.request(SendOperation.WRITE, local, remote, 0, 64 << 10).request();
+        failing.scatter.clear();
+        failing.scatter.add(~local.key(), local.iova(), 64 << 10);
+        for (int i = 0; i < CopyChoice.PAUSE_MIN; i++) {
+            assertThat(choice.begin()).isFalse();
+        }
+        for (int i = 0; i < CopyChoice.SAMPLES; i++) {
+            assertThat(copy.execute(failing, SharedHost.DOMAIN, a.memory, remote.memory(), 0, 0, choice))
+                    .isEqualTo(Progress.BY_PACKETS);
+            assertThat(choice.isPast()).isFalse();
+            assertThat(copy.execute(working, SharedHost.DOMAIN, a.memory, remote.memory(), 0, 0, choice))
+                    .isEqualTo(Progress.DONE);
+        }
+        assertThat(choice.isPast()).isTrue();
     }
 
     /// A hostile peer may grant a right that the mapping has not.
