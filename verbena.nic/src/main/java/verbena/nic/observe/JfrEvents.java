@@ -4,6 +4,7 @@ import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
+import jdk.jfr.EventType;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
@@ -325,8 +326,16 @@ public final class JfrEvents {
         String reason;
     }
 
+    /// The kinds of events that packets cause. They are asked before an event is made, because a repair allocates
+    /// nothing while nobody records it.
+    private static final class Kinds {
+        private static final EventType REPEATED = EventType.getEventType(Repeated.class);
+        private static final EventType NOT_READY = EventType.getEventType(NotReady.class);
+        private static final EventType FAILED = EventType.getEventType(Failed.class);
+    }
+
     public static void retransmission(ObservedQueuePair queuePair, Retransmission why, int psn, int retriesLeft) {
-        if (isOn()) {
+        if (isOn() && Kinds.REPEATED.isEnabled()) {
             var event = new Repeated();
             if (event.shouldCommit()) {
                 event.of(queuePair);
@@ -340,7 +349,7 @@ public final class JfrEvents {
     }
 
     public static void rnrNak(ObservedQueuePair queuePair, int psn, long waitNanos, int retriesLeft) {
-        if (isOn()) {
+        if (isOn() && Kinds.NOT_READY.isEnabled()) {
             var event = new NotReady();
             if (event.shouldCommit()) {
                 event.of(queuePair);
@@ -355,7 +364,7 @@ public final class JfrEvents {
 
     public static void error(
             ObservedQueuePair queuePair, long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {
-        if (isOn()) {
+        if (isOn() && Kinds.FAILED.isEnabled()) {
             var event = new Failed();
             if (event.shouldCommit()) {
                 event.of(queuePair);
