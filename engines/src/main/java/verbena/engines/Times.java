@@ -6,12 +6,12 @@ import java.util.SequencedMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/// Times of calls that a client makes one after the other, and figures as a line of text.
+/// Times of calls that a client makes one after the other, rates of batches, and figures as a line of text.
 public final class Times {
     private static final int SAMPLES_MAX = 2_000_000;
     private static final int FIRST_SECONDS = 5;
-    private static final int WARM_UP_SECONDS = 10;
-    private static final int SECONDS = 3;
+    private static final int WARM_UP_SECONDS = 20;
+    private static final int SECONDS = 5;
 
     private Times() {}
 
@@ -37,6 +37,23 @@ public final class Times {
         found.put(what + ", us", median(nanos, count));
         found.put(what + ", 99.9 %, us", nanos[(int) (count * 0.999)] / 1e3);
         found.put(what + ", first " + FIRST_SECONDS + " s, us", first);
+        return found;
+    }
+
+    /// Batches in the first seconds, then until the compilers have done most of their work, and then for some
+    /// seconds.
+    ///
+    /// @param what the name of the figures
+    /// @param size how much a batch brings
+    /// @return how much the last seconds' batches brought in a second, their median, and the first seconds' median
+    public static SequencedMap<String, Double> rate(String what, int size, Job job, Call batch) throws Exception {
+        long[] nanos = new long[SAMPLES_MAX];
+        double first = median(nanos, make(nanos, nanos(job, FIRST_SECONDS), batch));
+        int _ = make(nanos, nanos(job, WARM_UP_SECONDS), batch);
+        double last = median(nanos, make(nanos, nanos(job, SECONDS), batch));
+        var found = new LinkedHashMap<String, Double>();
+        found.put(what + ", a second", size / last * 1e6);
+        found.put(what + ", a second, first " + FIRST_SECONDS + " s", size / first * 1e6);
         return found;
     }
 

@@ -66,7 +66,7 @@ public class Echo implements Engine {
     public SequencedMap<String, Double> measure(InetSocketAddress server, Job job) throws Exception {
         try (SocketChannel connection = SocketChannel.open(server)) {
             var message = ByteBuffer.allocate(100);
-            return Times.measure("an echo", job, () -> {
+            Times.Call echo = () -> {
                 int _ = connection.write(message.clear());
                 message.clear();
                 while (message.hasRemaining()) {
@@ -74,7 +74,10 @@ public class Echo implements Engine {
                         throw new IOException("the server has closed the connection");
                     }
                 }
-            });
+            };
+            SequencedMap<String, Double> found = Times.measure("an echo", job, echo);
+            found.putAll(Times.rate("bytes", message.capacity(), job, echo));
+            return found;
         }
     }
 

@@ -84,9 +84,16 @@ class RunTest {
         for (Scene way : List.of(Scene.plain(), Scene.over("iwarp"))) {
             SequencedMap<String, Double> found = make(Echo.class, way).measure();
             assertThat(found.sequencedKeySet())
-                    .containsExactly("an echo, us", "an echo, 99.9 %, us", "an echo, first 5 s, us");
+                    .containsExactly(
+                            "an echo, us",
+                            "an echo, 99.9 %, us",
+                            "an echo, first 5 s, us",
+                            "bytes, a second",
+                            "bytes, a second, first 5 s");
             assertThat(found.get("an echo, us")).isPositive().isLessThanOrEqualTo(found.get("an echo, 99.9 %, us"));
             assertThat(found.get("an echo, first 5 s, us")).isPositive();
+            assertThat(found.get("bytes, a second")).isBetween(100.0, 1e11); // a message of 100 a second, and a memcpy
+            assertThat(found.get("bytes, a second, first 5 s")).isPositive();
         }
     }
 

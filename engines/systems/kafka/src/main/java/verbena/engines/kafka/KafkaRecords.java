@@ -157,8 +157,7 @@ public final class KafkaRecords implements Engine {
                 var producer = new KafkaProducer<>(soon, new LongSerializer(), new ByteArraySerializer())) {
             consumer.assign(List.of(partition));
             consumer.seekToBeginning(List.of(partition));
-            double _ = rate(at, consumer, records); // warms both up
-            found.put("records of 100 B a second, end to end", rate(at, consumer, records));
+            found.putAll(Times.rate("records of 100 B, end to end", records, job, () -> pass(at, consumer, records)));
             found.putAll(Times.measure("one record, end to end", job, () -> {
                 var _ = producer.send(new ProducerRecord<>(TOPIC, 0L, Job.pattern(VALUE, 0)));
                 await(consumer, 1);
@@ -167,14 +166,11 @@ public final class KafkaRecords implements Engine {
         return found;
     }
 
-    private static double rate(Map<String, Object> at, Consumer<Long, byte[]> consumer, int records) throws Exception {
-        long start = System.nanoTime();
+    private static void pass(Map<String, Object> at, Consumer<Long, byte[]> consumer, int records) throws Exception {
         var producing = new FutureTask<Void>(() -> produce(at, records), null);
         Thread.ofPlatform().daemon().start(producing);
         await(consumer, records);
-        double seconds = (System.nanoTime() - start) / 1e9;
         Void _ = producing.get(); // or its failure
-        return records / seconds;
     }
 
     /// Takes so many records.
