@@ -281,7 +281,7 @@ abstract sealed class OptionTable permits Options {
     @Option(
             names = "--warm-up",
             paramLabel = "SECONDS",
-            defaultValue = "3",
+            defaultValue = "6",
             description = "Warm up until the figures stand still, for so many seconds at most (default"
                     + " ${DEFAULT-VALUE}); 0: measure cold.")
     double warmUpSeconds;
