@@ -175,6 +175,7 @@ developer_spark-demo() {
     esac
     shift
   done
+  build_room verbena.nio "the agent"
   if ! build_spark; then
     return
   fi

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.apache.spark.package$;
 
 /// The same jobs with Spark's sort shuffle and with ours, over several devices and through faults. Compares
@@ -18,6 +20,16 @@ public final class SparkDemo {
     private static final Duration LIMIT = Duration.ofMinutes(6);
     private static final String JOBS = "sort,group,join,words,blocks,move,revenue,skew";
     private static final String ALL_BY_READ = "100 % by READ";
+    /// Jobs that run under the agent.
+    private static final String UNDER_THE_AGENT = "sort,group";
+    /// The driver and two executors.
+    private static final int PROCESSES = 3;
+    /// Executors end after the driver, and write their lines then.
+    private static final long SUMMARY_SECONDS = 20;
+    /// Of the bytes of Spark's channels, when all processes have the agent.
+    private static final double LEAST_SHARE = 0.99;
+
+    private static final Pattern COUNT = Pattern.compile("\\b(rdma|tcp)-(?:in|out)=(\\d+)");
 
     /// A run with our manager.
     ///
@@ -31,13 +43,15 @@ public final class SparkDemo {
     private final SparkRun spark;
     private final String records;
     private final String text;
+    private final Path agent;
     private int passed;
     private int failed;
 
-    private SparkDemo(SparkRun spark, String records, String text) {
+    private SparkDemo(SparkRun spark, String records, Path checkout) {
         this.spark = spark;
         this.records = records;
-        this.text = text;
+        this.text = checkout.resolve("docs").resolve("*.md").toString();
+        this.agent = checkout.resolve("verbena.nio/target/verbena-nio.jar");
     }
 
     /// Runs all of it; the status is 1 when something has failed.
@@ -48,10 +62,7 @@ public final class SparkDemo {
         boolean isSmall = args.length > 4 && args[4].equals("--small");
         var spark = new SparkRun(Path.of(args[0], "home"), Path.of(args[1]), args[2], LIMIT);
         spark.prepare();
-        var demo = new SparkDemo(
-                spark,
-                isSmall ? "40000" : "400000",
-                Path.of(args[3], "docs").resolve("*.md").toString());
+        var demo = new SparkDemo(spark, isSmall ? "40000" : "400000", Path.of(args[3]));
         boolean isGood = demo.run(isSmall);
         System.exit(isGood ? 0 : 1);
     }
@@ -59,7 +70,7 @@ public final class SparkDemo {
     private boolean run(boolean isSmall) throws IOException, InterruptedException {
         System.out.println("Spark " + package$.MODULE$.SPARK_VERSION() + ", two executors of one core each, " + records
                 + " records; jobs: " + JOBS);
-        SparkRun.Outcome sorted = application("sort", Map.of(), JOBS, "");
+        SparkRun.Outcome sorted = application("sort", Map.of(), "", JOBS, "");
         if (!judge("sort shuffle", sorted.trouble().isEmpty(), sorted.trouble())) {
             return false;
         }
@@ -67,6 +78,7 @@ public final class SparkDemo {
         for (Scenario scenario : scenarios(isSmall)) {
             judge(scenario, sorted);
         }
+        judgeAgent(sorted);
         System.out.println(passed + " passed, " + failed + " failed");
         return failed == 0;
     }
@@ -95,7 +107,9 @@ public final class SparkDemo {
         return scenarios;
     }
 
-    private SparkRun.Outcome application(String manager, Map<String, String> settings, String jobs, String kill)
+    /// @param javaOptions for all processes
+    private SparkRun.Outcome application(
+            String manager, Map<String, String> settings, String javaOptions, String jobs, String kill)
             throws IOException, InterruptedException {
         var all = new TreeMap<String, String>(settings);
         all.put("spark.shuffle.manager", manager);
@@ -103,7 +117,55 @@ public final class SparkDemo {
         if (!kill.isEmpty()) {
             arguments.add(kill);
         }
-        return spark.run(all, arguments);
+        return spark.run(all, javaOptions, arguments);
+    }
+
+    /// Spark's own shuffle, whose channels go by RDMA because the processes have the agent of `verbena.nio`.
+    private void judgeAgent(SparkRun.Outcome sorted) throws IOException, InterruptedException {
+        String name = "sort shuffle under the agent";
+        Path summary = spark.home().resolve("summary");
+        Files.deleteIfExists(summary);
+        String options = "-javaagent:" + agent + " -Dverbena.nio.summary=" + summary;
+        SparkRun.Outcome under = application("sort", Map.of(), options, UNDER_THE_AGENT, "");
+        if (!judge(name, under.trouble().isEmpty(), under.trouble())) {
+            return;
+        }
+        judgeResults(name, UNDER_THE_AGENT, under, sorted);
+        List<String> lines = lines(summary);
+        long rdma = bytes(lines, "rdma");
+        long tcp = bytes(lines, "tcp");
+        judge(
+                name + ": its bytes by RDMA",
+                lines.size() == PROCESSES && rdma > 0 && rdma >= LEAST_SHARE * (rdma + tcp),
+                rdma + " bytes by RDMA, " + tcp + " by TCP, in " + lines.size() + " processes");
+        System.out.printf(Locale.ROOT, "      %s: %,d of %,d bytes of channels by RDMA%n", name, rdma, rdma + tcp);
+    }
+
+    /// One line for each process, as soon as all have written theirs.
+    private static List<String> lines(Path summary) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SUMMARY_SECONDS);
+        List<String> lines = List.of();
+        while (lines.size() < PROCESSES && System.nanoTime() < deadline) {
+            TimeUnit.MILLISECONDS.sleep(100);
+            lines = Files.exists(summary) ? Files.readAllLines(summary) : lines;
+        }
+        return lines;
+    }
+
+    private static long bytes(List<String> lines, String way) {
+        return COUNT.matcher(String.join("\n", lines))
+                .results()
+                .filter(each -> each.group(1).equals(way))
+                .mapToLong(each -> Long.parseLong(each.group(2)))
+                .sum();
+    }
+
+    private void judgeResults(String name, String jobs, SparkRun.Outcome ours, SparkRun.Outcome sorted) {
+        for (String job : jobs.split(",", -1)) {
+            String expected = sorted.results().get(job);
+            String got = ours.results().get(job);
+            judge(name + ": " + job, String.valueOf(expected).equals(got), expected + "; got " + got);
+        }
     }
 
     private void judge(Scenario scenario, SparkRun.Outcome sorted) throws IOException, InterruptedException {
@@ -112,16 +174,13 @@ public final class SparkDemo {
         SparkRun.Outcome ours = application(
                 VerbenaShuffleManager.class.getName(),
                 scenario.settings(),
+                "",
                 scenario.jobs(),
                 scenario.kills() ? killed.toString() : "");
         if (!judge(scenario.name(), ours.trouble().isEmpty(), ours.trouble())) {
             return;
         }
-        for (String job : scenario.jobs().split(",", -1)) {
-            String expected = sorted.results().get(job);
-            String got = ours.results().get(job);
-            judge(scenario.name() + ": " + job, String.valueOf(expected).equals(got), expected + "; got " + got);
-        }
+        judgeResults(scenario.name(), scenario.jobs(), ours, sorted);
         long byRead = ours.counter("bytes.read");
         long byTransport = ours.counter("bytes.transport");
         if (scenario.kills()) {

@@ -79,10 +79,15 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
     /// Runs an application to its end.
     ///
     /// @param settings of Spark
+    /// @param javaOptions for all of its processes, in JAVA_TOOL_OPTIONS; empty for none
     /// @param arguments of [Application]
-    Outcome run(Map<String, String> settings, List<String> arguments) throws IOException, InterruptedException {
+    Outcome run(Map<String, String> settings, String javaOptions, List<String> arguments)
+            throws IOException, InterruptedException {
         Path out = home.resolve("application.log");
         ProcessBuilder builder = application(settings, arguments);
+        if (!javaOptions.isEmpty()) {
+            builder.environment().put("JAVA_TOOL_OPTIONS", javaOptions);
+        }
         Process driver =
                 builder.redirectErrorStream(true).redirectOutput(out.toFile()).start();
         boolean isOver = false;
