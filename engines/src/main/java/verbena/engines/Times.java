@@ -29,32 +29,40 @@ public final class Times {
     /// @return the last seconds' median, and what 99.9 % do not exceed, and the first seconds' median, in
     ///     microseconds
     public static SequencedMap<String, Double> measure(String what, Job job, Call call) throws Exception {
-        long[] nanos = new long[SAMPLES_MAX];
-        double first = median(nanos, make(nanos, nanos(job, FIRST_SECONDS), call));
-        int _ = make(nanos, nanos(job, WARM_UP_SECONDS), call);
-        int count = make(nanos, nanos(job, SECONDS), call);
+        Samples samples = take(job, call);
         var found = new LinkedHashMap<String, Double>();
-        found.put(what + ", us", median(nanos, count));
-        found.put(what + ", 99.9 %, us", nanos[(int) (count * 0.999)] / 1e3);
-        found.put(what + ", first " + FIRST_SECONDS + " s, us", first);
+        found.put(what + ", us", samples.median());
+        found.put(what + ", 99.9 %, us", samples.most());
+        found.put(what + ", first " + FIRST_SECONDS + " s, us", samples.first());
         return found;
     }
 
-    /// Batches in the first seconds, then until the compilers have done most of their work, and then for some
-    /// seconds.
+    /// Batches at the same times as the calls of [#measure].
     ///
     /// @param what the name of the figures
     /// @param size how much a batch brings
     /// @return how much the last seconds' batches brought in a second, their median, and the first seconds' median
     public static SequencedMap<String, Double> rate(String what, int size, Job job, Call batch) throws Exception {
-        long[] nanos = new long[SAMPLES_MAX];
-        double first = median(nanos, make(nanos, nanos(job, FIRST_SECONDS), batch));
-        int _ = make(nanos, nanos(job, WARM_UP_SECONDS), batch);
-        double last = median(nanos, make(nanos, nanos(job, SECONDS), batch));
+        Samples samples = take(job, batch);
         var found = new LinkedHashMap<String, Double>();
-        found.put(what + ", a second", size / last * 1e6);
-        found.put(what + ", a second, first " + FIRST_SECONDS + " s", size / first * 1e6);
+        found.put(what + ", a second", size / samples.median() * 1e6);
+        found.put(what + ", a second, first " + FIRST_SECONDS + " s", size / samples.first() * 1e6);
         return found;
+    }
+
+    /// What calls took, in microseconds.
+    ///
+    /// @param first the first seconds' median
+    /// @param median that of the last seconds
+    /// @param most what 99.9 % of the last seconds' do not exceed
+    private record Samples(double first, double median, double most) {}
+
+    private static Samples take(Job job, Call call) throws Exception {
+        long[] nanos = new long[SAMPLES_MAX];
+        double first = median(nanos, make(nanos, nanos(job, FIRST_SECONDS), call));
+        int _ = make(nanos, nanos(job, WARM_UP_SECONDS), call);
+        int count = make(nanos, nanos(job, SECONDS), call);
+        return new Samples(first, median(nanos, count), nanos[(int) (count * 0.999)] / 1e3);
     }
 
     private static long nanos(Job job, int seconds) {
