@@ -29,9 +29,7 @@ import picocli.CommandLine.Command;
 public final class Bench extends Comparison {
     static final ObjectMapper JSON = new ObjectMapper();
 
-    /// A UDP datagram's worth, and the sizes of the goals.
-    static final int PACKET = 65_536;
-
+    // The sizes of the goals.
     static final int SMALL = 8;
     static final int LARGE = 64 << 10;
     static final int HUGE = 1 << 20;

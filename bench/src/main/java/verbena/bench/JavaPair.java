@@ -9,8 +9,10 @@ final class JavaPair implements Contender {
     static final String TCP = "Java TCP socket";
     static final String UNIX = "Java UNIX-domain socket";
     static final String CEILING = "raw UDP, GSO and GRO";
-    /// A packet of 4 KiB with the headers of a WRITE's middle: BTH and ICRC.
-    private static final int SEGMENT_BYTES = 4_096 + 16;
+    /// What counts of a packet with 4 KiB: not the headers of a WRITE's middle, BTH and ICRC.
+    private static final int PAYLOAD_BYTES = 4 << 10;
+
+    private static final int SEGMENT_BYTES = PAYLOAD_BYTES + 16;
 
     private static final int NETTY_WINDOW = 16;
     private static final int FIRST = 100;
@@ -38,7 +40,7 @@ final class JavaPair implements Contender {
         return switch (kind) {
             case "udp" ->
                 List.of(new Entry(CEILING, Bench.LARGE, FIRST, (seconds, _) -> {
-                    Worker.order(server, "receive", SEGMENT_BYTES, Bench.PACKET);
+                    Worker.order(server, "receive", SEGMENT_BYTES, PAYLOAD_BYTES);
                     Worker.order(client, "send", SEGMENT_BYTES, port, seconds);
                     Worker.answer(client, JsonNode.class);
                     return Worker.answer(server, Result.class);

@@ -10,12 +10,14 @@ import verbena.tools.report.Steady;
 /// Measures contenders in turn, round by round, so that other load on the machine hits all of them. What cannot be
 /// measured is left out and named.
 final class Rounds {
-    /// Rounds that do not count are short: they serve the compilers, which count how often code runs.
-    private static final double WARM_UP_SECONDS = 0.2;
+    /// The compilers of a program need several seconds of its time, and a stretch of rounds has to be that long.
+    private static final double WARM_UP_SECONDS = 1;
+    /// The first round only shows how many messages are enough.
+    private static final double FIRST_SECONDS = 0.2;
     /// A user is waiting, and on a busy machine the figures never become stable.
     private static final long WARM_UP_NANOS_MAX = 60_000_000_000L;
-    /// The same for each figure, where there are many: the compilers of each program need a few seconds.
-    private static final long WARM_UP_NANOS_MAX_EACH = 5_000_000_000L;
+    /// The same for each figure, where there are many.
+    private static final long WARM_UP_NANOS_MAX_EACH = 15_000_000_000L;
 
     final List<Entry> entries = new ArrayList<>();
     /// The entries of contenders that get faster while they run.
@@ -64,7 +66,7 @@ final class Rounds {
     /// many messages of each are enough.
     void warmUp() throws InterruptedException {
         long start = System.nanoTime();
-        measureAll("warming up", entries, WARM_UP_SECONDS, false);
+        measureAll("warming up", entries, FIRST_SECONDS, false);
         if (warming.isEmpty()) {
             warmUp = "none, because all programs are started anew each time";
             return;
