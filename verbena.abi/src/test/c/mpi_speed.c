@@ -1,5 +1,5 @@
 /* Two MPI processes: messages of 8 bytes back and forth ("latency"), or messages of 64 KiB one way, 16 at once ("bandwidth").
-   Prints what it takes: the median of one way in us, or 2^20 bytes a second. mpi_speed latency|bandwidth MESSAGES */
+   Prints what it takes: the median of one way in us, or 2^20 bytes a second. mpi_speed latency|bandwidth WARM-UP-SECONDS MESSAGES */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,14 +54,20 @@ static double one_way(int count) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3) {
+    if (argc != 4) {
         return 2;
     }
-    int count = (atoi(argv[2]) / AT_ONCE + 1) * AT_ONCE;
+    int count = (atoi(argv[3]) / AT_ONCE + 1) * AT_ONCE;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     double (*measure)(int) = strcmp(argv[1], "latency") == 0 ? back_and_forth : one_way;
-    measure(count); /* to get warm */
+    double start = MPI_Wtime();
+    int is_cold;
+    do {
+        measure(count);
+        is_cold = MPI_Wtime() - start < atof(argv[2]);
+        MPI_Bcast(&is_cold, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    } while (is_cold);
     if (rank == 0) {
         printf("warm\n"); /* on a busy machine the rest takes long, and a reader gives up on a program that says nothing */
         fflush(stdout);

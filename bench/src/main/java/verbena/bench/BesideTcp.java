@@ -40,9 +40,12 @@ public final class BesideTcp implements Callable<Integer> {
 
     private static final double TAG_AT_MOST = 2;
     private static final double PUT_AT_LEAST = 1;
-    /// How many messages the virtual machine needs until it has compiled the measured code.
-    private static final int TAG_WARM_UP = 50_000;
-    private static final int PUT_WARM_UP = 30_000;
+    /// How long a program runs before its figures count. The compilers of the virtual machine in it need that long.
+    private static final int WARM_UP_SECONDS = 6;
+    /// A program that reports each second runs until it is ended.
+    private static final String ENDLESS = "1000000000";
+
+    private static final int SECONDS_MIN = 2;
 
     private static final double MEGA = 1 << 20;
     private static final double DECIMAL_MEGA = 1e6;
@@ -69,6 +72,11 @@ public final class BesideTcp implements Callable<Integer> {
     /// Measures a program once, over one of the two.
     private interface Measurement {
         Result measure(Way way, long iterations) throws Exception;
+    }
+
+    /// Takes what is wanted of a client's output.
+    private interface Hearing {
+        List<String> hear(Child client) throws InterruptedException;
     }
 
     /// A figure of a program, over both transports.
@@ -159,21 +167,40 @@ public final class BesideTcp implements Callable<Integer> {
 
     private void ucx() throws InterruptedException {
         if (isInstalled("ucx_perftest", "ucx-utils")) {
-            add("UCX tag latency", Bench.SMALL, 20_000, TAG_AT_MOST, (way, n) -> {
-                return Programs.latency(Bench.SMALL, n, ucx(way, "tag_lat -w " + TAG_WARM_UP, Bench.SMALL, n)[1]);
+            // What a line has: thread, iterations, median, average twice, bandwidth twice, rate twice.
+            add("UCX tag latency", Bench.SMALL, 1, TAG_AT_MOST, (way, n) -> {
+                return Programs.latency(Bench.SMALL, n, ucx(way, "tag_lat", Bench.SMALL, 2));
             });
-            add("UCX put", Bench.LARGE, 10_000, PUT_AT_LEAST, (way, n) -> {
-                return Programs.bandwidth(Bench.LARGE, n, ucx(way, "ucp_put_bw -w " + PUT_WARM_UP, Bench.LARGE, n)[5]);
+            add("UCX put", Bench.LARGE, 1, PUT_AT_LEAST, (way, n) -> {
+                return Programs.bandwidth(Bench.LARGE, n, ucx(way, "ucp_put_bw", Bench.LARGE, 5));
             });
         }
     }
 
-    /// Iterations, median, average twice, bandwidth twice, rate twice.
-    private double[] ucx(Way way, String test, int size, long n) throws Exception {
+    /// The median of this number in the lines that the program prints each second, when it is warm. Its own warm-up
+    /// is a tenth of the iterations at most, and too short.
+    private double ucx(Way way, String test, int size, int which) throws Exception {
         int port = Ports.free();
         String server = "ucx_perftest -p " + port;
-        String client = server + " " + LOOPBACK + " -t " + test + " -s " + size + " -n " + n;
-        return Programs.numbers(run(way, ours, overUcx(way), port, server, client), "Final:");
+        String client = server + " " + LOOPBACK + " -t " + test + " -s " + size + " -n " + ENDLESS;
+        int seconds = Math.max(SECONDS_MIN, (int) Math.round(settings.seconds()));
+        List<String> said =
+                run(way, ours, overUcx(way), port, server, client, asking -> warm(asking, "[thread", seconds));
+        return Medians.of(said.stream()
+                .mapToDouble(line -> Programs.numbers(List.of(line), "[thread")[which])
+                .toArray());
+    }
+
+    /// The lines with this beginning that a program prints when it is warm, one each second.
+    private static List<String> warm(Child program, String begin, int seconds) throws InterruptedException {
+        var lines = new ArrayList<String>();
+        while (lines.size() < WARM_UP_SECONDS + seconds) {
+            String line = program.hear();
+            if (line.startsWith(begin)) {
+                lines.add(line);
+            }
+        }
+        return lines.subList(WARM_UP_SECONDS, lines.size());
     }
 
     private Map<String, String> overUcx(Way way) {
@@ -191,18 +218,17 @@ public final class BesideTcp implements Callable<Integer> {
             compiler.result();
         }
         add("Open MPI latency", Bench.SMALL, 20_000, Double.NaN, (way, n) -> {
-            return Programs.latency(Bench.SMALL, n, mpi(way, program + " latency ", n));
+            return Programs.latency(Bench.SMALL, n, mpi(way, program + " latency " + WARM_UP_SECONDS + " ", n));
         });
         add("Open MPI bandwidth", Bench.LARGE, 10_000, Double.NaN, (way, n) -> {
-            return Programs.bandwidth(Bench.LARGE, n, mpi(way, program + " bandwidth ", n));
+            return Programs.bandwidth(Bench.LARGE, n, mpi(way, program + " bandwidth " + WARM_UP_SECONDS + " ", n));
         });
     }
 
     private double mpi(Way way, String program, long n) throws Exception {
         String command = (way == Way.VERBENA ? MPI_OVER_UCX : MPI_OVER_TCP) + program + n;
         try (var processes = new Child(words(way, ours, command), way == Way.VERBENA ? overUcx(way) : Map.of())) {
-            String begin = program.strip().replaceAll(".* ", "");
-            return Programs.numbers(processes.result(), begin)[0];
+            return Programs.numbers(processes.result(), program.contains(" latency ") ? "latency" : "bandwidth")[0];
         }
     }
 
@@ -257,7 +283,7 @@ public final class BesideTcp implements Callable<Integer> {
                 Map.of(),
                 port,
                 server,
-                server + " -uu -m " + size + " -t " + Math.max(1, Math.round(2 * settings.seconds())) + what + test);
+                server + " -uu -m " + size + " -t " + (WARM_UP_SECONDS + SECONDS_MIN) + what + test);
         return Programs.numbers(said, test.equals("bw") ? "bw" : "latency")[1];
     }
 
@@ -327,13 +353,25 @@ public final class BesideTcp implements Callable<Integer> {
     private List<String> run(
             Way way, String device, Map<String, String> environment, int port, String server, String client)
             throws Exception {
+        return run(way, device, environment, port, server, client, Child::result);
+    }
+
+    private List<String> run(
+            Way way,
+            String device,
+            Map<String, String> environment,
+            int port,
+            String server,
+            String client,
+            Hearing hearing)
+            throws Exception {
         try (var serving = new Child(words(way, device, server), environment)) {
             if (port != 0 && !Ports.awaitListener(port, () -> !serving.isAlive())) {
                 return serving.result();
             }
             for (int tries = 0; tries < TRIES; tries++) {
                 try (var asking = new Child(words(way, device, client), environment)) {
-                    List<String> said = asking.result();
+                    List<String> said = hearing.hear(asking);
                     if (said.stream().noneMatch(line -> line.contains(REJECTED))) {
                         return said;
                     }
