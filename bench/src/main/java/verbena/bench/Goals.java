@@ -46,6 +46,8 @@ final class Goals {
     /// Less beside others would be a collapse. Their turns make rounds differ by more than a half.
     private static final double NIO_BESIDE_OTHERS = 2.0 / 3;
 
+    private static final double CALL_LATENCY = 0.2;
+    private static final double CALL_RATE = 5;
     private static final double MESSAGE_IN_MEMORY = 1.5;
     private static final double MESSAGE_OVER_LOOPBACK = 1.2;
 
@@ -143,6 +145,8 @@ final class Goals {
         goals.messages(MessagesPair.SHM + MessagesPair.ACTIVE, MESSAGE_IN_MEMORY, Programs.ACTIVE);
         goals.messages(MessagesPair.ROCE + MessagesPair.TAGGED, MESSAGE_OVER_LOOPBACK, Programs.TAG_OVER_TCP);
         goals.messages(MessagesPair.ROCE + MessagesPair.ACTIVE, MESSAGE_OVER_LOOPBACK, Programs.ACTIVE_OVER_TCP);
+        goals.calls(MessagesPair.SHM);
+        goals.calls(MessagesPair.ROCE);
         allocated.forEach((device, values) -> goals.values(
                 device.replace("Verbena ", "") + ", allocated for each active message, by both ends",
                 "B",
@@ -150,6 +154,25 @@ final class Goals {
                 true,
                 values));
         return goals;
+    }
+
+    /// Beside gRPC, whose figures are those of calls that are answered at once, too.
+    private void calls(String device) {
+        String name = device.replace("Verbena ", "");
+        ratio(
+                CALL_LATENCY,
+                true,
+                Goals::median,
+                find(device + MessagesPair.PROMPT_CALL, Bench.SMALL),
+                find(JavaPair.GRPC_CALL, Bench.SMALL),
+                name + ", call answered at once, latency over gRPC's");
+        ratio(
+                CALL_RATE,
+                false,
+                result -> Objects.requireNonNull(result.messageRateMpps()),
+                find(device + MessagesPair.PROMPT_CALLS, Bench.SMALL),
+                find(JavaPair.GRPC_CALLS, Bench.SMALL),
+                name + ", calls answered at once, rate over gRPC's");
     }
 
     /// @param references what the names of UCX's entries begin with; over TCP its fastest size is 64 KiB

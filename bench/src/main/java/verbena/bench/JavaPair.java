@@ -8,6 +8,8 @@ import verbena.tools.report.Result;
 final class JavaPair implements Contender {
     static final String TCP = "Java TCP socket";
     static final String UNIX = "Java UNIX-domain socket";
+    static final String GRPC_CALL = "gRPC, call";
+    static final String GRPC_CALLS = "gRPC, 64 calls under way";
     static final String CEILING = "raw UDP, GSO and GRO";
     /// What counts of a packet with 4 KiB: not the headers of a WRITE's middle, BTH and ICRC.
     private static final int PAYLOAD_BYTES = 4 << 10;
@@ -45,6 +47,8 @@ final class JavaPair implements Contender {
                     Worker.answer(client, JsonNode.class);
                     return Worker.answer(server, Result.class);
                 }));
+            case "grpc" ->
+                List.of(call(GRPC_CALL, MessagesEnd.CALL_LATENCY, port), call(GRPC_CALLS, MessagesEnd.CALL_RATE, port));
             case "tcp" -> socket(TCP, port);
             case "unix" -> socket(UNIX, port);
             default ->
@@ -59,6 +63,13 @@ final class JavaPair implements Contender {
                 entry(series, Bench.LARGE, "stream", port, ""),
                 entry(series, Bench.HUGE, "stream", port, ""),
                 entry(series, Bench.SMALL, "pingpong", port, ""));
+    }
+
+    private Entry call(String series, String order, String port) {
+        return new Entry(series, Bench.SMALL, FIRST, (_, iterations) -> {
+            Worker.order(client, order, port, Bench.SMALL, iterations);
+            return Worker.answer(client, Result.class);
+        });
     }
 
     private Entry entry(String series, int size, String order, String port, String more) {

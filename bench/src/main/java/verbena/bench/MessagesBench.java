@@ -19,7 +19,7 @@ import verbena.tools.report.Report;
         description = {
             "",
             "Measures in turn, round by round, two processes of this host each: tagged messages, active messages and calls"
-                    + " of verbena.messages over shm and rocev2, Netty's echo, and UCX (ucx_perftest over posix, sysv,"
+                    + " of verbena.messages over shm and rocev2, gRPC's calls, Netty's echo, and UCX (ucx_perftest over posix, sysv,"
                     + " cma and TCP) when it is installed. Prints medians, their spread, and whether each goal of"
                     + " docs/performance.md is reached. Nothing else should run.",
             ""
@@ -54,6 +54,7 @@ public final class MessagesBench implements Callable<Integer> {
                 contenders.add(pair);
             }
             contenders.add(Programs.ucxMessages());
+            contenders.add(new JavaPair("grpc"));
             contenders.add(new JavaPair("netty"));
             rounds.start(contenders);
             rounds.warmUp();

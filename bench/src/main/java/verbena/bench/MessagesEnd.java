@@ -31,6 +31,13 @@ final class MessagesEnd implements Worker.End {
     static final String ACTIVE_LATENCY = "active-lat";
     static final String ACTIVE_BANDWIDTH = "active-bw";
     static final String CALL_LATENCY = "call-lat";
+    static final String CALL_RATE = "call-rate";
+    /// Calls that the thread answers that reads.
+    static final String PROMPT_CALL_LATENCY = "prompt-call-lat";
+
+    static final String PROMPT_CALL_RATE = "prompt-call-rate";
+    /// As many as a worker has under way by default.
+    static final int CALLS_AT_ONCE = 64;
 
     private static final int WINDOW = 16;
     private static final int ECHOED = 1;
@@ -78,6 +85,7 @@ final class MessagesEnd implements Worker.End {
         long start = System.nanoTime();
         boolean asks = accepted == null;
         if (!asks) {
+            answer(words[0].startsWith("prompt"));
             System.out.println(READY);
         }
         switch (words[0]) {
@@ -85,11 +93,12 @@ final class MessagesEnd implements Worker.End {
             case TAG_BANDWIDTH -> tagBandwidth(to, in.asSlice(0, size), asks);
             case ACTIVE_LATENCY -> activeLatency(to, asks);
             case ACTIVE_BANDWIDTH -> activeBandwidth(to, asks);
-            default -> callLatency(to, asks);
+            case CALL_LATENCY, PROMPT_CALL_LATENCY -> callLatency(to, asks);
+            default -> callRate(to, asks);
         }
         double seconds = (System.nanoTime() - start) / 1e9;
         long allocated = threads.getTotalThreadAllocatedBytes() - before;
-        Result result = words[0].endsWith("-bw")
+        Result result = words[0].endsWith("-bw") || words[0].endsWith("-rate")
                 ? Figures.stream(size, count, seconds)
                 : Figures.roundTrips(size, nanos, Math.min(count, SAMPLES_MAX));
         return Map.of("result", result, "allocated", allocated);
@@ -100,7 +109,6 @@ final class MessagesEnd implements Worker.End {
         var made = verbena.messages.Worker.open(device, WorkerOptions.defaults());
         made.onActive(ECHOED, this::echo);
         made.onActive(COUNTED, _ -> handled++);
-        made.answerCalls(Call::request);
         worker = made;
         out = made.allocate(Bench.HUGE);
         in = made.allocate(Bench.HUGE);
@@ -243,6 +251,15 @@ final class MessagesEnd implements Worker.End {
 
     // ---- calls
 
+    private void answer(boolean isPrompt) {
+        verbena.messages.Worker own = worker;
+        if (own != null && isPrompt) {
+            own.answerCallsAtOnce(Call::request);
+        } else if (own != null) {
+            own.answerCalls(Call::request);
+        }
+    }
+
     /// The end that answers has nothing to do: its worker does it.
     private void callLatency(RemoteWorker to, boolean asks) throws InterruptedException {
         byte[] request = data.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
@@ -250,6 +267,17 @@ final class MessagesEnd implements Worker.End {
             sent = System.nanoTime();
             byte[] _ = to.call(request, LIMIT);
             sample(i);
+        }
+    }
+
+    private void callRate(RemoteWorker to, boolean asks) throws InterruptedException {
+        var window = new Pending<?>[CALLS_AT_ONCE];
+        for (int i = 0; asks && i < wanted + CALLS_AT_ONCE; i++) {
+            Pending<?> oldest = window[i % CALLS_AT_ONCE];
+            if (oldest != null) {
+                await(oldest);
+            }
+            window[i % CALLS_AT_ONCE] = i < wanted ? to.callAsync(data, LIMIT) : null;
         }
     }
 }

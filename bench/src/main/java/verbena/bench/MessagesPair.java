@@ -12,6 +12,9 @@ final class MessagesPair implements Contender {
     static final String TAGGED = ", tagged message";
     static final String ACTIVE = ", active message";
     static final String CALL = ", call";
+    static final String PROMPT_CALL = ", call answered at once";
+    static final String CALLS = ", 64 calls under way";
+    static final String PROMPT_CALLS = ", 64 calls under way, answered at once";
 
     private static final int FIRST_SMALL = 2_000;
     private static final int FIRST_LARGE = 200;
@@ -56,6 +59,9 @@ final class MessagesPair implements Contender {
         entries.add(entry(TAGGED, Bench.SMALL, MessagesEnd.TAG_LATENCY));
         entries.add(entry(ACTIVE, Bench.SMALL, MessagesEnd.ACTIVE_LATENCY));
         entries.add(entry(CALL, Bench.SMALL, MessagesEnd.CALL_LATENCY));
+        entries.add(entry(PROMPT_CALL, Bench.SMALL, MessagesEnd.PROMPT_CALL_LATENCY));
+        entries.add(entry(CALLS, Bench.SMALL, MessagesEnd.CALL_RATE));
+        entries.add(entry(PROMPT_CALLS, Bench.SMALL, MessagesEnd.PROMPT_CALL_RATE));
         for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
             entries.add(entry(TAGGED, size, MessagesEnd.TAG_BANDWIDTH));
             entries.add(entry(ACTIVE, size, MessagesEnd.ACTIVE_BANDWIDTH));

@@ -41,6 +41,7 @@ public final class Worker {
             case "await" -> new AwaitEnd();
             case "aeron" -> new AeronEnd();
             case "messages" -> new MessagesEnd();
+            case "grpc" -> new GrpcEnd();
             case "busy" -> new BusyEnd();
             default -> throw new IllegalArgumentException("no such end: " + args[0]);
         };

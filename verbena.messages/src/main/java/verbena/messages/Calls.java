@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -38,8 +37,12 @@ final class Calls {
 
     /// A call of this side. Under the lock.
     private abstract static class Asked {
+        /// Null for none.
         @Nullable
-        Future<?> timer;
+        Duration timeLimit;
+
+        /// With a limit: when it fails, by [System#nanoTime].
+        long deadline;
 
         /// The longest answer, in bytes.
         abstract long takes();
@@ -60,8 +63,12 @@ final class Calls {
 
     // Under the lock of the traffic.
     private final Map<Integer, Asked> asked = new HashMap<>();
-    private final Map<Integer, Thread> answering = new HashMap<>();
+    private final Map<Integer, Request> answering = new HashMap<>();
     private int last;
+    /// Whether a look at the time limits is to come, and when the next one is.
+    private boolean isTimed;
+
+    private long nextLook;
 
     Calls(RemoteWorker remote, Worker worker, Traffic traffic, WorkerOptions options) {
         this.remote = remote;
@@ -137,6 +144,7 @@ final class Calls {
         traffic.readers.requireMayWait();
         room.acquire();
         long millis = timeLimit.isZero() ? 0 : Math.clamp(timeLimit.toMillis(), 1, Integer.MAX_VALUE);
+        long nanos = millis == Integer.MAX_VALUE ? TimeUnit.MILLISECONDS.toNanos(millis) : timeLimit.toNanos();
         traffic.lock.lock();
         try {
             int number = ++last;
@@ -149,8 +157,9 @@ final class Calls {
                 return isTaken;
             });
             if (millis > 0) {
-                call.timer = worker.timer()
-                        .schedule(() -> expire(number, call, timeLimit), timeLimit.toNanos(), TimeUnit.NANOSECONDS);
+                call.timeLimit = timeLimit;
+                call.deadline = System.nanoTime() + nanos;
+                lookAt(call.deadline);
             }
             remote.post(new Plain(Kind.CALL, tag(number, millis), request) {
                 @Override
@@ -174,11 +183,46 @@ final class Calls {
         return (int) (tag >>> 32);
     }
 
-    private void expire(int number, Asked call, Duration timeLimit) {
-        if (giveUp(number)) {
-            call.fail(new CallException(
-                    CallException.Reason.TIMEOUT, "call: " + remote + ": no answer within " + timeLimit));
+    // ---- time limits
+
+    /// Has the time limits looked at by then. Calls are answered long before that, so a timer for each would cost more
+    /// than the call. One look serves all that begin until then.
+    private void lookAt(long deadline) {
+        if (!isTimed || deadline - nextLook < 0) {
+            isTimed = true;
+            nextLook = deadline;
+            var _ = worker.timer().schedule(() -> look(deadline), deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
         }
+    }
+
+    private void look(long planned) {
+        var late = new HashMap<Integer, Asked>();
+        traffic.lock.lock();
+        try {
+            if (!isTimed || planned != nextLook) {
+                return; // an earlier look has come in its place
+            }
+            isTimed = false;
+            long now = System.nanoTime();
+            asked.forEach((number, call) -> {
+                if (call.timeLimit != null && call.deadline - now <= 0) {
+                    late.put(number, call);
+                }
+            });
+            asked.values().stream()
+                    .filter(call -> call.timeLimit != null && call.deadline - now > 0)
+                    .mapToLong(call -> call.deadline - now)
+                    .min()
+                    .ifPresent(left -> lookAt(now + left));
+        } finally {
+            traffic.lock.unlock();
+        }
+        late.forEach((number, call) -> {
+            if (giveUp(number)) {
+                call.fail(new CallException(
+                        CallException.Reason.TIMEOUT, "call: " + remote + ": no answer within " + call.timeLimit));
+            }
+        });
     }
 
     /// False when the answer is there, or on its way into its memory.
@@ -199,10 +243,6 @@ final class Calls {
     private @Nullable Asked finish(int number) {
         Asked call = asked.remove(number);
         if (call != null) {
-            Future<?> timer = call.timer;
-            if (timer != null) {
-                timer.cancel(false);
-            }
             room.release();
         }
         return call;
@@ -216,9 +256,9 @@ final class Calls {
             case CALL -> called(tag, length);
             case ANSWER, FAULT -> answered(kind, tag, length);
             case CANCEL -> {
-                Thread thread = answering.get(number(tag));
-                if (thread != null) {
-                    thread.interrupt();
+                Request request = answering.get(number(tag));
+                if (request != null) {
+                    request.interrupt();
                 }
                 yield Optional.of(NOWHERE);
             }
@@ -285,7 +325,7 @@ final class Calls {
         long millis = tag & 0xFFFF_FFFFL;
         Optional<Duration> limit = millis == 0 ? Optional.empty() : Optional.of(Duration.ofMillis(millis));
         var request = new Request(number, length, limit);
-        answering.put(number, request.thread);
+        answering.put(number, request);
         return Optional.of(request);
     }
 
@@ -294,7 +334,9 @@ final class Calls {
         private final int number;
         private final long length;
         private final Optional<Duration> limit;
-        final Thread thread = Thread.ofVirtual().name("verbena-call").unstarted(this::run);
+        /// Its own; null before it has begun, and when the reader answers.
+        private @Nullable Thread thread;
+
         private MemorySegment memory = MemorySegment.NULL;
         private boolean isClaimed;
 
@@ -317,19 +359,29 @@ final class Calls {
 
         @Override
         public void done(Peer from, long itsTag, long bytes) {
-            thread.start();
-            traffic.hasBegunCalls = true;
+            if (worker.answersAtOnce()) {
+                traffic.handlers.answer(this::run);
+            } else {
+                thread = Thread.ofVirtual().name("verbena-call").start(this::run);
+                traffic.hasBegunCalls = true;
+            }
+        }
+
+        void interrupt() {
+            if (thread != null) {
+                thread.interrupt();
+            }
         }
 
         @Override
         public void failed(String why) {
-            answering.remove(number, thread);
+            answering.remove(number, this);
             release();
         }
 
         private void run() {
             try {
-                answer(number, new Call(remote, memory, limit));
+                answer(this, new Call(remote, memory, limit));
             } finally {
                 release();
             }
@@ -342,7 +394,7 @@ final class Calls {
         }
     }
 
-    private void answer(int number, Call call) {
+    private void answer(Request request, Call call) {
         Kind kind = Kind.ANSWER;
         MemorySegment answer;
         try {
@@ -353,8 +405,8 @@ final class Calls {
         }
         traffic.lock.lock();
         try {
-            if (answering.remove(number, Thread.currentThread())) {
-                remote.post(new Plain(kind, tag(number, 0), remote.forAllThreads(answer)));
+            if (answering.remove(request.number, request)) {
+                remote.post(new Plain(kind, tag(request.number, 0), remote.forAllThreads(answer)));
             }
         } finally {
             traffic.lock.unlock();
@@ -389,7 +441,7 @@ final class Calls {
                 call.fail(remote.lost("call", why));
             }
         }
-        answering.values().forEach(Thread::interrupt);
+        answering.values().forEach(Request::interrupt);
         answering.clear();
     }
 }

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Peer;
 
-/// The handlers of active messages, and the messages that wait for them. Messages come while the reader holds
-/// the lock of [Traffic]; the reader runs their handlers when it has given the lock back, before it reads on. A
-/// message that lies in a frame stays there until its handler has returned; only then its sender gets a credit
-/// for it.
+/// The handlers of active messages, the messages that wait for them, and calls that are answered at once. They come
+/// while the reader holds the lock of [Traffic]; the reader runs their handlers when it has given the lock back, before
+/// it reads on. A message that lies in a frame stays there until its handler has returned; only then its sender gets a
+/// credit for it.
 final class Handlers {
     /// Numbers of handlers are below.
     static final int NUMBERS = 1024;
@@ -23,6 +23,10 @@ final class Handlers {
     private ArrayList<ActiveMessage> waiting = new ArrayList<>();
     /// Of the reader: those whose handlers it runs.
     private ArrayList<ActiveMessage> running = new ArrayList<>();
+    /// Calls to answer, and those that the reader answers.
+    private ArrayList<Runnable> calls = new ArrayList<>();
+
+    private ArrayList<Runnable> answered = new ArrayList<>();
     /// Messages in frames, used again and again.
     private final ArrayList<ActiveMessage> spare = new ArrayList<>();
     /// The slot of the frame that is being taken apart; negative for none, or when a message has it.
@@ -126,11 +130,16 @@ final class Handlers {
         }
     }
 
+    /// A call that the reader answers.
+    void answer(Runnable call) {
+        calls.add(call);
+    }
+
     // ---- the reader, without the lock
 
     /// Runs the handlers of all that has come.
     void run() {
-        if (waiting.isEmpty()) { // what comes at this moment is told after it
+        if (waiting.isEmpty() && calls.isEmpty()) { // what comes at this moment is told after it
             return;
         }
         traffic.lock.lock();
@@ -138,6 +147,9 @@ final class Handlers {
             ArrayList<ActiveMessage> come = waiting;
             waiting = running;
             running = come;
+            ArrayList<Runnable> called = calls;
+            calls = answered;
+            answered = called;
         } finally {
             traffic.lock.unlock();
         }
@@ -157,6 +169,10 @@ final class Handlers {
             traffic.handled(running);
             running.clear();
         }
+        for (int i = 0; i < answered.size(); i++) {
+            answered.get(i).run();
+        }
+        answered.clear();
     }
 
     /// Messages whose handlers have returned. Under the lock.

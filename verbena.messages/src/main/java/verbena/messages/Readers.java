@@ -87,7 +87,8 @@ final class Readers {
     /// Refuses a thread that reads: it runs a handler, and would wait for itself.
     void requireMayWait() {
         if (reader == Thread.currentThread()) {
-            throw new IllegalStateException("a handler of active messages must not wait: give the work to a thread");
+            throw new IllegalStateException(
+                    "a handler must not wait on the thread that reads: give the work to another thread");
         }
     }
 

@@ -46,9 +46,14 @@ public final class Worker implements AutoCloseable {
     private final ReentrantLock closing = new ReentrantLock();
     private boolean isClosed;
     private final Set<SharedMemory> shared = ConcurrentHashMap.newKeySet();
-    private volatile CallHandler handler = _ -> {
-        throw new UnsupportedOperationException("no handler for calls");
-    };
+    private volatile Answering answering = new Answering(
+            _ -> {
+                throw new UnsupportedOperationException("no handler for calls");
+            },
+            false);
+
+    /// Who answers calls, and whether the thread that reads does it.
+    private record Answering(CallHandler by, boolean isAtOnce) {}
 
     private Worker(List<Context> devices, WorkerOptions options) {
         if (devices.isEmpty() || devices.size() > Rails.MAX) {
@@ -67,7 +72,6 @@ public final class Worker implements AutoCloseable {
         this.traffic = new Traffic(this.devices, options);
         this.timer = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("verbena-time-limits").factory());
-        timer.setRemoveOnCancelPolicy(true);
     }
 
     /// Opens a worker with the default options.
@@ -99,7 +103,11 @@ public final class Worker implements AutoCloseable {
     }
 
     CallHandler handler() {
-        return handler;
+        return answering.by;
+    }
+
+    boolean answersAtOnce() {
+        return answering.isAtOnce;
     }
 
     Traffic traffic() {
@@ -348,9 +356,17 @@ public final class Worker implements AutoCloseable {
 
     // ---- calls
 
-    /// Has the calls of all peers answered from now on.
+    /// Has the calls of all peers answered from now on, each on a virtual thread of its own.
     public void answerCalls(CallHandler by) {
-        handler = by;
+        answering = new Answering(by, false);
+    }
+
+    /// Has the calls of all peers answered from now on, each on the thread that reads what arrives. That saves the
+    /// start of a thread, which takes longer than a short call. It is for handlers that return at once, with the
+    /// rules of an [ActiveHandler]: they run one at a time, nothing else arrives meanwhile, and they must not wait.
+    /// A caller that gives up does not interrupt them.
+    public void answerCallsAtOnce(CallHandler by) {
+        answering = new Answering(by, true);
     }
 
     // ---- the end

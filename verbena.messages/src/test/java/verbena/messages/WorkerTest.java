@@ -11,6 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -333,6 +334,53 @@ class WorkerTest {
             assertThat(interrupted.await(60, TimeUnit.SECONDS)).isTrue();
             pair.server().answerCalls(Call::request);
             assertThat(pair.toServer().call("again", LONG)).isEqualTo("again");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void callsAreAnsweredAtOnceByTheThreadThatReads(String device) throws Exception {
+        try (var pair = TwoWorkers.of(device)) {
+            var answering = new HashSet<Thread>(); // handlers run one at a time
+            pair.server().answerCallsAtOnce(call -> {
+                answering.add(Thread.currentThread());
+                if (call.request().byteSize() == 4) {
+                    call.from().call("a handler must not wait", LONG);
+                }
+                return call.request();
+            });
+            for (int i = 0; i < 100; i++) {
+                assertThat(pair.toServer().call("hello " + i, LONG)).isEqualTo("hello " + i);
+            }
+            assertThat(answering).hasSize(1).allMatch(thread -> !thread.isVirtual());
+            byte[] large = pattern(200_000);
+            assertThat(pair.toServer().call(large, LONG)).isEqualTo(large);
+            assertThatExceptionOfType(CallException.class)
+                    .isThrownBy(() -> pair.toServer().call("four", LONG))
+                    .matches(e -> e.reason() == CallException.Reason.FAILED)
+                    .withMessageContaining("must not wait");
+        }
+    }
+
+    @Test
+    void aShortLimitDoesNotWaitForALongerOne() throws Exception {
+        try (var pair = TwoWorkers.of("shm")) {
+            var never = new CountDownLatch(1);
+            pair.server().answerCalls(call -> {
+                never.await();
+                return call.request();
+            });
+            Pending<byte[]> patient = pair.toServer().callAsync(memory(1), LONG);
+            Pending<byte[]> second = pair.toServer().callAsync(memory(1), Duration.ofMillis(150));
+            for (int millis : new int[] {100, 50}) {
+                assertThatExceptionOfType(CallException.class)
+                        .isThrownBy(() -> pair.toServer().call(new byte[1], Duration.ofMillis(millis)))
+                        .matches(e -> e.reason() == CallException.Reason.TIMEOUT)
+                        .withMessageContaining(Duration.ofMillis(millis).toString());
+            }
+            assertThatExceptionOfType(CallException.class).isThrownBy(second::await);
+            assertThat(patient.isDone()).isFalse();
+            assertThat(patient.cancel()).isTrue();
         }
     }
 
