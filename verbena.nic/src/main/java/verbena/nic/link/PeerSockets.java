@@ -131,8 +131,12 @@ final class PeerSockets {
 
     /// Names in the abstract namespace begin with a zero byte.
     static MemorySegment address(String name) {
+        return address(Arena.ofAuto(), name);
+    }
+
+    private static MemorySegment address(Arena arena, String name) {
         byte[] path = name.getBytes(StandardCharsets.US_ASCII);
-        MemorySegment address = Arena.ofAuto().allocate(SockaddrUn.SUN_PATH + 1L + path.length, 8);
+        MemorySegment address = arena.allocate(SockaddrUn.SUN_PATH + 1L + path.length, 8);
         address.set(JAVA_SHORT, SockaddrUn.SUN_FAMILY, (short) LinuxAbi.AF_UNIX);
         MemorySegment.copy(path, 0, address, JAVA_BYTE, SockaddrUn.SUN_PATH + 1, path.length);
         return address;
@@ -154,6 +158,38 @@ final class PeerSockets {
         }
         askForBuffer(fd);
         return fd;
+    }
+
+    /// Takes a connection to one of several sockets.
+    interface Meeting {
+        /// @param fd the caller's from now on
+        void connected(int number, int fd);
+    }
+
+    /// Connects to the sockets of our user whose names are `beginning` and a number below `count`, but for one number.
+    /// A socket that was refused tries the next name, so where few are there this is one system call for each.
+    void connectEach(String beginning, int count, int except, Meeting meeting) {
+        int fd = -1;
+        try (Arena names = Arena.ofConfined()) {
+            for (int number = 0; number < count; number++) {
+                if (fd < 0) {
+                    fd = linux.localSocket();
+                }
+                if (number == except || fd < 0 || linux.connect(fd, address(names, prefix + beginning + number)) != 0) {
+                    continue;
+                }
+                if (isOurUser(fd)) {
+                    askForBuffer(fd);
+                    meeting.connected(number, fd);
+                } else {
+                    LinuxSockets.close(fd);
+                }
+                fd = -1;
+            }
+        }
+        if (fd >= 0) {
+            LinuxSockets.close(fd);
+        }
     }
 
     private boolean isOurUser(int fd) {

@@ -33,6 +33,8 @@ final class SharedAddress {
     /// The number of parts that the numbers are divided into.
     static final int SLOTS = 256;
 
+    private static final String SLOT = "slot-";
+
     /// How long to wait before the next try when the process has no descriptor left for a new connection.
     private static final long STUCK_NANOS = 100_000_000;
 
@@ -129,7 +131,7 @@ final class SharedAddress {
     }
 
     private static String slotName(int slot) {
-        return "slot-" + slot;
+        return SLOT + slot;
     }
 
     /// Listens at the name at every address; null when another link has the name at one of them.
@@ -157,18 +159,14 @@ final class SharedAddress {
     private void meet(int ownSlot) {
         presence.settle(ownSlot);
         Envelope.putHello(word, ownSlot);
-        for (int other = 0; other < SLOTS; other++) {
-            int fd = other == ownSlot ? -1 : peers.connect(slotName(other));
-            if (fd < 0) {
-                continue;
-            }
+        peers.connectEach(SLOT, SLOTS, ownSlot, (other, fd) -> {
             // The neighbour may end at this moment: then the watcher reports it.
             boolean _ = LinuxSockets.send(fd, word);
             PeerSocket connection = peers.watch(fd);
             if (connection != null) {
                 greet(connection, other);
             }
-        }
+        });
     }
 
     private void greet(PeerSocket connection, int other) {

@@ -26,6 +26,7 @@ import verbena.wire.Frame;
 final class ShmNeighbours {
     /// What the names of all links begin with.
     static final String PLACE = "shm";
+    private static final String SLOT = "slot-";
 
     private static final int SOCKET_BUFFER_BYTES = 1 << 20;
     /// How many messages of one socket are read before the next socket's.
@@ -83,17 +84,13 @@ final class ShmNeighbours {
                     "shm: all " + SharedAddress.SLOTS + " slots of this host are taken");
         }
         presence.settle(own);
-        for (int other = 0; other < SharedAddress.SLOTS; other++) {
-            int fd = other == own ? -1 : peers.connect(slotName(other));
-            if (fd < 0) {
-                continue;
-            }
+        peers.connectEach(SLOT, SharedAddress.SLOTS, own, (other, fd) -> {
             boolean _ = messages.sendHello(fd, own); // the neighbour may end at this moment
             PeerSocket connection = peers.watch(fd);
             if (connection != null) {
                 boolean _ = greet(connection, other);
             }
-        }
+        });
     }
 
     private boolean takeSlot(int slot) {
@@ -102,7 +99,7 @@ final class ShmNeighbours {
     }
 
     private static String slotName(int slot) {
-        return "slot-" + slot;
+        return SLOT + slot;
     }
 
     /// Notes which link is at the other end. False when the connection was closed, because that link has another one

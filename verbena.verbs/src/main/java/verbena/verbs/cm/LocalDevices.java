@@ -7,12 +7,14 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.nio.channels.DatagramChannel;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -32,7 +34,7 @@ import verbena.verbs.spi.Providers;
 /// The devices that connections of this process share: one for each local address that is in use, and one within
 /// this host.
 final class LocalDevices {
-    /// A share of an open device; the last one to be closed closes the device.
+    /// A share of an open device. The device is closed some time after the last one.
     static final class Lease implements AutoCloseable {
         private final Context context;
         private final Gid local;
@@ -101,6 +103,10 @@ final class LocalDevices {
         private final Context context;
         private final boolean isOfHost;
         private int users;
+        /// When it is closed if it has no users then, by [System#nanoTime].
+        private long closing;
+        /// Whether a thread is going to close it.
+        private boolean isWatched;
 
         private Shared(String key, Context context, boolean isOfHost) {
             this.key = key;
@@ -108,6 +114,9 @@ final class LocalDevices {
             this.isOfHost = isOfHost;
         }
     }
+
+    /// How long a device without users stays open.
+    private static final Duration LINGER = Duration.ofSeconds(1);
 
     /// Open devices by local address, or by name for a device of the host. Guarded by itself.
     private static final Map<String, Shared> OPEN = new HashMap<>();
@@ -281,9 +290,34 @@ final class LocalDevices {
         }
     }
 
+    /// The device stays open for a while. A program that makes one connection after the other would open a device for
+    /// each of them, and wait for that a hundred times as long as for the connection.
     private static void giveBack(Shared shared) {
         synchronized (OPEN) {
             if (--shared.users == 0) {
+                shared.closing = System.nanoTime() + LINGER.toNanos();
+                if (!shared.isWatched) {
+                    shared.isWatched = true;
+                    Thread.ofVirtual().name("verbena-shared-device").start(() -> closeWhenUnused(shared));
+                }
+            }
+        }
+    }
+
+    private static void closeWhenUnused(Shared shared) {
+        while (!isOver(shared)) {
+            LockSupport.parkNanos(LINGER.toNanos());
+        }
+    }
+
+    /// Whether the device is closed, or has users again.
+    private static boolean isOver(Shared shared) {
+        synchronized (OPEN) {
+            if (shared.users == 0 && shared.closing - System.nanoTime() > 0) {
+                return false;
+            }
+            shared.isWatched = false;
+            if (shared.users == 0) {
                 try {
                     shared.context.close();
                     OPEN.remove(shared.key, shared);
@@ -291,6 +325,7 @@ final class LocalDevices {
                     // The program still has objects on it: the next caller finds it open, and closes it.
                 }
             }
+            return true;
         }
     }
 
