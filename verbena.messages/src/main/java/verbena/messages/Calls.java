@@ -359,10 +359,11 @@ final class Calls {
 
         @Override
         public void done(Peer from, long itsTag, long bytes) {
-            if (worker.answersAtOnce()) {
-                traffic.handlers.answer(this::run);
+            Worker.Answering how = worker.answering();
+            if (how.isAtOnce()) {
+                traffic.handlers.answer(() -> run(how.by()));
             } else {
-                thread = Thread.ofVirtual().name("verbena-call").start(this::run);
+                thread = Thread.ofVirtual().name("verbena-call").start(() -> run(how.by()));
                 traffic.hasBegunCalls = true;
             }
         }
@@ -379,9 +380,9 @@ final class Calls {
             release();
         }
 
-        private void run() {
+        private void run(CallHandler handler) {
             try {
-                answer(this, new Call(remote, memory, limit));
+                answer(this, handler, new Call(remote, memory, limit));
             } finally {
                 release();
             }
@@ -394,11 +395,11 @@ final class Calls {
         }
     }
 
-    private void answer(Request request, Call call) {
+    private void answer(Request request, CallHandler handler, Call call) {
         Kind kind = Kind.ANSWER;
         MemorySegment answer;
         try {
-            answer = worker.handler().handle(call);
+            answer = remote.forAllThreads(handler.handle(call));
         } catch (Throwable e) { // whatever the program's code does is the caller's to know
             kind = Kind.FAULT;
             answer = fault(String.valueOf(e));
@@ -406,7 +407,7 @@ final class Calls {
         traffic.lock.lock();
         try {
             if (answering.remove(request.number, request)) {
-                remote.post(new Plain(kind, tag(request.number, 0), remote.forAllThreads(answer)));
+                remote.post(new Plain(kind, tag(request.number, 0), answer));
             }
         } finally {
             traffic.lock.unlock();

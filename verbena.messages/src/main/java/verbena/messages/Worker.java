@@ -53,7 +53,7 @@ public final class Worker implements AutoCloseable {
             false);
 
     /// Who answers calls, and whether the thread that reads does it.
-    private record Answering(CallHandler by, boolean isAtOnce) {}
+    record Answering(CallHandler by, boolean isAtOnce) {}
 
     private Worker(List<Context> devices, WorkerOptions options) {
         if (devices.isEmpty() || devices.size() > Rails.MAX) {
@@ -102,12 +102,8 @@ public final class Worker implements AutoCloseable {
         return timer;
     }
 
-    CallHandler handler() {
-        return answering.by;
-    }
-
-    boolean answersAtOnce() {
-        return answering.isAtOnce;
+    Answering answering() {
+        return answering;
     }
 
     Traffic traffic() {

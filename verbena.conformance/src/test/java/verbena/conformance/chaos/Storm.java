@@ -240,8 +240,12 @@ final class Storm {
 
     /// While the actors go on, a connection of its own carries bytes.
     private void traffic(Actor by) throws Exception {
-        Context from = contexts.getFirst();
         Context to = contexts.getLast();
+        // Actors use keys that they have no right to. A device refuses connections from another address then, and from
+        // its
+        // own never.
+        boolean hasBlocked = to.counters().getOrDefault("blocked-peers", 0L) > 0;
+        Context from = hasBlocked ? to : contexts.getFirst();
         var options = ConnectionOptions.defaults();
         try (var listener =
                 ConnectionListener.bind(new InetSocketAddress(Fixture.address(to), 0), options.withDevice(to))) {
