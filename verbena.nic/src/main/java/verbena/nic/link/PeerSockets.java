@@ -162,7 +162,9 @@ final class PeerSockets {
 
     /// Takes a connection to one of several sockets.
     interface Meeting {
-        /// @param fd the caller's from now on
+        /// A socket has accepted.
+        ///
+        /// @param fd of this method from now on
         void connected(int number, int fd);
     }
 
