@@ -2,10 +2,12 @@ package verbena.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,11 +19,24 @@ class ContendersTest {
     private static final double SECONDS = 0.01;
 
     @ParameterizedTest
-    @ValueSource(strings = {"udp", "tcp", "unix", "netty"})
+    @ValueSource(strings = {"udp", "tcp", "unix", "netty", "grpc"})
     void aPairOfJavaIsMeasured(String kind) throws Exception {
         assumeTrue(!kind.equals("udp") || System.getProperty("os.name").equals("Linux"), "system calls of Linux");
         try (var pair = new JavaPair(kind)) {
             measureAll(pair);
+        }
+    }
+
+    @Test
+    void rawUdpCountsTheFourKibibytesOfEachPacket() throws Exception {
+        assumeTrue(System.getProperty("os.name").equals("Linux"), "system calls of Linux");
+        try (var pair = new JavaPair("udp")) {
+            Entry stream = pair.start().getFirst();
+            stream.measure(SECONDS, true);
+            Result result = stream.results.getFirst();
+            double bytesPerSecond = Objects.requireNonNull(result.bandwidthMBps()) * (1 << 20);
+            double packetsPerSecond = Objects.requireNonNull(result.messageRateMpps()) * 1e6;
+            assertThat(bytesPerSecond / packetsPerSecond).isCloseTo(4096, within(0.01));
         }
     }
 
