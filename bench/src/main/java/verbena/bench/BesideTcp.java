@@ -168,30 +168,38 @@ public final class BesideTcp implements Callable<Integer> {
     private void ucx() throws InterruptedException {
         if (isInstalled("ucx_perftest", "ucx-utils")) {
             // What a line has: thread, iterations, median, average twice, bandwidth twice, rate twice.
-            add("UCX tag latency", Bench.SMALL, 1, TAG_AT_MOST, (way, n) -> {
-                return Programs.latency(Bench.SMALL, n, ucx(way, "tag_lat", Bench.SMALL, 2));
+            add("UCX tag latency", Bench.SMALL, 1, TAG_AT_MOST, (way, _) -> {
+                Warm tags = ucx(way, "tag_lat", Bench.SMALL, 2);
+                return Programs.latency(Bench.SMALL, tags.messages, tags.median);
             });
-            add("UCX put", Bench.LARGE, 1, PUT_AT_LEAST, (way, n) -> {
-                return Programs.bandwidth(Bench.LARGE, n, ucx(way, "ucp_put_bw", Bench.LARGE, 5));
+            add("UCX put", Bench.LARGE, 1, PUT_AT_LEAST, (way, _) -> {
+                Warm puts = ucx(way, "ucp_put_bw", Bench.LARGE, 5);
+                return Programs.bandwidth(Bench.LARGE, puts.messages, puts.median);
             });
         }
     }
 
-    /// The median of this number in the lines that the program prints each second, when it is warm. Its own warm-up
-    /// is a tenth of the iterations at most, and too short.
-    private double ucx(Way way, String test, int size, int which) throws Exception {
+    /// What a warm program did: in all, and a number of its usual second.
+    private record Warm(long messages, double median) {}
+
+    /// Of this number in the lines that the program prints each second. Its own warm-up is a tenth of the iterations at
+    /// most, and too short.
+    private Warm ucx(Way way, String test, int size, int which) throws Exception {
         int port = Ports.free();
         String server = "ucx_perftest -p " + port;
         String client = server + " " + LOOPBACK + " -t " + test + " -s " + size + " -n " + ENDLESS;
         int seconds = Math.max(SECONDS_MIN, (int) Math.round(settings.seconds()));
         List<String> said =
                 run(way, ours, overUcx(way), port, server, client, asking -> warm(asking, "[thread", seconds));
-        return Medians.of(said.stream()
-                .mapToDouble(line -> Programs.numbers(List.of(line), "[thread")[which])
-                .toArray());
+        List<double[]> lines = said.stream()
+                .map(line -> Programs.numbers(List.of(line), "[thread"))
+                .toList();
+        double[] figures =
+                lines.stream().skip(1).mapToDouble(line -> line[which]).toArray();
+        return new Warm((long) (lines.getLast()[1] - lines.getFirst()[1]), Medians.of(figures));
     }
 
-    /// The lines with this beginning that a program prints when it is warm, one each second.
+    /// The lines with this beginning that a program prints, one each second: the last of its warm-up, and so many more.
     private static List<String> warm(Child program, String begin, int seconds) throws InterruptedException {
         var lines = new ArrayList<String>();
         while (lines.size() < WARM_UP_SECONDS + seconds) {
@@ -200,7 +208,7 @@ public final class BesideTcp implements Callable<Integer> {
                 lines.add(line);
             }
         }
-        return lines.subList(WARM_UP_SECONDS, lines.size());
+        return lines.subList(WARM_UP_SECONDS - 1, lines.size());
     }
 
     private Map<String, String> overUcx(Way way) {

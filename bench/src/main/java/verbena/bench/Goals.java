@@ -82,7 +82,7 @@ final class Goals {
         goals.ratio(
                 XDP_RATE,
                 false,
-                result -> Objects.requireNonNull(result.messageRateMpps()),
+                Goals::messageRate,
                 goals.find(CablePair.XDP + CablePair.BATCHES, Bench.SMALL),
                 goals.find(CablePair.UDP + CablePair.BATCHES, Bench.SMALL),
                 "8-byte WRITEs in batches, AF_XDP over UDP sockets");
@@ -169,7 +169,7 @@ final class Goals {
         ratio(
                 CALL_RATE,
                 false,
-                result -> Objects.requireNonNull(result.messageRateMpps()),
+                Goals::messageRate,
                 find(device + MessagesPair.PROMPT_CALLS, Bench.SMALL),
                 find(JavaPair.GRPC_CALLS, Bench.SMALL),
                 name + ", calls answered at once, rate over gRPC's");
@@ -234,7 +234,7 @@ final class Goals {
         ratio(
                 MANY_OVER_FEW,
                 true,
-                result -> 1 / Objects.requireNonNull(result.messageRateMpps()),
+                result -> 1 / messageRate(result),
                 find(VerbenaPair.MANY, Bench.SMALL),
                 find(VerbenaPair.FEW, Bench.SMALL),
                 "cost of a message with 1000 queue pairs over that with 10");
@@ -279,18 +279,17 @@ final class Goals {
         return Objects.requireNonNull(result.bandwidthMBps());
     }
 
+    private static double messageRate(Result result) {
+        return Objects.requireNonNull(result.messageRateMpps());
+    }
+
     private static double median(Result result) {
         Latency latency = Objects.requireNonNull(result.latencyUs());
         return latency.p50();
     }
 
     private void rate(String name, double limit, String series) {
-        values(
-                name,
-                "million/s",
-                limit,
-                false,
-                figures(find(series, Bench.SMALL), result -> Objects.requireNonNull(result.messageRateMpps())));
+        values(name, "million/s", limit, false, figures(find(series, Bench.SMALL), Goals::messageRate));
     }
 
     private void time(String name, double limit, String series, int size) {

@@ -506,7 +506,7 @@ final class Actions {
     private static final ConnectionOptions OPTIONS =
             ConnectionOptions.defaults().withTimeout(CONNECT).withSizes(new QueuePairOptions.Sizes(8, 8, 1, 1, 0));
 
-    /// Whether the library is to open a device by itself, which it closes with the last connection.
+    /// Whether the library is to open a device by itself, which it closes soon after the last connection.
     private boolean isByAddress(Actor by) {
         return storm.opensByAddress() && by.random.nextInt(5) == 0;
     }
