@@ -258,9 +258,11 @@ final class BandwidthRun {
 
     // What is still on its way belongs to no figures, but is to arrive before the queue pairs go.
     private void drain() {
-        while (allCompleted + options.moderation <= allSent && !isGivenUp()) {
-            if (takeSent()) {
-                stalls.progress();
+        for (int i = 0; i < queuePairs; i++) {
+            while (completed[i] + options.moderation <= sent[i] && !isGivenUp()) {
+                if (takeSent()) {
+                    stalls.progress();
+                }
             }
         }
     }

@@ -196,7 +196,7 @@ class PerfTwoEndsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"write-bw -s 64", "send-bw -b -s 64", "write-lat", "send-lat"})
+    @ValueSource(strings = {"write-bw -s 64", "write-bw -s 64 -q 16 -Q 7", "send-bw -b -s 64", "write-lat", "send-lat"})
     void aRunCanHaveADuration(String command) throws Exception {
         Both both = measure(command + " -D 1 -f 0", 0);
 

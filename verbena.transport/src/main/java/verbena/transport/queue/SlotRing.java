@@ -5,8 +5,9 @@ import java.util.function.Supplier;
 /// The slots of a ring, made when they are first needed: as many as were ever in use at once. So a deep queue costs
 /// little as long as little is in it, and after that nothing is made any more.
 ///
-/// Slots move: a thread that fills position n gets a slot whose position is free again. Positions count up for ever.
-/// Filling is for one thread at a time. Other threads may look at a position once it was handed to them.
+/// Slots move: a thread that fills position n gets the slot that became free last, because the caches still have it.
+/// So a queue that was full once, and has little in it since, keeps to few slots. Positions count up for ever. Filling
+/// is for one thread at a time. Other threads may look at a position once it was handed to them.
 public final class SlotRing<T> {
     private final Supplier<T> maker;
     private final T[] slots;
@@ -30,7 +31,7 @@ public final class SlotRing<T> {
         return (T[]) new Object[size];
     }
 
-    /// The slot to be filled at `position`: the next one, or one that was taken back.
+    /// The slot to be filled at `position`: another one, or one that was taken back.
     ///
     /// @param free positions before this are not in use any more
     public T claim(long position, long free) {
@@ -42,10 +43,10 @@ public final class SlotRing<T> {
         }
         filled = position + 1;
         if (moved < free) {
-            T slot = slots[(int) moved++ & mask];
-            if (slots[at] != slot) { // mostly it is there from the last round, and a store costs more than a look
-                slots[at] = slot;
-            }
+            int last = (int) (free - 1) & mask;
+            T slot = slots[last];
+            slots[last] = slots[(int) moved++ & mask]; // free positions that have slots stay one behind the other
+            slots[at] = slot;
             return slot;
         }
         T fresh = maker.get();

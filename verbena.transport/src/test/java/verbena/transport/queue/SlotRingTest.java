@@ -39,6 +39,21 @@ class SlotRingTest {
     }
 
     @Test
+    void aQueueThatWasFullOnceKeepsToOneSlotWhileOneIsInUse() {
+        var ring = new SlotRing<Object>(16, this::make);
+        for (int position = 0; position < 16; position++) {
+            ring.claim(position, 0);
+        }
+
+        Object slot = ring.claim(16, 16);
+
+        for (int position = 17; position < 1_000; position++) {
+            assertThat(ring.claim(position, position)).isSameAs(slot).isSameAs(ring.at(position));
+        }
+        assertThat(made).isEqualTo(16);
+    }
+
+    @Test
     void noTwoPositionsInUseShareASlotWhateverTheOrderOfEvents() {
         var random = new Random(1);
         for (int capacity : new int[] {1, 2, 3, 64, 100}) {
