@@ -49,7 +49,12 @@ public final class SpinPolicy {
         LOOKING
     }
 
-    private final boolean isAlone;
+    private static final int UNKNOWN = 0;
+
+    /// How many processors this process may use. It takes the virtual machine many system calls to find out, in a
+    /// container, and most objects that threads may wait for see no thread that might spin.
+    private int processors;
+
     private State state = State.SLEEPING;
     /// The average of the waits in this state.
     private long average;
@@ -69,14 +74,14 @@ public final class SpinPolicy {
     /// Whether the wait is still spinning.
     private boolean isLooking;
 
-    /// Creates a policy for the processors that this process may use now.
+    /// Creates a policy for the processors that this process may use when a thread might spin for the first time.
     public SpinPolicy() {
-        this(Runtime.getRuntime().availableProcessors());
+        this(UNKNOWN);
     }
 
     /// @param processors how many processors this process may use
     public SpinPolicy(int processors) {
-        isAlone = processors < 2;
+        this.processors = processors;
     }
 
     /// Begins a wait.
@@ -100,7 +105,14 @@ public final class SpinPolicy {
 
     /// Whether to spin in this wait; false means to sleep at once.
     public boolean looks() {
-        return limit > 0 && !isAlone;
+        return limit > 0 && !isAlone();
+    }
+
+    private boolean isAlone() {
+        if (processors == UNKNOWN) {
+            processors = Runtime.getRuntime().availableProcessors();
+        }
+        return processors < 2;
     }
 
     /// After a look in vain, returns whether to look once more.
