@@ -14,6 +14,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 import org.openjdk.jcstress.infra.results.JJ_Result;
+import verbena.nic.link.Neighbours;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Region;
 import verbena.transport.queue.SendQueue;
@@ -23,6 +24,7 @@ import verbena.verbs.spi.SendOperation;
 
 /// An initiator that uses a grant, beside the owner that withdraws it or looks at the memory.
 public final class Grants {
+    private static final int PAGE_WORDS = Neighbours.PAGE_BYTES / Long.BYTES;
     private static final int INDEX = 3;
     private static final long VALUE = 77;
     private static final int DOMAIN = 1;
@@ -31,8 +33,8 @@ public final class Grants {
 
     /// The pages of two neighbours, and a word that the grant is for.
     static class Pages {
-        final MemorySegment ofAsker = MemorySegment.ofArray(new long[GrantPage.WORDS]);
-        final MemorySegment ofOwner = MemorySegment.ofArray(new long[GrantPage.WORDS]);
+        final MemorySegment ofAsker = MemorySegment.ofArray(new long[PAGE_WORDS]);
+        final MemorySegment ofOwner = MemorySegment.ofArray(new long[PAGE_WORDS]);
         int memory;
 
         Pages() {
