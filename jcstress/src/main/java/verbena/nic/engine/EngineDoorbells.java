@@ -24,10 +24,10 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Transport;
 
 /// The ownership of an engine, its doorbells and commands, and how its thread goes to sleep.
-public final class Doorbells {
+public final class EngineDoorbells {
     private static final long WAIT_NANOS = 2_000_000_000L;
 
-    private Doorbells() {}
+    private EngineDoorbells() {}
 
     private static Engine engine() {
         return new Engine(
@@ -294,7 +294,7 @@ public final class Doorbells {
     @Outcome(id = "STALE", expect = Expect.FORBIDDEN, desc = "It waits for ever.")
     @State
     public static class CallBesideClose {
-        private final Engine engine = Doorbells.engine();
+        private final Engine engine = EngineDoorbells.engine();
         private volatile boolean closed;
 
         @Actor
