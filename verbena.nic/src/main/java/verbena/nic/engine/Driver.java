@@ -49,7 +49,7 @@ final class Driver {
     private final Containment containment;
     private final LongSupplier clock;
     private final Burst burst = new Burst();
-    private final Pollers pollers = new Pollers();
+    private final Pollers pollers;
     /// When an owner last looked for work; an estimate for all others.
     private long lookedAt;
     private final Sleep sleep;
@@ -79,6 +79,7 @@ final class Driver {
         this.ownership = ownership;
         this.containment = containment;
         this.clock = clock;
+        this.pollers = new Pollers(clock);
         this.sleep = new Sleep(work);
         this.attendance = new Attendance(sleep, pollers, clock, this::isAlive, this::isForgotten);
     }

@@ -2,6 +2,7 @@ package verbena.nic.engine;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.LongSupplier;
 
 /// Counts how often threads of the application poll. A polling thread does the engine's work, so the attendant need
 /// not. Owners count; other threads read the numbers as hints.
@@ -10,8 +11,6 @@ final class Pollers {
     private static final long INTERVAL_NANOS = 25_000;
     /// The fewest polls that count as polling without pause.
     static final int POLLS_MIN = 8;
-    /// After so long in vain a poller yields the processor, because the thread that it waits for may need the same one.
-    private static final long YIELD_NANOS = 30_000;
 
     private static final VarHandle POLLS;
     private static final VarHandle FINDS;
@@ -32,8 +31,14 @@ final class Pollers {
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private long finds;
 
+    private final LongSupplier clock;
+    private final Patience patience = new Patience();
     /// Since when polls have found nothing to do, as an estimate.
     private long inVainSince;
+
+    Pollers(LongSupplier clock) {
+        this.clock = clock;
+    }
 
     /// Counts polls, the last of which drives. By the owner.
     void count(int more) {
@@ -48,9 +53,11 @@ final class Pollers {
         if (any) {
             FINDS.setOpaque(this, finds() + 1);
             inVainSince = now;
-        } else if (now - inVainSince >= YIELD_NANOS) {
-            inVainSince = now;
+        } else if (now - inVainSince >= patience.nanos()) {
+            long before = clock.getAsLong();
             Thread.yield();
+            inVainSince = clock.getAsLong();
+            patience.yielded(inVainSince - before);
         }
     }
 
