@@ -165,7 +165,7 @@ final class SimLink implements Link {
     }
 
     @Override
-    public int sourcePort() {
+    public int sourcePort(Gid from, Gid to) {
         return SOURCE_PORT;
     }
 

@@ -37,6 +37,8 @@ public final class LinuxAbi {
     public static final int SO_RCVBUFFORCE = 33;
     /// Also the type of the control message that it brings: a `struct timespec`.
     public static final int SO_TIMESTAMPNS = 35;
+    public static final int SO_TIMESTAMPING = 37;
+    public static final int SOF_TIMESTAMPING_TX_SCHED = 1 << 8;
     public static final int SO_BUSY_POLL = 46;
     public static final int SO_ATTACH_REUSEPORT_CBPF = 51;
     public static final int SO_BINDTOIFINDEX = 62;
@@ -167,6 +169,7 @@ public final class LinuxAbi {
     public static final int MSG_CTRUNC = 8;
     public static final int MSG_TRUNC = 0x20;
     public static final int MSG_DONTWAIT = 0x40;
+    public static final int MSG_ERRQUEUE = 0x2000;
     public static final int MSG_NOSIGNAL = 0x4000;
     public static final int MSG_CMSG_CLOEXEC = 0x4000_0000;
     /// The type of the control message that brings descriptors: an int each.

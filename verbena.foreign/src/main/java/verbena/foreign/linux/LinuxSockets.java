@@ -67,6 +67,7 @@ public final class LinuxSockets {
 
     private static final class OfDatagrams {
         static final MethodHandle SENDMMSG = linked("sendmmsg", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
+        static final MethodHandle RECVMSG = linked("recvmsg", JAVA_LONG, JAVA_INT, POINTER, JAVA_INT);
         static final MethodHandle RECVMMSG =
                 linked("recvmmsg", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT, POINTER);
     }
@@ -297,10 +298,25 @@ public final class LinuxSockets {
     }
 
     /// How many messages were received; -1 when there was nothing, or an error, which the call has taken off the
-    /// socket.
+    /// socket. A single one is asked for by recvmsg, which is some 50 ns quicker.
     public static int receiveMessages(int fd, MemorySegment mmsghdrs, int count) {
+        return receive(fd, mmsghdrs, count, 0);
+    }
+
+    /// The same for messages that the system gives back to their sender, with all their headers (recv(2),
+    /// MSG_ERRQUEUE).
+    public static int receiveReturned(int fd, MemorySegment mmsghdrs, int count) {
+        return receive(fd, mmsghdrs, count, LinuxAbi.MSG_ERRQUEUE);
+    }
+
+    private static int receive(int fd, MemorySegment mmsghdrs, int count, int flags) {
         try {
-            return (int) OfDatagrams.RECVMMSG.invokeExact(fd, mmsghdrs, count, 0, MemorySegment.NULL);
+            if (count == 1) {
+                long length = (long) OfDatagrams.RECVMSG.invokeExact(fd, mmsghdrs, flags);
+                mmsghdrs.set(JAVA_INT, LinuxAbi.Mmsghdr.MSG_LEN, (int) length);
+                return length < 0 ? -1 : 1;
+            }
+            return (int) OfDatagrams.RECVMMSG.invokeExact(fd, mmsghdrs, count, flags, MemorySegment.NULL);
         } catch (Throwable e) {
             throw impossible(e);
         }

@@ -94,8 +94,8 @@ public abstract class ForwardingLink implements Link {
     }
 
     @Override
-    public int sourcePort() {
-        return link.sourcePort();
+    public int sourcePort(Gid from, Gid to) {
+        return link.sourcePort(from, to);
     }
 
     @Override

@@ -99,9 +99,9 @@ public interface Link extends Carrier {
         return true;
     }
 
-    /// The UDP port that every packet leaves from; 0 when it may differ between packets, or the link has no ports.
-    /// Never changes. Any thread.
-    default int sourcePort() {
+    /// The UDP port that every packet between these addresses leaves from, and every packet after a migration within
+    /// this host; 0 when it may differ between packets, or the link has no ports. Never changes. Any thread.
+    default int sourcePort(Gid from, Gid to) {
         return 0;
     }
 

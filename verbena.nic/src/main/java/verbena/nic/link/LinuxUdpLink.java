@@ -26,15 +26,21 @@ import verbena.wire.Frame;
 /// hardware send them, and sleeps with nanosecond resolution.
 ///
 /// Successive frames of one size for one host leave as one message, which the kernel or the card cuts again
-/// (UDP_SEGMENT); the ICRC of the i-th is sealed for IPv4 identification i. Packets that arrive together in this way
-/// are received together (UDP_GRO), into buffers of 64 KiB, and frames are views into these. Where the system knows
-/// neither option, or a device cannot do it, one message carries one frame.
+/// (UDP_SEGMENT); the ICRC of the i-th is sealed for the i-th IPv4 identification from that of the message on. Packets
+/// that arrive together in this way are received together (UDP_GRO), into buffers of 64 KiB, and frames are views into
+/// these. Where the system knows neither option, or a device cannot do it, one message carries one frame.
+///
+/// Packets to this host leave by sockets of their own ([NearSockets]).
 public final class LinuxUdpLink extends UdpLink {
     /// After this many calls of [#receive], the link looks for messages of neighbours even if the sleeper has
     /// reported none. The number is large while no other link is there, so that the look costs nothing, and small
     /// while others are.
     private static final int LOOKS_ALONE = 64;
     private static final int LOOKS_AMONG_OTHERS = 16;
+
+    private static final UdpSocket[] NONE_NEAR = {};
+    /// The largest number of sockets near one of an own address.
+    private static final int NEAR_MAX = NearSockets.CONNECTED_MAX + 1;
 
     private final Occupancy occupancy = new Occupancy();
     private final Arena arena = Arena.ofShared();
@@ -51,7 +57,7 @@ public final class LinuxUdpLink extends UdpLink {
     private volatile UdpSocket[] receivers;
 
     /// Used by the sleeping thread: one entry for each receiver, then the event counter, the timer, and the
-    /// descriptors of shared addresses.
+    /// descriptors of shared addresses and of sockets without room.
     private final MemorySegment sleepfds;
 
     /// Used by the sleeping thread: how many receivers it sleeps on.
@@ -72,9 +78,9 @@ public final class LinuxUdpLink extends UdpLink {
     /// @throws LinkException when an address cannot be had
     LinuxUdpLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
         super(addresses, port, options);
-        sockets = new UdpSockets(linux, port, options);
+        sockets = new UdpSockets(linux, arena, port, options);
         long receiversMax = (long) addresses.size() * (1 + GROUPS_MAX);
-        sleepfds = arena.allocate((receiversMax + 2 + addresses.size()) * Pollfd.BYTES, 8);
+        sleepfds = arena.allocate((receiversMax + 2 + (1L + NEAR_MAX) * addresses.size()) * Pollfd.BYTES, 8);
         inbox = new UdpInbox(seal, malformed, arena, receiversMax);
         var own = new UdpSocket[addresses.size()];
         int opened = 0;
@@ -97,12 +103,13 @@ public final class LinuxUdpLink extends UdpLink {
             shared = sharing;
             receivers = own;
             inbox.receiveFrom(own);
-            outbox = new UdpOutbox(linux, outgoing, seal, own, sockets.canSegment(), this::refuse);
+            sockets.openNear(own);
+            outbox = new UdpOutbox(linux, outgoing, own, port, sockets.canSegment(), this::refuse);
             receiveBufferBytes = sockets.smallestBuffer(own, LinuxAbi.SO_RCVBUF);
             sendBufferBytes = sockets.smallestBuffer(own, LinuxAbi.SO_SNDBUF);
         } catch (LinkException e) {
             for (int i = 0; i < opened; i++) {
-                LinuxSockets.close(own[i].fd);
+                own[i].close();
             }
             for (SharedAddress address : sharing) {
                 address.close();
@@ -148,7 +155,7 @@ public final class LinuxUdpLink extends UdpLink {
             receiveFrom(all);
         } catch (LinkException e) {
             for (int i = before; i < opened; i++) {
-                LinuxSockets.close(all[i].fd);
+                all[i].close();
             }
             throw e;
         }
@@ -163,7 +170,7 @@ public final class LinuxUdpLink extends UdpLink {
             var left = new ArrayList<UdpSocket>();
             for (UdpSocket socket : receivers) {
                 if (socket.isBoundTo(group)) {
-                    LinuxSockets.close(socket.fd);
+                    socket.close();
                 } else {
                     left.add(socket);
                 }
@@ -299,6 +306,11 @@ public final class LinuxUdpLink extends UdpLink {
     }
 
     @Override
+    public int sourcePort(Gid from, Gid to) {
+        return outbox.sourcePort(from, to);
+    }
+
+    @Override
     public boolean keepsTogether(Frame first, Frame next) {
         return outbox.keepsTogether(first, next);
     }
@@ -382,7 +394,21 @@ public final class LinuxUdpLink extends UdpLink {
         }
         asleepOn = all.length;
         inbox.aboutToSleep();
-        return neighbours + shared.length;
+        return watchForRoom(neighbours + shared.length, all);
+    }
+
+    /// Also sleeps on sockets near those that receive, while they have no room; returns the number of entries.
+    private int watchForRoom(int entries, UdpSocket[] all) {
+        int count = entries;
+        for (UdpSocket socket : all) {
+            for (UdpSocket near : socket.near == null ? NONE_NEAR : socket.near.all()) {
+                if (near.full) {
+                    Pollfds.watch(sleepfds, count++, near.fd, LinuxAbi.POLLOUT);
+                    near.full = false;
+                }
+            }
+        }
+        return count;
     }
 
     @Override
@@ -422,7 +448,7 @@ public final class LinuxUdpLink extends UdpLink {
         bell.close();
         timer.close();
         for (UdpSocket socket : receivers) {
-            LinuxSockets.close(socket.fd);
+            socket.close();
         }
         for (SharedAddress address : shared) {
             address.close(); // last: until then neighbours need not know that this link closes

@@ -77,17 +77,22 @@ final class MessageBlock {
 
     // --- sending
 
-    /// Prepares message `i` to carry the packet in the buffer of this number to the frame's destination.
-    void prepareSend(int i, int buffer, Frame frame, int port, int scopeId) {
+    /// Prepares message `i` to carry the packet in the buffer of this number to where its socket is connected to.
+    void prepareSend(int i, int buffer, Frame frame) {
         long header = header(i);
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_IOV, vectors.address() + vector(buffer));
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_IOVLEN, 1);
         putPacket(buffer, frame);
+        headers.set(JAVA_INT, header + Mmsghdr.MSG_NAMELEN, 0);
+        headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, 0);
+    }
+
+    /// Sends message `i` to the frame's destination.
+    void address(int i, Frame frame, int port, int scopeId) {
         headers.set(
                 JAVA_INT,
-                header + Mmsghdr.MSG_NAMELEN,
+                header(i) + Mmsghdr.MSG_NAMELEN,
                 putAddress(names, name(i), frame.destinationHigh, frame.destinationLow, port, scopeId));
-        headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, 0);
     }
 
     /// Adds this packet to message `i`, as one more segment in the buffer after its last.

@@ -15,10 +15,9 @@ public interface Seal {
 
     /// Judges an arrival ([Frame#icrcValid]).
     ///
-    /// @param likelyIdentification the IPv4 identification to try first, where a socket hides it; the right
-    ///     one makes
-    /// the judgement faster
-    void judge(Frame frame, int likelyIdentification);
+    /// @param position the packet's place in its message of the operating system, from 0, where a socket hides the
+    ///     IPv4 identification: the right guess makes the judgement faster
+    void judge(Frame frame, int position);
 
     /// Gives an arrival the ICRC that it would have come with over a wire: a wrong one when it was damaged on
     /// its way. For links without it ([Link#carriesIcrc()]).

@@ -438,7 +438,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
     }
 
     @Override
-    public int sourcePort() {
+    public int sourcePort(Gid from, Gid to) {
         return RoceV2.UDP_PORT;
     }
 

@@ -88,7 +88,8 @@ final class SocketGroup implements Survey.Ground {
         Steering.putProbe(probe, index, presence.slot(), cookie);
         probe.destinationHigh = gid.high();
         probe.destinationLow = gid.low();
-        outgoing.prepareSend(0, 0, probe, port, scopeId);
+        outgoing.prepareSend(0, 0, probe);
+        outgoing.address(0, probe, port, scopeId);
         int _ = linux.sendMessages(socket, outgoing.headersFrom(0), 1);
     }
 

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
+import verbena.verbs.Gid;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
@@ -23,8 +24,8 @@ final class UdpOutbox {
 
     private final LinuxSockets linux;
     private final MessageBlock outgoing;
-    private final UdpSeal seal;
     private final UdpSocket[] sockets;
+    private final int port;
     private final Consumer<Frame> refused;
     /// The number of packets in each message of `outgoing`.
     private final int[] packetsOf = new int[MessageBlock.COUNT];
@@ -38,20 +39,21 @@ final class UdpOutbox {
     private boolean full;
 
     /// @param outgoing free whenever no call of this object is under way
-    /// @param sockets the sockets of the own addresses, by which packets leave
+    /// @param sockets the sockets of the own addresses; packets leave by them, and by those near them
+    /// @param port where packets go to
     /// @param segmenting whether all of them can send messages of several packets
     /// @param refused called with frames that the network stack will never take
     UdpOutbox(
             LinuxSockets linux,
             MessageBlock outgoing,
-            UdpSeal seal,
             UdpSocket[] sockets,
+            int port,
             boolean segmenting,
             Consumer<Frame> refused) {
         this.linux = linux;
         this.outgoing = outgoing;
-        this.seal = seal;
         this.sockets = sockets;
+        this.port = port;
         this.segmenting = segmenting;
         this.refused = refused;
     }
@@ -61,11 +63,18 @@ final class UdpOutbox {
         int done = 0;
         full = false;
         while (done < count && !full) {
-            UdpSocket socket = socketOf(frames[from + done]);
+            Frame first = frames[from + done];
+            UdpSocket socket = socketOf(first);
             if (socket == null) {
-                refused.accept(frames[from + done]);
+                refused.accept(first);
                 done++;
                 continue;
+            }
+            if (socket.among != null) {
+                socket.among.begin(socket, first);
+            }
+            if (!isMulticast(first)) {
+                socket.settle(linux, first);
             }
             int messages = prepareRun(socket, frames, from + done, count - done);
             int sent = sendRun(socket, messages, frames, from + done);
@@ -79,7 +88,7 @@ final class UdpOutbox {
     private @Nullable UdpSocket socketOf(Frame frame) {
         for (UdpSocket socket : sockets) {
             if (socket.sends(frame)) {
-                return socket;
+                return socket.near != null && isForThisHost(frame) ? socket.near.of(frame) : socket;
             }
         }
         return null;
@@ -93,8 +102,12 @@ final class UdpOutbox {
         int run = 0;
         do {
             Frame first = frames[from + run];
-            seal.seal(first, 0);
-            outgoing.prepareSend(messages, run, first, seal.sourcePort(), socket.scopeId);
+            int identification = socket.identificationAfter(messages);
+            socket.seal.seal(first, identification);
+            outgoing.prepareSend(messages, run, first);
+            if (!socket.isConnectedTo(first)) {
+                outgoing.address(messages, first, port, socket.scopeId);
+            }
             addControls(socket, messages, first);
             int segments = 1;
             int bytes = first.length;
@@ -104,7 +117,7 @@ final class UdpOutbox {
                 if (!travelsWith(first, next) || bytes + next.length > MESSAGE_MAX) {
                     break;
                 }
-                seal.seal(next, segments);
+                socket.seal.seal(next, identification + segments);
                 outgoing.addSegment(messages, run + segments, next);
                 segments++;
                 bytes += next.length;
@@ -117,15 +130,17 @@ final class UdpOutbox {
             }
             packetsOf[messages++] = segments;
             run += segments;
-        } while (run < most && socket.sends(frames[from + run]));
+        } while (run < most && socketOf(frames[from + run]) == socket);
         assert run <= most && messages <= run;
         return messages;
     }
 
     private int segmentsMax(Frame first, int position) {
-        return !segmenting || position < oneByOne || RoceV2.isMulticast(first.destinationHigh, first.destinationLow)
-                ? 1
-                : SEGMENTS_MAX;
+        return !segmenting || position < oneByOne || isMulticast(first) ? 1 : SEGMENTS_MAX;
+    }
+
+    private static boolean isMulticast(Frame frame) {
+        return RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow);
     }
 
     /// Whether a packet goes to the same host, in the same way, and to the same slot there: steering looks at the
@@ -147,27 +162,42 @@ final class UdpOutbox {
     }
 
     private static boolean isForThisHost(Frame frame) {
-        boolean own = frame.destinationLow == frame.sourceLow && frame.destinationHigh == frame.sourceHigh;
-        return own
-                || (RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow)
-                        && (frame.destinationLow >>> 24 & 0xFF) == IPV4_LOOPBACK);
+        return isForThisHost(frame.sourceHigh, frame.sourceLow, frame.destinationHigh, frame.destinationLow);
+    }
+
+    private static boolean isForThisHost(long fromHigh, long fromLow, long toHigh, long toLow) {
+        boolean own = toLow == fromLow && toHigh == fromHigh;
+        return own || (RoceV2.isIpv4(toHigh, toLow) && (toLow >>> 24 & 0xFF) == IPV4_LOOPBACK);
+    }
+
+    /// The UDP port that all packets between these addresses leave from; 0 when there is no such socket. Any thread.
+    int sourcePort(Gid from, Gid to) {
+        for (UdpSocket socket : sockets) {
+            if (socket.isBoundTo(from)) {
+                boolean isNear = isForThisHost(from.high(), from.low(), to.high(), to.low());
+                NearSockets near = isNear ? socket.near : null;
+                return near == null ? socket.port : near.port();
+            }
+        }
+        return 0;
     }
 
     private void addControls(UdpSocket socket, int i, Frame frame) {
-        if (frame.trafficClass != 0) {
+        if (!socket.isTrafficClass(frame.trafficClass)) {
             if (socket.ipv4) {
                 outgoing.addControl(i, IPPROTO_IP, LinuxAbi.IP_TOS, frame.trafficClass);
             } else {
                 outgoing.addControl(i, IPPROTO_IPV6, LinuxAbi.IPV6_TCLASS, frame.trafficClass);
             }
         }
-        boolean multicast = RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow);
-        if (frame.hopLimit != 0
-                && frame.hopLimit != (multicast ? UdpLink.MULTICAST_HOPS_DEFAULT : UdpSockets.HOP_LIMIT_DEFAULT)) {
+        boolean isUsual = isMulticast(frame)
+                ? frame.hopLimit == 0 || frame.hopLimit == UdpLink.MULTICAST_HOPS_DEFAULT
+                : socket.isHopLimit(UdpSocket.hopLimit(frame));
+        if (!isUsual) {
             if (socket.ipv4) {
-                outgoing.addControl(i, IPPROTO_IP, LinuxAbi.IP_TTL, frame.hopLimit);
+                outgoing.addControl(i, IPPROTO_IP, LinuxAbi.IP_TTL, UdpSocket.hopLimit(frame));
             } else {
-                outgoing.addControl(i, IPPROTO_IPV6, LinuxAbi.IPV6_HOPLIMIT, frame.hopLimit);
+                outgoing.addControl(i, IPPROTO_IPV6, LinuxAbi.IPV6_HOPLIMIT, UdpSocket.hopLimit(frame));
             }
         }
     }
@@ -180,6 +210,7 @@ final class UdpOutbox {
         while (sent < messages) {
             int result = linux.sendMessages(socket.fd, outgoing.headersFrom(sent), messages - sent);
             if (result >= 0) {
+                socket.sent(result);
                 for (int i = 0; i < result; i++) {
                     packets += packetsOf[sent++];
                 }
@@ -189,12 +220,16 @@ final class UdpOutbox {
                 // ECONNREFUSED: a late error of an earlier packet, cleared by this report.
                 case LinuxAbi.EINTR, LinuxAbi.ECONNREFUSED -> {}
                 case LinuxAbi.EAGAIN, LinuxAbi.ENOBUFS, LinuxAbi.ENOMEM -> {
+                    if (-result != LinuxAbi.EAGAIN) { // then the message has got no identification
+                        boolean _ = socket.refused();
+                    }
                     socket.full = true;
                     full = true;
                     return packets;
                 }
                 // EMSGSIZE, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EPERM (a firewall), EACCES (a broadcast), EINVAL, …
                 default -> {
+                    boolean again = socket.refused();
                     if (packetsOf[sent] > 1) {
                         // EIO: this device cannot cut messages (no checksum offload). EINVAL, EMSGSIZE: a packet is
                         // too long for the path, or for being cut. Sent one by one, each packet gets its own result.
@@ -205,6 +240,9 @@ final class UdpOutbox {
                     refused.accept(frames[from + packets]);
                     packets++;
                     sent++;
+                    if (again) {
+                        return packets;
+                    }
                 }
             }
         }

@@ -60,7 +60,7 @@ class ForgedSourceTest {
                 ? made
                 : new ForwardingLink(made) {
                     @Override
-                    public int sourcePort() {
+                    public int sourcePort(Gid from, Gid to) {
                         return 0;
                     }
                 };
@@ -77,12 +77,12 @@ class ForgedSourceTest {
 
     /// Opens the forger's socket.
     private interface Opener {
-        AutoCloseable open(InetAddress peer, InetAddress victim) throws Exception;
+        AutoCloseable open(InetAddress peer, int peerPort, InetAddress victim) throws Exception;
     }
 
-    /// Bound to the peer's address at any free port: 4791 is the peer's.
+    /// Bound to the peer's address at any free port: the ports that the peer sends from are the peer's.
     private record AnotherPort(DatagramChannel channel, InetAddress victim) implements Forger, AutoCloseable {
-        static AnotherPort open(InetAddress peer, InetAddress victim) throws Exception {
+        static AnotherPort open(InetAddress peer, int peerPort, InetAddress victim) throws Exception {
             var channel = DatagramChannel.open(StandardProtocolFamily.INET);
             channel.bind(new InetSocketAddress(peer, 0));
             return new AnotherPort(channel, victim);
@@ -102,16 +102,18 @@ class ForgedSourceTest {
         }
     }
 
-    /// Bound to port 4791 at another address of the host; names the peer's address as the source of each packet.
-    private record SamePort(PacketInfoSocket socket, Gid peer, Gid victim) implements Forger, AutoCloseable {
-        static SamePort open(InetAddress peer, InetAddress victim) throws Exception {
-            InetAddress own = LoopbackAddress.find(RoceV2.UDP_PORT);
-            return new SamePort(PacketInfoSocket.open(Gid.of(own), RoceV2.UDP_PORT), Gid.of(peer), Gid.of(victim));
+    /// Bound to the port that the peer sends from, at another address of the host; names the peer's address as the
+    /// source of each packet.
+    private record SamePort(PacketInfoSocket socket, Gid peer, int port, Gid victim) implements Forger, AutoCloseable {
+        static SamePort open(InetAddress peer, int peerPort, InetAddress victim) throws Exception {
+            InetAddress own = LoopbackAddress.find(peerPort);
+            PacketInfoSocket socket = PacketInfoSocket.open(Gid.of(own), peerPort);
+            return new SamePort(socket, Gid.of(peer), peerPort, Gid.of(victim));
         }
 
         @Override
         public void send(Frame frame) {
-            frame.sourcePort = RoceV2.UDP_PORT;
+            frame.sourcePort = port;
             new RoceV2().seal(frame, 0);
             socket.send(frame.packet(), peer, victim, RoceV2.UDP_PORT);
         }
@@ -137,8 +139,9 @@ class ForgedSourceTest {
                 try (var client = Connection.connect(listener.localAddress(), options.withDevice(clientDevice));
                         var server = accepted.get(30, TimeUnit.SECONDS)) {
                     MemoryRegion target = server.allocate(PACKETS * 8, Access.remoteAll());
-                    try (AutoCloseable forger =
-                            opener.open(client.localAddress().getAddress(), at.getAddress())) {
+                    InetAddress peer = client.localAddress().getAddress();
+                    int peerPort = clientLink.sourcePort(Gid.of(peer), Gid.of(at.getAddress()));
+                    try (AutoCloseable forger = opener.open(peer, peerPort, at.getAddress())) {
                         long[] fates = bombard((Forger) forger, clientDevice, serverDevice, server, target);
                         // The honest peer has lost nothing if no forged WRITE was accepted.
                         if (fates[0] == 0) {
@@ -214,7 +217,7 @@ class ForgedSourceTest {
     }
 
     /// The remainder: Linux lets every user name any address of the host as a packet's source (ip(7), IP_PKTINFO),
-    /// and port 4791 is free at an unused address.
+    /// and the peer's port is free at an unused address.
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "IP_PKTINFO by Linux's numbers")
     void aForgerWithThePortAtAnotherAddressLooksLikeThePeer() throws Exception {

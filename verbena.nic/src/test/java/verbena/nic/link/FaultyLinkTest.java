@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
+import verbena.wire.roce.RoceV2;
 
 /// Over real sockets, where packets have arrived when the sending call returns, with a clock that the test moves:
 /// so every outcome is exact.
@@ -147,11 +148,17 @@ class FaultyLinkTest {
         Frame[] original = frames(1);
         Frame[] damaged = frames(1);
         int uncovered = 0;
+        // From here on a connected socket counts identifications, which the ICRC covers.
+        exchange(intact, far, NearSockets.RUNS_UNTIL_CONNECTED, 1);
+        var roce = new RoceV2();
         for (int i = 0; i < COUNT; i++) {
             intact.transmit(filled(1, gidOf(intact), gidOf(far), SMALL), 0, 1);
             assertThat(receiveAll(far, original, 1)).isEqualTo(1);
             link.transmit(filled(1, gidOf(intact), gidOf(far), SMALL), 0, 1);
             assertThat(receiveAll(far, damaged, 1)).isEqualTo(1);
+            assertThat(roce.verify(original[0])).isTrue();
+            int identification = roce.identification();
+            roce.seal(original[0], identification == 0 ? 0 : (identification + 1) & 0xFFFF);
 
             int byteOfDifference = (int) original[0].packet().mismatch(damaged[0].packet());
             assertThat(differingBits(original[0], damaged[0])).isEqualTo(1);

@@ -109,6 +109,7 @@ class LinuxAbiTest {
                 #include <linux/if_packet.h>
                 #include <linux/if_xdp.h>
                 #include <linux/magic.h>
+                #include <linux/net_tstamp.h>
                 #include <linux/rtnetlink.h>
                 #include <linux/udp.h>
                 int main(void) {

@@ -108,6 +108,33 @@ class LinuxUdpLinkTest extends UdpLinkContract {
         }
     }
 
+    /// After many packets that ask for the same, the socket itself is set to it.
+    @Test
+    void trafficClassAndHopLimitArriveAlsoWhenTheyStayTheSame() {
+        try (UdpLink a = LinkBench.openAnywhere(LinkBench.options(kind()));
+                UdpLink b = LinkBench.openAnywhere(LinkBench.options(kind()))) {
+            Frame[] received = frames(1);
+            int[][] asked = {{255, 0x6B}, {0, 0}, {255, 0x6B}, {255, 0}, {7, 1}};
+            for (int[] values : asked) {
+                for (int i = 0; i < 50; i++) {
+                    Frame[] sent = filled(2, gidOf(a), gidOf(b), 64);
+                    sent[0].hopLimit = values[0];
+                    sent[0].trafficClass = values[1];
+                    sent[1].hopLimit = 9;
+                    for (Frame frame : sent) {
+                        a.transmit(new Frame[] {frame}, 0, 1);
+                        receiveAll(b, received, 1);
+                        assertThat(received[0].hopLimit).isEqualTo(frame.hopLimit == 0 ? 64 : frame.hopLimit);
+                        assertThat(received[0].trafficClass).isEqualTo(frame.trafficClass);
+                        if (i < 30) {
+                            break; // the second only now and then, or nothing would stay the same
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test
     void theHopLimitOfAMulticastIsOneUnlessItIsGiven() {
         try (UdpLink a = LinkBench.openAnywhere(LinkBench.options(kind()))) {

@@ -210,7 +210,7 @@ class SharedAddressTest {
             assertThat(new Gid(buffer[0].sourceHigh, buffer[0].sourceLow)).isEqualTo(gidOf(peer));
             assertThat(new Gid(buffer[0].destinationHigh, buffer[0].destinationLow))
                     .isEqualTo(gidOf(first));
-            assertThat(buffer[0].sourcePort).isEqualTo(RoceV2.UDP_PORT);
+            assertThat(buffer[0].sourcePort).isEqualTo(peer.sourcePort(gidOf(peer), gidOf(first)));
             assertThat(buffer[0].trafficClass).isEqualTo(0x6B);
             assertThat(buffer[0].hopLimit).isEqualTo(9);
             assertThat(buffer[0].icrcValid).isTrue();

@@ -92,7 +92,7 @@ abstract class UdpLinkContract {
         assertThat(new Gid(received[0].sourceHigh, received[0].sourceLow)).isEqualTo(gidOf(a));
         assertThat(new Gid(received[0].destinationHigh, received[0].destinationLow))
                 .isEqualTo(gidOf(b));
-        assertThat(received[0].sourcePort).isEqualTo(RoceV2.UDP_PORT);
+        assertThat(received[0].sourcePort).isEqualTo(a.sourcePort(gidOf(a), gidOf(b)));
         assertThat(received[0].length).isEqualTo(SMALL);
         assertThat(received[0].icrcValid).isTrue();
         assertThat(received[0].packet().mismatch(sent[0].packet())).isEqualTo(-1);

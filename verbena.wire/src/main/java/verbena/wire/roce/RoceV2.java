@@ -47,6 +47,7 @@ public final class RoceV2 {
 
     private final Icrc icrc = new Icrc();
     private final Preserved before = new Preserved();
+    private int identification;
 
     /// A checker for one owner.
     public RoceV2() {}
@@ -99,9 +100,18 @@ public final class RoceV2 {
     /// The same, quicker when the IPv4 identification is the one that was guessed.
     public boolean verify(Frame frame, int likelyIdentification) {
         before.keep(frame);
-        boolean right = hiddenFields(frame, likelyIdentification) >= 0;
+        long hidden = hiddenFields(frame, likelyIdentification);
         before.restore(frame);
-        return right;
+        if (hidden < 0) {
+            return false;
+        }
+        identification = (int) (hidden >>> 16);
+        return true;
+    }
+
+    /// The IPv4 identification of the last packet that [#verify(Frame, int)] has found right.
+    public int identification() {
+        return identification;
     }
 
     /// Whether the ICRC is right for this IPv4 identification and fragment field; exact. For IPv6 they mean

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmExtension;
+import verbena.cm.CmRoute;
 import verbena.nic.kind.LocalQueuePair;
 import verbena.verbs.AlternatePath;
 import verbena.verbs.PathMigration;
@@ -144,9 +145,9 @@ final class ConnectedQueuePair {
     // ---- what both sides say of their packets
 
     /// The UDP port that this side's packets leave from, which the peer may insist on; 0 when it is not known.
-    static int sourcePort(End own) {
+    static int sourcePort(End own, CmRoute route) {
         LocalQueuePair local = of(own);
-        return local == null ? 0 : local.engine().link().sourcePort();
+        return local == null ? 0 : local.engine().link().sourcePort(route.local(), route.remote());
     }
 
     /// Holds the peer to the port that it has promised to send from (decision 0050), and uses what it knows

@@ -197,7 +197,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                 initiatorDepth,
                 own.parameters().rnrRetryCount(),
                 own.sharedReceiveQueue(),
-                new CmExtension(ConnectedQueuePair.sourcePort(own), proof.hasSecret(), true, true),
+                new CmExtension(ConnectedQueuePair.sourcePort(own, route), proof.hasSecret(), true, true),
                 said);
     }
 
