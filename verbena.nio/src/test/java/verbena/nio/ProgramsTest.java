@@ -148,7 +148,7 @@ class ProgramsTest {
     private Process start(Class<?> main, boolean hasAgent, String role, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.add("-XX:+UseSerialGC");
+        command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")); // short programs
         if (hasAgent) {
             command.add("-javaagent:" + AgentJar.make(folder));
             command.add("-Dverbena.nio.summary=" + folder.resolve(role + ".summary"));

@@ -123,6 +123,11 @@ public final class World {
         Connecting.connect(one, firstPsn(), other, firstPsn(), ipv6, options);
     }
 
+    /// The same with one first PSN for both.
+    public void connect(QueuePair one, QueuePair other, int firstPsn, ConnectOptions options) {
+        Connecting.connect(one, firstPsn, other, firstPsn, random.nextBoolean(), options);
+    }
+
     /// Half of them so that the PSN soon wraps.
     public int firstPsn() {
         return random.nextBoolean() ? -random.nextInt(NEAR_WRAP) & Psn.MASK : random.nextInt() & Psn.MASK;

@@ -16,12 +16,12 @@ import verbena.conformance.fixture.Fixture;
 import verbena.verbs.Device;
 import verbena.verbs.cm.ConnectionListener;
 
-/// Everything public is promised to any thread: so threads do everything at once, over every device. Some fifty
-/// seconds in all; `-Dverbena.chaos.seconds=N` for longer, `-Dverbena.deep=true` for an hour, `-Dverbena.seed=N`
+/// Everything public is promised to any thread: so threads do everything at once, over every device. Some
+/// thirty seconds in all; `-Dverbena.chaos.seconds=N` for longer, `-Dverbena.deep=true` for an hour, `-Dverbena.seed=N`
 /// for other actions, and `-Dverbena.chaos.devices=rxe0;siw0` for other devices.
 class ChaosTest {
     private static final int SECONDS =
-            Integer.getInteger("verbena.chaos.seconds", Boolean.getBoolean("verbena.deep") ? 3_600 : 48);
+            Integer.getInteger("verbena.chaos.seconds", Boolean.getBoolean("verbena.deep") ? 3_600 : 24);
     private static final long SEED = Long.getLong("verbena.seed", 1);
     private static final String DEVICES = System.getProperty(
             "verbena.chaos.devices", "rocev2;iwarp;shm;rocev2,engines=2;rocev2,link=portable;iwarp,link=portable");

@@ -181,7 +181,7 @@ class HostileDatagramsTest {
 
     @Test
     void hostileDatagramsDoNoHarm() throws Exception {
-        long datagrams = GoalRun.size(400_000, 10_000_000);
+        long datagrams = GoalRun.size(150_000, 10_000_000);
         long seed = GoalRun.seed();
         try (var arena = Arena.ofShared();
                 var link = loopback();

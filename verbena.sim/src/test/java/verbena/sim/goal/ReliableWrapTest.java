@@ -2,7 +2,8 @@ package verbena.sim.goal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import verbena.sim.NetworkFaults;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
@@ -17,15 +18,16 @@ class ReliableWrapTest extends Wraps {
     private long broke;
 
     /// WRITEs and READs take turns; each is compared when it has completed, before its slot is used again.
-    @Test
-    void reliableConnectionsGoRound() {
+    @ParameterizedTest
+    @MethodSource("firstPsns")
+    void reliableConnectionsGoRound(int firstPsn) {
         long start = System.nanoTime();
         QueuePair one = a.queuePair(QpType.RC);
         QueuePair other = b.queuePair(QpType.RC);
         try {
-            world.connect(one, other, options());
+            world.connect(one, other, firstPsn, options());
             world.faults(NetworkFaults.of(LOSS, 0, 0));
-            while (done * PACKETS < WRAPS * PSNS) {
+            while (done * PACKETS < PSNS_USED) {
                 while (posted - done < 2) {
                     try (SendBatch batch = one.send()) {
                         if (isWrite(posted)) {
@@ -44,7 +46,7 @@ class ReliableWrapTest extends Wraps {
                     assertThat(wc.wrId()).isEqualTo(done);
                     if (!wc.ok()) {
                         assertThat(wc.status()).as(wc.toString()).isEqualTo(WcStatus.RETRY_EXC_ERR);
-                        reconnect(one, other);
+                        reconnect(one, other, psn(firstPsn, done));
                         break;
                     }
                     (isWrite(done) ? b : a).check(done);
@@ -57,9 +59,10 @@ class ReliableWrapTest extends Wraps {
         Goal.report(
                 "N5",
                 start,
-                "RC went %d times through all PSNs at 5 %% loss: %,d messages of %d packets, %,d packets, %,d lost, %d connections broke"
+                "RC used %,d PSNs from %,d on at 5 %% loss: %,d messages of %d packets, %,d packets, %,d lost, %d connections broke"
                         .formatted(
-                                WRAPS,
+                                PSNS_USED,
+                                firstPsn,
                                 done,
                                 PACKETS,
                                 world.network().sent(),
@@ -72,7 +75,7 @@ class ReliableWrapTest extends Wraps {
     }
 
     /// What failed is posted again on a new life of the connection.
-    private void reconnect(QueuePair one, QueuePair other) {
+    private void reconnect(QueuePair one, QueuePair other, int psn) {
         broke++;
         while (a.device.poll(a.cq, wc)) {
             assertThat(wc.status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
@@ -83,7 +86,7 @@ class ReliableWrapTest extends Wraps {
                 .isTrue();
         one.modify(new Transition.ToReset());
         other.modify(new Transition.ToReset());
-        world.connect(one, other, options());
+        world.connect(one, other, psn, options());
         posted = done;
     }
 }

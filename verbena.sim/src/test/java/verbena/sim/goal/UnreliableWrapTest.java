@@ -3,7 +3,8 @@ package verbena.sim.goal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import verbena.sim.NetworkFaults;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
@@ -14,18 +15,19 @@ import verbena.verbs.SendBatch;
 /// Goal N5 with unreliable connections.
 class UnreliableWrapTest extends Wraps {
     /// Messages carry their number as immediate data: those that come are whole, and in order.
-    @Test
-    void unreliableConnectionsGoRound() {
+    @ParameterizedTest
+    @MethodSource("firstPsns")
+    void unreliableConnectionsGoRound(int firstPsn) {
         long start = System.nanoTime();
         QueuePair one = a.queuePair(QpType.UC);
         QueuePair other = b.queuePair(QpType.UC);
         long received = 0;
         try {
-            world.connect(one, other, options());
+            world.connect(one, other, firstPsn, options());
             world.faults(NetworkFaults.of(LOSS, 0, 0));
             postReceives(other, 0, SLOTS);
             long next = 0;
-            while (done * PACKETS < WRAPS * PSNS) {
+            while (done * PACKETS < PSNS_USED) {
                 if (posted == done) {
                     try (SendBatch batch = one.send()) {
                         for (int i = 0; i < 4; i++) {
@@ -63,9 +65,10 @@ class UnreliableWrapTest extends Wraps {
         Goal.report(
                 "N5",
                 start,
-                "UC went %d times through all PSNs at 5 %% loss: of %,d messages of %d packets %,d arrived, all whole, %,d packets, %,d lost"
+                "UC used %,d PSNs from %,d on at 5 %% loss: of %,d messages of %d packets %,d arrived, all whole, %,d packets, %,d lost"
                         .formatted(
-                                WRAPS,
+                                PSNS_USED,
+                                firstPsn,
                                 done,
                                 PACKETS,
                                 received,

@@ -24,7 +24,7 @@ import verbena.verbs.WcStatus;
 /// `-Dverbena.seed=N` walks with one seed; `-Dverbena.deep=true` makes ten million calls, `-Dverbena.walk.seconds=N`
 /// as many as that time allows.
 class RandomWalkTest {
-    private static final long SECONDS = Long.getLong("verbena.walk.seconds", 10);
+    private static final long SECONDS = Long.getLong("verbena.walk.seconds", 5);
     /// So that all is met that has to be.
     private static final int SEEDS_MIN = 120;
     private static final int DEEP_SEEDS = 10_000;
