@@ -30,45 +30,58 @@ final class Departures {
         this.slots = slots;
     }
 
-    /// Sends what the peer's protocol has to send.
+    /// Sends what the peer's protocol has to send, all of it at once.
     void pump(RemoteWorker to) {
-        Peer peer = to.peer();
-        Rails itsRails = to.rails();
         try {
-            int teller = itsRails.toTell();
-            if (teller >= 0 && !peer.isLost()) {
-                to.way(teller).tell(null);
-            }
-            while (itsRails.maySend() && !peer.isLost()) {
-                if (!itsRails.isToSendAgain()) {
-                    int slot = slots.peek();
-                    if (slot < 0) {
-                        starved.add(to);
-                        break;
-                    }
-                    int bytes = peer.poll(slots.toSend(slot));
-                    if (bytes == 0) {
-                        break;
-                    }
-                    put(to, slot, bytes);
-                }
-                sendNext(to);
-            }
-            while (to.readings < READS && !peer.isLost()) {
-                Peer.Read next = peer.pollRead();
-                if (next == null) {
-                    break;
-                }
-                LongMessages.start(to, next);
-            }
-            if (!peer.isLost()) {
-                if (!to.operations().pump(slots)) {
-                    starved.add(to);
-                }
-                to.transfers().pump();
+            try {
+                send(to);
+                read(to);
+            } finally {
+                to.submit();
             }
         } catch (VerbsException | IllegalStateException e) { // the program has closed memory that was under way
             traffic.lose(to, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void send(RemoteWorker to) {
+        Peer peer = to.peer();
+        Rails itsRails = to.rails();
+        int teller = itsRails.toTell();
+        if (teller >= 0 && !peer.isLost()) {
+            to.way(teller).tell(null);
+        }
+        while (itsRails.maySend() && !peer.isLost()) {
+            if (!itsRails.isToSendAgain()) {
+                int slot = slots.peek();
+                if (slot < 0) {
+                    starved.add(to);
+                    return;
+                }
+                int bytes = peer.poll(slots.toSend(slot));
+                if (bytes == 0) {
+                    return;
+                }
+                put(to, slot, bytes);
+            }
+            sendNext(to);
+        }
+    }
+
+    private void read(RemoteWorker to) {
+        Peer peer = to.peer();
+        while (to.readings < READS && !peer.isLost()) {
+            Peer.Read next = peer.pollRead();
+            if (next == null) {
+                break;
+            }
+            LongMessages.start(to, next);
+        }
+        if (!peer.isLost()) {
+            if (!to.operations().pump(slots)) {
+                starved.add(to);
+            }
+            to.transfers().pump();
         }
     }
 
@@ -82,13 +95,14 @@ final class Departures {
         Rails itsRails = to.rails();
         Way way = to.way(itsRails.forFrames());
         int slot = itsRails.slot();
+        long offset = slots.frameOffset(slot);
+        int bytes = itsRails.bytes();
         if (itsRails.areSeveral()) {
             itsRails.writeHeader(slots.header(slot));
-            int bytes = itsRails.bytes() + Rails.HEADER_BYTES;
-            way.queuePair().postSend(SEND, way.rail.outbox, slots.offset(slot), bytes);
-        } else {
-            way.queuePair().postSend(SEND, way.rail.outbox, slots.frameOffset(slot), itsRails.bytes());
+            offset = slots.offset(slot);
+            bytes += Rails.HEADER_BYTES;
         }
+        way.requests().send(SEND).sge(way.rail.outbox, offset, bytes).signaled();
         itsRails.sent();
     }
 

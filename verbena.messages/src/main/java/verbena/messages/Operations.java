@@ -12,8 +12,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.OneSided;
 import verbena.verbs.MemoryRegion;
-import verbena.verbs.QueuePair;
 import verbena.verbs.RemoteMemory;
+import verbena.verbs.SendBatch;
 import verbena.verbs.VerbsException;
 
 /// The one-sided operations to one peer. What fits into a frame goes through a slot of the worker; longer
@@ -253,18 +253,18 @@ final class Operations {
     }
 
     private void post(Operation operation, int number, MemoryRegion region, long offset, int length) {
-        QueuePair pair = remote.way(operation.rail).queuePair();
+        SendBatch requests = remote.way(operation.rail).requests();
         long id = Departures.OPERATION | number;
         RemoteMemory at = operation.at.get(operation.rail);
         long address = at.address();
         int key = at.rkey();
-        switch (operation.type) {
-            case PUT -> pair.postWrite(id, region, offset, length, address, key);
-            case GET, FLUSH -> pair.postRead(id, region, offset, length, address, key);
-            case FETCH_ADD -> pair.postFetchAdd(id, region, offset, address, key, operation.first());
-            case COMPARE_SWAP ->
-                pair.postCompareSwap(id, region, offset, address, key, operation.first(), operation.second());
-        }
+        var _ = switch (operation.type) {
+            case PUT -> requests.write(id, address, key);
+            case GET, FLUSH -> requests.read(id, address, key);
+            case FETCH_ADD -> requests.fetchAdd(id, address, key, operation.first());
+            case COMPARE_SWAP -> requests.compareSwap(id, address, key, operation.first(), operation.second());
+        };
+        requests.sge(region, offset, length).signaled();
     }
 
     /// Gives back what it had of the worker.

@@ -201,6 +201,16 @@ public final class RemoteWorker implements AutoCloseable {
         return Arrays.stream(ways).flatMap(Stream::ofNullable);
     }
 
+    /// Lets the requests of all its connections leave.
+    void submit() {
+        for (int i = 0; i < ways.length; i++) {
+            Way way = ways[i];
+            if (way != null) {
+                way.submit();
+            }
+        }
+    }
+
     /// What peers read goes by the other rails.
     void withdraw(int rail) {
         exposed.values().forEach(each -> each.registered().close(rail));
@@ -337,6 +347,7 @@ public final class RemoteWorker implements AutoCloseable {
             if (bytes > 0) {
                 traffic.departures.put(this, slot, bytes);
                 traffic.departures.sendNext(this);
+                submit();
             }
             return bytes > 0;
         } catch (VerbsException e) {

@@ -150,6 +150,7 @@ final class Traffic {
             if (remote.peer().isLost()) {
                 return;
             }
+            remote.submit();
             remote.ways().forEach(Way::disconnect);
             remote.transfers().lose(why);
             remote.peer().lose(why, List.of());

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.MemoryRegion;
-import verbena.verbs.QueuePair;
 import verbena.verbs.RemoteMemory;
+import verbena.verbs.SendBatch;
 
 /// Long READs and WRITEs between memory of this end and of one peer. With several rails they are cut into parts, and a
 /// rail that has done its part takes the next one. What was under way on a rail that is lost goes by another. Under
@@ -180,13 +180,19 @@ final class Transfers {
         partsOf[rail]++;
         transfer.underWay++;
         RemoteMemory at = transfer.at.get(rail);
-        QueuePair pair = remote.way(rail).queuePair();
+        SendBatch requests = remote.way(rail).requests();
         long address = at.address() + part.offset;
         if (transfer.isWrite) {
-            pair.postWrite(Departures.PART, region, offset, part.length, address, at.rkey());
-            pair.postRead(Departures.PART | number, region, 0, 0, address, at.rkey()); // behind the effect of the WRITE
+            requests.write(Departures.PART, address, at.rkey())
+                    .sge(region, offset, part.length)
+                    .signaled();
+            requests.read(Departures.PART | number, address, at.rkey()) // behind the effect of the WRITE
+                    .sge(region, 0, 0)
+                    .signaled();
         } else {
-            pair.postRead(Departures.PART | number, region, offset, part.length, address, at.rkey());
+            requests.read(Departures.PART | number, address, at.rkey())
+                    .sge(region, offset, part.length)
+                    .signaled();
         }
     }
 

@@ -6,6 +6,7 @@ import verbena.messages.protocol.Rails;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
+import verbena.verbs.SendBatch;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionId;
@@ -23,6 +24,8 @@ final class Way {
     private final @Nullable MemoryRegion told;
 
     private int toldCount;
+    /// What leaves with the next [#submit()]; null for nothing.
+    private @Nullable SendBatch requests;
 
     Way(RemoteWorker remote, Traffic traffic, Rail rail, Connection connection) {
         this.remote = remote;
@@ -60,6 +63,28 @@ final class Way {
 
     QueuePair queuePair() {
         return connection.queuePair();
+    }
+
+    /// Where to write a request. All that are written leave together with [#submit()], which the same thread calls
+    /// before it gives the lock of [Traffic] back.
+    SendBatch requests() {
+        SendBatch open = requests;
+        if (open == null) {
+            open = queuePair().send();
+            requests = open;
+        }
+        return open;
+    }
+
+    /// Lets the requests leave.
+    void submit() {
+        SendBatch open = requests;
+        if (open != null) {
+            requests = null;
+            try (open) {
+                open.submit();
+            }
+        }
     }
 
     boolean isUsable() {

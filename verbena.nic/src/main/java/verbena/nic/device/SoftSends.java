@@ -24,7 +24,7 @@ final class SoftSends extends Sends implements FaultySends {
     private final SendQueue queue;
     private final ReentrantLock turn = new ReentrantLock();
     private @Nullable SendRequest current;
-    /// The bytes of the messages that are complete and not submitted.
+    /// The bytes that leave with the requests that are complete and not submitted.
     private long bytes;
     /// Whether all of them may need no packets ([SendRequest#mayNeedNoPackets()]).
     private boolean needNoPackets = true;
@@ -197,7 +197,7 @@ final class SoftSends extends Sends implements FaultySends {
         request.signaled = (flags & SIGNALED) != 0;
         request.fenced = (flags & FENCED) != 0;
         request.solicited = (flags & SOLICITED) != 0;
-        bytes += request.bytes();
+        bytes += request.departingBytes();
         needNoPackets &= request.mayNeedNoPackets();
     }
 

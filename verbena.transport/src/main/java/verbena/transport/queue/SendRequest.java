@@ -88,6 +88,11 @@ public final class SendRequest {
         return isInline ? inlineBytes : scatter.bytes;
     }
 
+    /// Bytes of memory that leave with it: none when the peer's memory is read.
+    public long departingBytes() {
+        return operation == SendOperation.READ ? 0 : bytes();
+    }
+
     /// Whether it reads or changes memory of the peer without telling it, so that a device that reaches that
     /// memory can carry it out. A request of no bytes needs no key, and asks whether the peer takes it: only the
     /// peer can say.
