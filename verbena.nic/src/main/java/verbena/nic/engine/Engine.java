@@ -143,7 +143,7 @@ public final class Engine implements AutoCloseable {
     /// records them.
     ///
     /// @param requests how many requests
-    /// @param bytes the total length of their messages
+    /// @param bytes that leave with them
     /// @param needNoPackets whether that may be so ([verbena.transport.queue.SendRequest#mayNeedNoPackets()])
     public void ring(EngineTask task, int requests, long bytes, boolean needNoPackets) {
         if (needNoPackets && task.scheduled.hasShortcut() && driver.doAtOnce(task)) {
