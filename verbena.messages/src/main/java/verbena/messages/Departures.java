@@ -16,7 +16,7 @@ final class Departures {
     static final long TELL = 5L << 32;
 
     /// Frames of one peer under way at once.
-    static final int SENDS = 16;
+    static final int SENDS = 32;
     /// Messages of one peer that are read at once.
     static final int READS = 8;
 

@@ -200,11 +200,18 @@ public final class Engine implements AutoCloseable {
         try {
             long now;
             do {
-                if (isOver.getAsBoolean() || (drive() && isOver.getAsBoolean())) {
+                if (isOver.getAsBoolean()) {
+                    return;
+                }
+                boolean worked = drive();
+                if (worked && isOver.getAsBoolean()) {
                     return;
                 }
                 Thread.onSpinWait();
                 now = clock.getAsLong();
+                if (worked) {
+                    policy.worked(now);
+                }
             } while (policy.looksAgain(now) && now - start < nanos);
         } finally {
             hasLooker.set(false);

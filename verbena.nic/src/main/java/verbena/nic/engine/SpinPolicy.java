@@ -12,7 +12,7 @@ package verbena.nic.engine;
 /// | looking | spins, for up to four times the usual wait | waits become long, or the processor was taken away |
 ///
 /// A thread that loses its processor while it spins uses time that another thread needs: a compiler, for example, or
-/// a neighbour on the same host. It stops spinning at once. The pause before the next trial doubles each time that
+/// a neighbour on the same host. It stops spinning at once. A look that moves packets takes long without any loss. The pause before the next trial doubles each time that
 /// spinning did not last, so that vain trials cost no more than a few hundredths of the time. On a single processor
 /// no thread spins, because the thread that could answer needs that processor.
 ///
@@ -29,8 +29,10 @@ public final class SpinPolicy {
     static final long HOPELESS_NANOS = 500_000;
     /// A single wait counts for no more than this, so that one long wait is soon forgotten.
     static final long WAIT_NANOS_MAX = 1_000_000;
-    /// When this much time passes between two looks, the processor was taken away.
+    /// When this much time passes between two looks in vain, the processor was taken away.
     static final long TAKEN_NANOS = 200_000;
+    /// The longest time for which a look can work: it moves a batch of packets each way, and copies what is in them.
+    static final long WORK_NANOS_MAX = 1_000_000;
     /// The shortest pause between two trials.
     static final long PAUSE_NANOS_MIN = 2_000_000;
     static final long PAUSE_NANOS_MAX = 1_000_000_000;
@@ -115,7 +117,14 @@ public final class SpinPolicy {
         return processors < 2;
     }
 
-    /// After a look in vain, returns whether to look once more.
+    /// A look has brought work, which took time that was not lost.
+    public void worked(long now) {
+        if (now - last <= WORK_NANOS_MAX) {
+            last = now;
+        }
+    }
+
+    /// After a look in vain, or after [#worked], returns whether to look once more.
     public boolean looksAgain(long now) {
         boolean wasTaken = now - last > TAKEN_NANOS;
         last = now;
@@ -129,7 +138,7 @@ public final class SpinPolicy {
 
     /// Ends the wait.
     public void end(long now) {
-        if (isLooking && now - last > TAKEN_NANOS) { // what the wait was for came meanwhile
+        if (isLooking && now - last > WORK_NANOS_MAX) { // what the wait was for came meanwhile
             giveUp(now, PAUSE_NANOS_MAX_TAKEN);
         }
         long wait = Math.min(now - start, WAIT_NANOS_MAX);

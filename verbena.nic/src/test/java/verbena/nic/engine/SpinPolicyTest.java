@@ -158,6 +158,28 @@ class SpinPolicyTest {
         assertThat((double) asleep / world.waits).isLessThan(0.02);
     }
 
+    /// Now and then a look brings so many packets that it takes 250 µs to copy them.
+    @Test
+    void timeInWhichALookWorksIsNotLost() {
+        var world = new World();
+        var policy = new SpinPolicy(2);
+        int asleep = 0;
+        for (int i = 0; i < 100_000; i++) {
+            policy.begin(world.now);
+            world.now += 20 * US;
+            if (policy.looks() && policy.looksAgain(world.now)) {
+                world.now += i % 50 == 0 ? 250 * US : LOOK;
+                policy.worked(world.now);
+                boolean _ = policy.looksAgain(world.now);
+            } else {
+                world.now += WAKE;
+                asleep++;
+            }
+            policy.end(world.now);
+        }
+        assertThat(asleep).isLessThan(1_000);
+    }
+
     @Test
     void whenMessagesStopSoDoesLooking() {
         var world = new World();
