@@ -15,7 +15,7 @@ class ScenarioTest {
                 ? Scenario.all().stream()
                 : Stream.of(
                         new Unfairness(3),
-                        new Victim(4),
+                        new Victim(2),
                         new SlowReceiver(),
                         new Convergence(),
                         new Incast(),
