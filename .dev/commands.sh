@@ -28,7 +28,7 @@ build_room() { # ROOM NAME-FOR-PEOPLE [MAVEN-OPTION ...]
   echo "verbena: building $name ..." >&2
   mkdir -p "$state"
   touch "$state/started-$room"
-  if ! maven -B -Dmaven.test.skip -Dspotless.check.skip "${@:3}" -pl "$room" -am package > "$log" 2>&1; then
+  if ! maven -B -Dmaven.test.skip "${@:3}" -pl "$room" -am package > "$log" 2>&1; then
     if grep -qE 'Could not transfer|Unknown host|offline mode|Network is unreachable' "$log"; then
       fail "$room: something is fetched from Maven Central the first time, and that cannot be reached; see .verbena/$room.log"
     fi
@@ -58,6 +58,15 @@ developer_dist() {
 }
 
 # ---- tests
+
+# All findings of Error Prone and NullAway, and the format. Rooms whose libraries are large are read where they were built.
+developer_lint() {
+  local profiles=lint
+  need_maven
+  [ ! -d "$home/verbena.spark/target/lib" ] || profiles+=,spark
+  [ ! -d "$home/engines/target/ready" ] || profiles+=,engines
+  maven -B "-P$profiles" test-compile "$@"
+}
 
 developer_test() {
   case ${1:-} in
@@ -145,7 +154,7 @@ developer_engines() {
     echo "verbena: building the engines; the first time their jars are fetched ..." >&2
     mkdir -p "$engines"
     touch "$state/started-engines"
-    if maven -B -Pengines -Dmaven.test.skip -Dspotless.check.skip -pl "verbena.nio,engines$(printf %s "${systems[@]}")" -am package > "$log" 2>&1; then
+    if maven -B -Pengines -Dmaven.test.skip -pl "verbena.nio,engines$(printf %s "${systems[@]}")" -am package > "$log" 2>&1; then
       mkdir -p "$engines/ready"
       touch -r "$state/started-engines" "$engines/ready"
     elif grep -qE 'Could not transfer|Unknown host|offline mode|Network is unreachable' "$log"; then
