@@ -346,8 +346,11 @@ public final class RemoteWorker implements AutoCloseable {
             int bytes = peer.pollActive(traffic.slots.toSend(slot), number, header, data);
             if (bytes > 0) {
                 traffic.departures.put(this, slot, bytes);
-                traffic.departures.sendNext(this);
-                submit();
+                try {
+                    traffic.departures.sendNext(this);
+                } finally {
+                    submit();
+                }
             }
             return bytes > 0;
         } catch (VerbsException e) {

@@ -150,7 +150,6 @@ final class Traffic {
             if (remote.peer().isLost()) {
                 return;
             }
-            remote.submit();
             remote.ways().forEach(Way::disconnect);
             remote.transfers().lose(why);
             remote.peer().lose(why, List.of());

@@ -104,6 +104,7 @@ final class Way {
 
     void disconnect() {
         try {
+            submit(); // no state can change while requests are being written
             connection.id().disconnect();
         } catch (VerbsException e) {
             // its device has failed, and moves nothing any more
