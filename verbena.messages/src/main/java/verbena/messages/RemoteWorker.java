@@ -146,6 +146,7 @@ public final class RemoteWorker implements AutoCloseable {
         rails.join(rail);
         if (rail == 0 && token.isDone()) {
             way.tell(token.join()); // before all others
+            way.submit();
         }
         return rails.isUsable(rail);
     }

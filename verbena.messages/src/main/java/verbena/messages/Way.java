@@ -91,14 +91,15 @@ final class Way {
         return remote.rails().isUsable(rail.index);
     }
 
-    /// Tells of lost rails, or how to join. Under the lock of [Traffic]. Each time has memory of its own.
+    /// Tells of lost rails, or how to join, with the next [#submit()]. Under the lock of [Traffic]. Each time has
+    /// memory of its own.
     void tell(byte @Nullable [] token) {
         MemoryRegion memory = told;
         if (memory != null) {
             long at = (long) toldCount++ * TOLD_BYTES_MAX;
             var out = memory.segment().asSlice(at, TOLD_BYTES_MAX);
             int bytes = token == null ? remote.rails().tell(out) : Rails.writeToken(out, token);
-            queuePair().postSend(Departures.TELL, memory, at, bytes);
+            requests().send(Departures.TELL).sge(memory, at, bytes).signaled();
         }
     }
 
