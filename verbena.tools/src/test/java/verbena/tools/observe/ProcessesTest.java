@@ -121,6 +121,7 @@ class ProcessesTest {
         assertThat(text(client.getErrorStream())).contains("client DISCONNECT EVENT...", "the connection ended within");
     }
 
+    /// The peer has just been started, and waits for a connection: for so long it does not look at its input.
     @Test
     void theDemosPeerDoesNotOutliveAKilledDemo() throws Exception {
         Process demo = start("demo --seconds 30");
@@ -134,6 +135,7 @@ class ProcessesTest {
     @Test
     void theDemosPeerIsEndedWithATerminatedDemo() throws Exception {
         Process demo = start("demo --seconds 30");
+        awaitFigures(demo);
         ProcessHandle peer = childOf(demo);
 
         demo.destroy();
@@ -145,15 +147,20 @@ class ProcessesTest {
     @Test
     void aKilledPeerFailsTheDemo() throws Exception {
         Process demo = start("demo --seconds 30");
-        String line = demo.inputReader().readLine();
-        while (!line.startsWith("How fast")) {
-            line = demo.inputReader().readLine();
-        }
+        awaitFigures(demo);
 
         childOf(demo).destroyForcibly();
 
         assertThat(demo.waitFor()).isEqualTo(1);
         assertThat(demo.errorReader().readLine()).startsWith("verbena demo: ");
+    }
+
+    /// Waits until both processes are connected, and measure.
+    private static void awaitFigures(Process demo) throws IOException {
+        String line = demo.inputReader().readLine();
+        while (!line.startsWith("How fast")) {
+            line = demo.inputReader().readLine();
+        }
     }
 
     private Process start(String arguments) throws IOException {
@@ -175,9 +182,11 @@ class ProcessesTest {
         return Integer.parseInt(line.replaceAll(".* port (\\d+); there: .*", "$1"));
     }
 
-    private static ProcessHandle childOf(Process process) {
+    private static ProcessHandle childOf(Process process) throws InterruptedException {
         while (process.children().findAny().isEmpty()) {
-            Thread.onSpinWait();
+            assertThat(process.waitFor(10, TimeUnit.MILLISECONDS))
+                    .as("it has ended")
+                    .isFalse();
         }
         return process.children().findAny().orElseThrow();
     }
