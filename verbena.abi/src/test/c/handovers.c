@@ -8,6 +8,7 @@
 #include <rdma/rsocket.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -58,7 +59,7 @@ static void by_spinning(int from, int to, int length) {
     }
 }
 
-static void measure(const char *how, void (*one)(int, int, int), int a, int b, int length) {
+static void measure(const char *how, void (*one)(int, int, int), int a, int b, int length, int sleeps_max) {
     for (int i = 0; i < MESSAGES; i++) { /* the JVM is cold */
         one(a, b, length);
     }
@@ -71,7 +72,7 @@ static void measure(const char *how, void (*one)(int, int, int), int a, int b, i
     printf("%s, %d bytes: %ld sleeps in 1000 messages, and for each %.1f us of its own and %.1f us of the kernel\n", how, length,
         sleeps, (double) (micros(after.ru_utime) - micros(before.ru_utime)) / MESSAGES,
         (double) (micros(after.ru_stime) - micros(before.ru_stime)) / MESSAGES);
-    EXPECT(sleeps < 500);
+    EXPECT(sleeps < sleeps_max);
 }
 
 int main(int count, char **arguments) {
@@ -84,11 +85,12 @@ int main(int count, char **arguments) {
     EXPECT(rconnect(a, (struct sockaddr *) &at, sizeof at) == 0);
     int b = raccept(listener, NULL, NULL);
     memset(sent, 'v', sizeof sent);
-    measure("blocking", by_blocking, a, b, 64);
-    measure("polling", by_polling, a, b, 64);
-    measure("spinning", by_spinning, a, b, 64);
-    measure("blocking", by_blocking, a, b, WINDOW / 4);
-    measure("polling", by_polling, a, b, WINDOW);
+    measure("blocking", by_blocking, a, b, 64, 500);
+    measure("polling", by_polling, a, b, 64, 500);
+    usleep(50000); /* the program may ask the kernel now, until its calls show that it spins */
+    measure("spinning", by_spinning, a, b, 64, 150);
+    measure("blocking", by_blocking, a, b, WINDOW / 4, 500);
+    measure("polling", by_polling, a, b, WINDOW, 500);
     EXPECT(memcmp(sent, heard, sizeof sent) == 0);
     EXPECT(rclose(a) == 0 && rclose(b) == 0 && rclose(listener) == 0);
     printf("%d not so\n", failures);

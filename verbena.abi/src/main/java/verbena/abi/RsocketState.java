@@ -268,8 +268,11 @@ abstract class RsocketState implements AnyRsocket {
         return (isWatched || waiters.get() > 0) && !lock.isHeldByCurrentThread();
     }
 
-    /// Looks for those who wait.
+    /// Looks for those who wait. A call that armed it meanwhile has looked.
     void lookAfter() {
+        if (isArmed) {
+            return;
+        }
         lock.lock();
         try {
             progress();

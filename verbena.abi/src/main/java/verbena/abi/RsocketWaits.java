@@ -10,8 +10,8 @@ abstract class RsocketWaits extends RsocketState {
     /// What [#look] answers when there is no connection.
     static final int NOT_UNDER_WAY = -1;
 
-    /// A program that asks the kernel is told to come again once, or for each of two directions.
-    private static final int FRUITLESS_MAX = 4;
+    /// A program that asks the kernel comes again once before there is anything, to learn that it has all.
+    private static final int UNTOLD_MAX = 4;
 
     // Events of poll(2).
     private static final int POLL_READABLE = 0x41; // POLLIN, POLLRDNORM
@@ -19,8 +19,13 @@ abstract class RsocketWaits extends RsocketState {
     private static final int POLL_HANG_UP = 0x2010; // POLLHUP, POLLRDHUP
     private static final int POLL_ALWAYS = 0x10; // POLLHUP
 
-    /// Calls one behind the other that were told to come again.
-    private int fruitless;
+    /// The calls for one direction, one behind the other, that came before the descriptor told anything.
+    static final class Untold {
+        private int calls;
+    }
+
+    final Untold reads = new Untold();
+    private final Untold writes = new Untold();
 
     RsocketWaits(ConnectionId id, RsocketOptions options, boolean isNonBlocking) {
         super(id, options, isNonBlocking);
@@ -106,18 +111,23 @@ abstract class RsocketWaits extends RsocketState {
     /// Waits, without the lock, until there is what is wanted: false when it may not wait.
     boolean await(BooleanSupplier wanted, boolean mayNotWait) {
         if (wanted.getAsBoolean()) {
-            fruitless = 0;
             return true;
         }
         progress();
-        if (wanted.getAsBoolean() || (!mayNotWait && awaitUntil(wanted, Long.MAX_VALUE))) {
-            fruitless = 0;
+        return wanted.getAsBoolean() || (!mayNotWait && awaitUntil(wanted, Long.MAX_VALUE));
+    }
+
+    /// The same for bytes or for room. A program that comes again and again before the descriptor tells anything
+    /// spins: it does not ask the kernel in between.
+    boolean await(Untold untold, BooleanSupplier wanted, boolean mayNotWait) {
+        if (wanted.getAsBoolean()) {
+            untold.calls = 0;
             return true;
         }
-        if (++fruitless >= FRUITLESS_MAX) {
-            isWatched = kernelWaiters > 0; // it does not ask the kernel in between
+        if (++untold.calls >= UNTOLD_MAX) {
+            isWatched = kernelWaiters > 0;
         }
-        return false;
+        return await(wanted, mayNotWait);
     }
 
     /// Waits as long as there is time; false when it is over.
@@ -187,7 +197,7 @@ abstract class RsocketWaits extends RsocketState {
     }
 
     long awaitRoom(ByteStream made, BooleanSupplier hasRoom, boolean nonBlocking) {
-        if (!await(() -> hasRoom.getAsBoolean() || !ends.mayWrite() || phase == Phase.CLOSED, nonBlocking)) {
+        if (!await(writes, () -> hasRoom.getAsBoolean() || !ends.mayWrite() || phase == Phase.CLOSED, nonBlocking)) {
             isWriterWaiting = true;
             return Errno.EAGAIN;
         }
