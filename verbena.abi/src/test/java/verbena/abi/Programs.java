@@ -19,7 +19,8 @@ import java.util.stream.Stream;
 
 /// Runs programs over Verbena's libraries, as `verbena run` does it, each in a process of its own.
 final class Programs implements AutoCloseable {
-    private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
+    static final Path ROOT = Path.of(System.getProperty("verbena.root"));
+    static final Path SOURCES = ROOT.resolve("verbena.abi/src/test/c");
     private static final Path NATIVE = ROOT.resolve("verbena.abi/target/native");
     private static final String MODULES = Stream.of(
                     "verbs",
@@ -178,6 +179,16 @@ final class Programs implements AutoCloseable {
 
     Ended run(String... command) {
         return start(command).await();
+    }
+
+    /// Compiles a C program and runs it; it has to end with 0.
+    Ended runC(Path source, String... arguments) {
+        var command = new String[arguments.length + 1];
+        command[0] = compile(source).toString();
+        System.arraycopy(arguments, 0, command, 1, arguments.length);
+        Ended ended = run(command);
+        assertThat(ended.code()).as(ended.toString()).isZero();
+        return ended;
     }
 
     /// Runs a server, and a client until it has found it; both are to end well.
