@@ -14,6 +14,8 @@ final class Entry {
         Result measure(double seconds, long iterations) throws Exception;
     }
 
+    private static final double FIRST_SECONDS = 0.5;
+
     final String series;
     final long size;
     private final long first;
@@ -22,7 +24,7 @@ final class Entry {
     private @Nullable Result last;
 
     /// @param size of the messages; 0 when there are none
-    /// @param first how many messages to begin with, before their speed is known
+    /// @param first how many messages half a second has at the beginning, before their speed is known
     Entry(String series, long size, long first, Measurement measurement) {
         this.series = series;
         this.size = size;
@@ -46,13 +48,14 @@ final class Entry {
 
     // Not too few: otherwise an entry that is slow at first would be measured ever more briefly.
     private long iterations(double seconds) {
+        double unknown = first * seconds / FIRST_SECONDS;
         if (last == null) {
-            return first;
+            return Math.max(1, (long) unknown);
         }
         double perSecond = last.latencyUs() != null
                 ? 1e6 / (2 * last.latencyUs().p50())
-                : last.messageRateMpps() != null ? last.messageRateMpps() * 1e6 : first / seconds;
-        return Math.max(first / 10, (long) (perSecond * seconds));
+                : last.messageRateMpps() != null ? last.messageRateMpps() * 1e6 : first / FIRST_SECONDS;
+        return Math.max(1, (long) Math.max(unknown / 10, perSecond * seconds));
     }
 
     /// Its last result, more than 0: a latency, a rate or a bandwidth. 1 before the first measurement.
