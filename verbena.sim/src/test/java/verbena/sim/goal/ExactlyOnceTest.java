@@ -34,7 +34,7 @@ import verbena.wire.Frame;
 /// What a broken connection leaves open, whether a request that failed was carried out, is counted: the gaps among
 /// the returned values are never more than the requests that failed.
 class ExactlyOnceTest {
-    private static final long OPERATIONS = Goal.size(300_000, 33_333_334);
+    private static final long OPERATIONS = Goal.size(150_000, 33_333_334);
     private static final NetworkFaults FAULTS = NetworkFaults.of(0.1, 0.1, 0.01).withReorder(0.1, 64);
     private static final ConnectOptions OPTIONS = ConnectOptions.defaults()
             .withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 7, 7)
