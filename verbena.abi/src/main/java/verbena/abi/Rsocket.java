@@ -310,7 +310,8 @@ final class Rsocket extends RsocketWaits {
             }
             long done = 0;
             do {
-                if (!await(reads, () -> made.available() > 0 || !ends.mayRead() || phase == Phase.CLOSED, nonBlocking)) {
+                if (!await(
+                        reads, () -> made.available() > 0 || !ends.mayRead() || phase == Phase.CLOSED, nonBlocking)) {
                     return done > 0 ? done : Errno.EAGAIN;
                 }
                 if (phase == Phase.CLOSED) {

@@ -1,7 +1,9 @@
 package dev.verbena.spark;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -21,12 +23,17 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.WorkRequest;
 
 /// One request of Spark for blocks of a peer, carried out by READs in three rounds: where the outputs are, where
-/// the blocks are in them, the blocks. All READs of a round are under way at once. One thread uses it.
+/// the blocks are in them, the blocks. All READs of a round are under way at once. One thread uses it at a time.
 final class BlockReading implements AutoCloseable {
     /// Of one READ. Longer blocks are several, so that a loss does not cost a whole one.
     private static final int READ_MAX = 1 << 20;
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /// So many READs find room at once.
+    private static final int SOON_READS = Door.DEPTH;
+    /// So many bytes are copied in some 100 us.
+    private static final long SOON_BYTES = 1 << 20;
 
     /// A block as Spark names it: successive partitions of one map output.
     private record Wanted(String name, int shuffleId, long mapId, int first, int end) {
@@ -38,34 +45,84 @@ final class BlockReading implements AutoCloseable {
     /// Where in the memory of its output a block is.
     private record Placed(Wanted wanted, MapOutputTable.Entry entry, long at, long bytes) {}
 
+    /// A block, its READs, and where it comes to lie.
+    private record UnderWay(Placed block, List<WorkRequest> reads, ReadBuffers.Buffer into, long at) {}
+
     private final RemoteExecutor peer;
     private final RemoteExecutor.Way way;
     private final Connection connection;
     private final ReadCounters counters;
+    private final List<String> blocks;
+    private final BlockFetchingListener listener;
     private final Set<String> delivered = new HashSet<>();
     private final List<ReadBuffers.Buffer> buffers = new ArrayList<>();
+    private final Deque<UnderWay> underWay = new ArrayDeque<>();
+    private boolean isBegun;
 
-    BlockReading(RemoteExecutor peer, RemoteExecutor.Way way, ReadCounters counters) {
+    BlockReading(
+            RemoteExecutor peer,
+            RemoteExecutor.Way way,
+            ReadCounters counters,
+            List<String> blocks,
+            BlockFetchingListener listener) {
         this.peer = peer;
         this.way = way;
         this.connection = way.connection();
         this.counters = counters;
+        this.blocks = blocks;
+        this.listener = listener;
     }
 
-    /// @return the blocks that are not in the peer's memory
+    /// Posts the READs of the blocks when they are few, and it is known where they are. Gives those to the listener
+    /// that are done at once, as they are within a host. Does not wait for the others.
+    ///
     /// @throws verbena.verbs.VerbsException when a READ fails; [#left] has the blocks that were not delivered then
-    List<String> read(List<String> blocks, BlockFetchingListener listener) throws InterruptedException {
-        List<Wanted> wanted = blocks.stream()
+    void begin() throws InterruptedException {
+        List<Placed> placed = blocks.size() > SOON_READS ? null : known();
+        if (placed != null && placed.stream().mapToLong(Placed::bytes).sum() <= SOON_BYTES) {
+            post(placed);
+            deliver(Duration.ZERO);
+        }
+    }
+
+    /// Gives all blocks to the listener that are in the peer's memory.
+    ///
+    /// @throws verbena.verbs.VerbsException when a READ fails; [#left] has the blocks that were not delivered then
+    void read() throws InterruptedException {
+        if (!isBegun) {
+            List<Wanted> wanted = wanted();
+            post(place(wanted, find(wanted)));
+        }
+        deliver(PATIENCE);
+        if (!underWay.isEmpty()) {
+            throw late();
+        }
+    }
+
+    RemoteExecutor.Way way() {
+        return way;
+    }
+
+    /// Whether READs of blocks were posted.
+    boolean isBegun() {
+        return isBegun;
+    }
+
+    /// Whether none of them is under way any more.
+    boolean isOver() {
+        return isBegun && underWay.isEmpty();
+    }
+
+    /// The blocks that were not delivered.
+    List<String> left() {
+        return blocks.stream().filter(block -> !delivered.contains(block)).toList();
+    }
+
+    private List<Wanted> wanted() {
+        return blocks.stream()
                 .map(BlockReading::wanted)
                 .filter(Objects::nonNull)
                 .toList();
-        deliver(place(wanted, find(wanted)), listener);
-        return left(blocks);
-    }
-
-    /// Those of `blocks` that were not delivered.
-    List<String> left(List<String> blocks) {
-        return blocks.stream().filter(block -> !delivered.contains(block)).toList();
     }
 
     /// Null for what is no block of a map output.
@@ -77,6 +134,20 @@ final class BlockReading implements AutoCloseable {
                 new Wanted(name, batch.shuffleId(), batch.mapId(), batch.startReduceId(), batch.endReduceId());
             default -> null;
         };
+    }
+
+    /// Where all the blocks are; null when a READ has to tell that.
+    private @Nullable List<Placed> known() {
+        var placed = new ArrayList<Placed>();
+        for (Wanted block : wanted()) {
+            MapOutputTable.Entry entry = peer.known(block.shuffleId(), block.mapId());
+            long[] index = peer.indexes().find(block.key());
+            if (entry == null || index == null) {
+                return null;
+            }
+            placed.add(placed(block, entry, index));
+        }
+        return placed.size() == blocks.size() ? placed : null;
     }
 
     // ---- where the outputs are
@@ -141,9 +212,7 @@ final class BlockReading implements AutoCloseable {
         for (Wanted block : wanted) {
             MapOutputTable.Entry entry = found.get(block.key());
             if (entry != null) {
-                if (block.end() > entry.partitions()) {
-                    throw damaged(block, "has " + entry.partitions() + " partitions");
-                }
+                checkPartitions(block, entry);
                 if (peer.indexes().find(block.key()) == null && peer.indexes().hasRoom(entry.partitions())) {
                     whole.put(block.key(), entry);
                 }
@@ -159,7 +228,7 @@ final class BlockReading implements AutoCloseable {
                 if (index == null) {
                     others.add(block);
                 } else {
-                    placed.add(placed(block, entry, index[block.first()], index[block.end()]));
+                    placed.add(placed(block, entry, index));
                 }
             }
         }
@@ -230,6 +299,17 @@ final class BlockReading implements AutoCloseable {
         }
     }
 
+    private void checkPartitions(Wanted block, MapOutputTable.Entry entry) {
+        if (block.end() > entry.partitions()) {
+            throw damaged(block, "has " + entry.partitions() + " partitions");
+        }
+    }
+
+    private Placed placed(Wanted block, MapOutputTable.Entry entry, long[] index) {
+        checkPartitions(block, entry);
+        return placed(block, entry, index[block.first()], index[block.end()]);
+    }
+
     private Placed placed(Wanted block, MapOutputTable.Entry entry, long begin, long end) {
         long index = MapOutput.indexBytes(entry.partitions());
         if (begin < 0 || begin > end || end > entry.bytes() - index) {
@@ -245,26 +325,29 @@ final class BlockReading implements AutoCloseable {
 
     // ---- the blocks
 
-    private void deliver(List<Placed> placed, BlockFetchingListener listener) throws InterruptedException {
-        long total = placed.stream().mapToLong(Placed::bytes).sum();
-        ReadBuffers.Buffer into = buffer(total);
-        var reads = new ArrayList<List<WorkRequest>>();
+    private void post(List<Placed> placed) throws InterruptedException {
+        ReadBuffers.Buffer into =
+                buffer(placed.stream().mapToLong(Placed::bytes).sum());
+        isBegun = true;
         long at = 0;
         for (Placed block : placed) {
             var parts = new ArrayList<WorkRequest>();
+            underWay.add(new UnderWay(block, parts, into, at));
             for (long done = 0; done < block.bytes(); done += READ_MAX) {
                 int part = (int) Math.min(READ_MAX, block.bytes() - done);
                 parts.add(
                         connection.readAsync(into.region(), at + done, part, memory(block.entry()), block.at() + done));
             }
-            reads.add(parts);
             at += block.bytes();
         }
-        at = 0;
-        for (int i = 0; i < placed.size(); i++) {
-            Placed block = placed.get(i);
-            await(reads.get(i));
-            RegionBlock data = into.block(at, block.bytes());
+    }
+
+    /// Gives blocks to the listener, in their order, up to one whose READs are not done in time.
+    private void deliver(Duration patience) throws InterruptedException {
+        for (UnderWay next = underWay.peek(); next != null && areDone(next.reads(), patience); next = underWay.peek()) {
+            underWay.remove();
+            Placed block = next.block();
+            RegionBlock data = next.into().block(next.at(), block.bytes());
             delivered.add(block.wanted().name());
             counters.blocksByRead.increment();
             counters.bytesByRead.add(block.bytes());
@@ -273,17 +356,27 @@ final class BlockReading implements AutoCloseable {
             }
             listener.onBlockFetchSuccess(block.wanted().name(), data);
             data.release(); // the listener has retained it
-            at += block.bytes();
         }
     }
 
-    private void await(List<WorkRequest> reads) throws InterruptedException {
+    private static boolean areDone(List<WorkRequest> reads, Duration patience) throws InterruptedException {
         for (WorkRequest read : reads) {
-            if (!read.await(PATIENCE)) {
-                throw new ConnectionException(
-                        ConnectionException.Reason.FAILED, "a READ has taken more than " + PATIENCE.toSeconds() + " s");
+            if (!read.await(patience)) {
+                return false;
             }
         }
+        return true;
+    }
+
+    private static void await(List<WorkRequest> reads) throws InterruptedException {
+        if (!areDone(reads, PATIENCE)) {
+            throw late();
+        }
+    }
+
+    private static ConnectionException late() {
+        return new ConnectionException(
+                ConnectionException.Reason.FAILED, "a READ has taken more than " + PATIENCE.toSeconds() + " s");
     }
 
     private ReadBuffers.Buffer buffer(long bytes) {
@@ -295,6 +388,8 @@ final class BlockReading implements AutoCloseable {
     /// Releases its memory. When a READ has failed, the connection has to be closed before.
     @Override
     public void close() {
+        isBegun = true; // and over
+        underWay.clear();
         buffers.forEach(ReadBuffers.Buffer::release);
     }
 }

@@ -36,7 +36,7 @@ final class Door implements AutoCloseable {
 
     private static final int READS = 16;
     /// READs of one connection that are posted at once; more than are under way, so that there is always a next one.
-    static final int DEPTH = 64;
+    static final int DEPTH = 128;
 
     private final Context context;
     private final String kind;

@@ -3,32 +3,25 @@ package dev.verbena.spark;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import verbena.verbs.Access;
-import verbena.verbs.MemoryRegion;
 
 /// One map output in registered memory: an index of where each partition begins, and one more number for the end;
 /// then the partitions. The numbers count from the end of the index, have eight bytes and are big-endian.
 ///
 /// Peers READ it until it is withdrawn. Blocks that this process reads itself, or sends by Spark's transport, hold
 /// the memory until they are released, also when that is later. Any thread may use it.
-final class MapOutput implements RegionBlock.Holder {
+final class MapOutput {
     static final ValueLayout.OfLong OFFSET = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     private final MapOutputTable.Entry entry;
-    /// The first has the memory, the others are further registrations of it.
-    private final List<MemoryRegion> regions;
-
+    private final OutputMemory holder;
+    /// Its part of that.
     private final MemorySegment memory;
-    /// Those that hold the memory, and one more until it is withdrawn. Guarded by this.
-    private int holders = 1;
 
-    MapOutput(MapOutputTable.Entry entry, List<MemoryRegion> regions) {
+    MapOutput(MapOutputTable.Entry entry, OutputMemory holder, MemorySegment memory) {
         this.entry = entry;
-        this.regions = regions;
-        this.memory = regions.getFirst().segment();
+        this.holder = holder;
+        this.memory = memory;
     }
 
     /// Bytes of the index of so many partitions.
@@ -66,36 +59,15 @@ final class MapOutput implements RegionBlock.Holder {
         Objects.checkFromToIndex(first, end, entry.partitions());
         long from = memory.get(OFFSET, (long) first * Long.BYTES);
         long to = memory.get(OFFSET, (long) end * Long.BYTES);
-        return new RegionBlock(memory.asSlice(indexBytes(entry.partitions()) + from, to - from), this);
+        return new RegionBlock(memory.asSlice(indexBytes(entry.partitions()) + from, to - from), holder);
     }
 
     /// The index, in the form of Spark's index files.
     RegionBlock index() {
-        return new RegionBlock(memory.asSlice(0, indexBytes(entry.partitions())), this);
+        return new RegionBlock(memory.asSlice(0, indexBytes(entry.partitions())), holder);
     }
 
-    @Override
-    public synchronized void retain() {
-        if (holders == 0) {
-            throw new IllegalStateException("map output " + entry.shuffleId() + "/" + entry.mapId() + ": withdrawn");
-        }
-        holders++;
-    }
-
-    @Override
-    public synchronized void release() {
-        if (holders > 0 && --holders == 0) {
-            regions.getFirst().close();
-        }
-    }
-
-    /// Ends what peers may do, and gives the memory back when nothing in this process reads it any more. Once.
-    synchronized void withdraw() {
-        regions.subList(1, regions.size()).forEach(MemoryRegion::close);
-        if (holders > 1) {
-            MemoryRegion first = regions.getFirst();
-            first.reregister(first.protectionDomain(), Set.of(Access.LOCAL_WRITE));
-        }
-        release();
+    OutputMemory holder() {
+        return holder;
     }
 }

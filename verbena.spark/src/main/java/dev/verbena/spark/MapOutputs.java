@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,8 +27,13 @@ final class MapOutputs implements AutoCloseable {
 
     static final int CHUNK_BYTES = 256 << 10;
     private static final int IDLE_CHUNKS = 64;
-    /// Of memory that has one key. Spark's buffers cannot be longer.
+    /// Of an output. Spark's buffers cannot be longer.
     private static final long BYTES_MAX = Integer.MAX_VALUE;
+    /// Memory that outputs of a shuffle share has so many bytes at first, and twice as many each time.
+    private static final long SHARED_MIN = 256 << 10;
+    private static final long SHARED_MAX = 8 << 20;
+    /// A longer output has memory of its own.
+    private static final long SHARING_MAX = SHARED_MAX / 4;
 
     private record Key(int shuffleId, long mapId) {}
 
@@ -40,6 +46,8 @@ final class MapOutputs implements AutoCloseable {
     private final long limit;
     private final AtomicLong used = new AtomicLong();
     private final Map<Key, MapOutput> outputs = new ConcurrentHashMap<>();
+    /// Where the next outputs of a shuffle go. Guarded by itself.
+    private final Map<Integer, OutputMemory> shared = new HashMap<>();
     private final Deque<MemorySegment> chunks = new ConcurrentLinkedDeque<>();
     private final AtomicInteger idleChunks = new AtomicInteger();
     /// At each door; the first has the memory. Empty without a door.
@@ -128,46 +136,104 @@ final class MapOutputs implements AutoCloseable {
         }
     }
 
-    /// Bytes that outputs and chunks have now.
+    /// Bytes that memory for outputs, and chunks, have now.
     long usedBytes() {
         return used.get();
     }
 
     // ---- outputs
 
+    /// Room for an output.
+    private record Room(OutputMemory memory, long begin, long bytes) {
+        private MemorySegment segment() {
+            return memory.regions().getFirst().segment().asSlice(begin, bytes);
+        }
+    }
+
     /// Publishes an output; false when there is no room for it, in memory or in the table.
     boolean add(int shuffleId, long mapId, long[] lengths, Filling filling) throws IOException {
-        long bytes = MapOutput.bytes(lengths);
-        if (bytes > BYTES_MAX || !reserve(bytes)) {
+        Room room = take(shuffleId, MapOutput.bytes(lengths));
+        if (room == null) {
             return false;
         }
-        List<MemoryRegion> regions = List.of();
         boolean done = false;
         try {
-            regions = everywhere(bytes);
-            MemorySegment memory = regions.getFirst().segment();
-            MapOutput.writeIndex(memory, lengths);
-            filling.into(memory.asSlice(MapOutput.indexBytes(lengths.length)));
-            done = publish(shuffleId, mapId, lengths.length, regions);
-        } catch (VerbsException | OutOfMemoryError e) {
-            LOG.warn("map output {}/{} goes to a file: {}", shuffleId, mapId, e.getMessage());
+            MapOutput.writeIndex(room.segment(), lengths);
+            filling.into(room.segment().asSlice(MapOutput.indexBytes(lengths.length)));
+            done = publish(mapId, lengths.length, room);
         } finally {
             if (!done) {
-                regions.reversed().forEach(MemoryRegion::close);
-                used.addAndGet(-bytes);
+                leave(room.memory());
             }
         }
         return done;
     }
 
-    private boolean publish(int shuffleId, long mapId, int partitions, List<MemoryRegion> regions) {
-        MemoryRegion first = regions.getFirst();
+    /// Room beside other outputs of the shuffle, where there is some, else in new memory; null when there is none.
+    private @Nullable Room take(int shuffleId, long bytes) {
+        if (bytes > BYTES_MAX) {
+            return null;
+        }
+        if (bytes > SHARING_MAX) {
+            return room(open(shuffleId, bytes), bytes);
+        }
+        synchronized (shared) {
+            OutputMemory last = shared.get(shuffleId);
+            Room beside = room(last, bytes);
+            if (beside != null) {
+                return beside;
+            }
+            long more =
+                    last == null ? SHARED_MIN : 2 * last.regions().getFirst().length();
+            OutputMemory made = open(shuffleId, Math.clamp(4 * bytes, Math.min(more, SHARED_MAX), SHARED_MAX));
+            if (made == null) {
+                made = open(shuffleId, bytes); // what is left may do for this one
+            }
+            if (made != null) {
+                shared.put(shuffleId, made);
+            }
+            return room(made, bytes);
+        }
+    }
+
+    private static @Nullable Room room(@Nullable OutputMemory in, long bytes) {
+        long begin = in == null ? -1 : in.take(bytes);
+        return in == null || begin < 0 ? null : new Room(in, begin, bytes);
+    }
+
+    private @Nullable OutputMemory open(int shuffleId, long bytes) {
+        if (!reserve(bytes)) {
+            return null;
+        }
+        try {
+            return new OutputMemory(shuffleId, everywhere(bytes));
+        } catch (VerbsException | OutOfMemoryError e) {
+            used.addAndGet(-bytes);
+            LOG.warn("shuffle {}: no memory for {} bytes of map outputs: {}", shuffleId, bytes, e.getMessage());
+            return null;
+        }
+    }
+
+    /// An output leaves its memory.
+    private void leave(OutputMemory memory) {
+        if (memory.leave()) {
+            synchronized (shared) {
+                boolean _ = shared.remove(memory.shuffleId, memory);
+            }
+            used.addAndGet(-memory.regions().getFirst().length());
+        }
+    }
+
+    private boolean publish(long mapId, int partitions, Room room) {
+        List<MemoryRegion> regions = room.memory().regions();
         int secondKey = regions.size() > 1 ? regions.get(1).rkey() : 0;
-        var entry = new MapOutputTable.Entry(shuffleId, mapId, partitions, first.remote(), secondKey);
+        int shuffleId = room.memory().shuffleId;
+        var entry = new MapOutputTable.Entry(
+                shuffleId, mapId, partitions, regions.getFirst().remote().slice(room.begin(), room.bytes()), secondKey);
         if (table == null || !table.add(entry)) {
             return false;
         }
-        MapOutput older = outputs.put(new Key(shuffleId, mapId), new MapOutput(entry, regions));
+        MapOutput older = outputs.put(new Key(shuffleId, mapId), new MapOutput(entry, room.memory(), room.segment()));
         if (older != null) {
             withdraw(older);
         }
@@ -184,7 +250,7 @@ final class MapOutputs implements AutoCloseable {
         return outputs.values().stream().map(MapOutput::entry).toList();
     }
 
-    /// Withdraws the keys of an output, if it is here.
+    /// Withdraws an output, if it is here. Its keys end with the last output that shares them.
     void remove(int shuffleId, long mapId) {
         MapOutput output = outputs.remove(new Key(shuffleId, mapId));
         if (output != null) {
@@ -196,8 +262,7 @@ final class MapOutputs implements AutoCloseable {
         if (table != null) {
             table.remove(output.entry());
         }
-        output.withdraw();
-        used.addAndGet(-output.entry().bytes());
+        leave(output.holder());
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -62,13 +63,20 @@ final class ReadingBlockClient extends BlockStoreClient {
         RemoteExecutor peer = peers.computeIfAbsent(
                 executor + "@" + host + ":" + port,
                 name -> new RemoteExecutor(home, host, port, executor, doors, counters));
+        List<String> wanted = Arrays.asList(blocks);
+        BlockReading begun = peer.begin(wanted, listener);
+        Consumer<List<String>> leave = left -> {
+            if (!left.isEmpty()) {
+                transport(host, port, executor, left.toArray(String[]::new), listener, null);
+            }
+        };
+        if (begun != null && begun.isOver()) {
+            leave.accept(begun.left());
+            return;
+        }
         try {
-            threads.execute(() -> {
-                List<String> left = peer.read(Arrays.asList(blocks), listener);
-                if (!left.isEmpty()) {
-                    transport(host, port, executor, left.toArray(String[]::new), listener, null);
-                }
-            });
+            threads.execute(
+                    () -> leave.accept(begun == null ? peer.read(wanted, listener) : peer.finish(begun, listener)));
         } catch (RejectedExecutionException e) {
             Arrays.stream(blocks).forEach(block -> listener.onBlockFetchFailure(block, e));
         }

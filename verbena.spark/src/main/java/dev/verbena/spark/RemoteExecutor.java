@@ -44,9 +44,9 @@ final class RemoteExecutor implements AutoCloseable {
 
     private final OutputIndexes indexes = new OutputIndexes();
 
-    // Guarded by this.
+    // Guarded by this; `way` may be read without.
     private @Nullable Directory directory;
-    private @Nullable Way way;
+    private volatile @Nullable Way way;
     private boolean hasFailed;
     private long failedNanos;
     private boolean closed;
@@ -66,13 +66,46 @@ final class RemoteExecutor implements AutoCloseable {
         this.counters = counters;
     }
 
+    /// Begins to read blocks in the caller's thread, without waiting.
+    ///
+    /// @return what was begun, and may be over; null when there is something to find first, or much to read
+    @Nullable
+    BlockReading begin(List<String> blocks, BlockFetchingListener listener) {
+        Way known = way;
+        if (known == null || known.connection().queuePair().state() == QpState.ERR) {
+            return null;
+        }
+        var reading = new BlockReading(this, known, counters, blocks, listener);
+        try {
+            go(reading, reading::begin);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt(); // the task is killed, and its blocks go by Spark's transport
+        }
+        return reading.isBegun() ? reading : null;
+    }
+
+    /// Goes on with what was begun.
+    ///
+    /// @return the blocks that it could not read
+    List<String> finish(BlockReading begun, BlockFetchingListener listener) {
+        try {
+            go(begun, begun::read);
+            return begun.left();
+        } catch (InterruptedException e) { // this executor ends
+            begun.left().forEach(block -> listener.onBlockFetchFailure(block, e));
+            return List.of();
+        }
+    }
+
     /// Reads blocks, and gives those that it could read to the listener.
     ///
     /// @return those that it could not read
     List<String> read(List<String> blocks, BlockFetchingListener listener) {
         try {
             Way through = way();
-            return through == null ? blocks : read(through, blocks, listener);
+            return through == null
+                    ? blocks
+                    : finish(new BlockReading(this, through, counters, blocks, listener), listener);
         } catch (RuntimeException e) { // a mistake, too: Spark waits for an answer
             synchronized (this) {
                 hasFailed = true;
@@ -90,23 +123,25 @@ final class RemoteExecutor implements AutoCloseable {
         }
     }
 
-    private List<String> read(Way through, List<String> blocks, BlockFetchingListener listener)
-            throws InterruptedException {
-        var reading = new BlockReading(this, through, counters);
-        boolean mayBeUnderWay = true;
+    private interface Step {
+        void take() throws InterruptedException;
+    }
+
+    /// When a step of reading fails, the way ends, and what is left goes by Spark's transport.
+    private void go(BlockReading reading, Step step) throws InterruptedException {
+        boolean done = false;
         try {
-            List<String> left = reading.read(blocks, listener);
-            mayBeUnderWay = false;
-            return left;
+            step.take();
+            done = true;
         } catch (RuntimeException | OutOfMemoryError e) {
-            List<String> left = reading.left(blocks);
-            fail(through, left.size() + " blocks go by Spark's transport: " + e);
-            return left;
+            fail(reading.way(), reading.left().size() + " blocks go by Spark's transport: " + e);
         } finally {
-            if (mayBeUnderWay) {
-                through.connection().close(); // before the memory of its READs is used again
+            if (!done) {
+                reading.way().connection().close(); // before the memory of its READs is used again
             }
-            reading.close();
+            if (!done || reading.isOver()) {
+                reading.close();
+            }
         }
     }
 

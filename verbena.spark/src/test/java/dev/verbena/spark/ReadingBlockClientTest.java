@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -210,6 +211,53 @@ class ReadingBlockClientTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"shm", "rocev2"})
+    void whatIsKnownIsReadInTheCallersThreadUntilThatFails(String device) throws Exception {
+        Pair pair = new Pair(device, "64m");
+        pair.add(0, 1, "here", "there");
+        assertThat(pair.fetch("shuffle_0_1_0")).containsEntry("shuffle_0_1_0", "here");
+        for (int i = 0; i < 10; i++) {
+            assertThat(pair.fetch("shuffle_0_1_1", "shuffle_0_1_0"))
+                    .containsEntry("shuffle_0_1_0", "here")
+                    .containsEntry("shuffle_0_1_1", "there");
+        }
+        assertThat(counters.blocksByRead.sum()).isEqualTo(21);
+        pair.outputs.remove(0, 1);
+        assertThat(pair.fetch("shuffle_0_1_1", "shuffle_0_1_0"))
+                .containsEntry("shuffle_0_1_0", "transport shuffle_0_1_0")
+                .containsEntry("shuffle_0_1_1", "transport shuffle_0_1_1");
+        assertThat(counters.failures.sum()).isEqualTo(1);
+    }
+
+    @Test
+    void blocksOfAKnownOutputWithinTheHostAreThereWhenTheCallReturns() throws Exception {
+        Pair pair = new Pair("shm", "64m");
+        pair.add(0, 1, "here");
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        for (int i = 0; i < 100 && !threads.contains(Thread.currentThread()); i++) {
+            var left = new CountDownLatch(1);
+            pair.client.fetchBlocks(
+                    HOST,
+                    1,
+                    "1",
+                    new String[] {"shuffle_0_1_0"},
+                    new BlockFetchingListener() {
+                        @Override
+                        public void onBlockFetchSuccess(String block, ManagedBuffer data) {
+                            threads.add(Thread.currentThread());
+                            left.countDown();
+                        }
+
+                        @Override
+                        public void onBlockFetchFailure(String block, Throwable cause) {}
+                    },
+                    null);
+            assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
+        }
+        assertThat(threads).contains(Thread.currentThread());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "rocev2"})
     void anExecutorWithAnotherSecretReadsNothing(String device) throws Exception {
         Pair pair = new Pair(device, "64m");
         pair.add(0, 1, "here");
@@ -328,6 +376,38 @@ class ReadingBlockClientTest {
             @Override
             public void onBlockFetchFailure(String block, Throwable cause) {}
         };
+    }
+
+    @Test
+    void shortOutputsOfAShuffleShareAKeyThatEndsWithTheLast() throws Exception {
+        Pair pair = new Pair("shm", "64m");
+        for (int map = 0; map < 3; map++) {
+            pair.add(0, map, "of 0");
+        }
+        pair.add(1, 0, "of 1");
+        pair.add(0, 3, "x".repeat(3 << 20));
+        int shared = key(pair, 0, 0);
+        assertThat(List.of(key(pair, 0, 1), key(pair, 0, 2))).containsOnly(shared);
+        assertThat(key(pair, 1, 0)).isNotEqualTo(shared);
+        assertThat(key(pair, 0, 3)).as("of a long output").isNotEqualTo(shared);
+        pair.outputs.remove(0, 0);
+        pair.outputs.remove(0, 2);
+        assertThat(pair.fetch("shuffle_0_0_0", "shuffle_0_1_0"))
+                .containsEntry("shuffle_0_0_0", "transport shuffle_0_0_0")
+                .containsEntry("shuffle_0_1_0", "of 0");
+        long before = pair.outputs.usedBytes();
+        pair.outputs.remove(0, 1);
+        assertThat(pair.outputs.usedBytes()).isLessThan(before);
+        assertThat(pair.fetch("shuffle_0_1_0")).containsEntry("shuffle_0_1_0", "transport shuffle_0_1_0");
+        pair.add(0, 1, "again");
+        assertThat(key(pair, 0, 1)).isNotEqualTo(shared);
+    }
+
+    private static int key(Pair of, int shuffle, long map) {
+        return Objects.requireNonNull(of.outputs.find(shuffle, map))
+                .entry()
+                .at(0)
+                .rkey();
     }
 
     @ParameterizedTest

@@ -201,10 +201,14 @@ final class Outstanding {
 
     // ---- waiting
 
-    /// Waits until the request is done; false when `nanos` have passed.
+    /// Waits until the request is done; false when `nanos` have passed. With none it looks, and does not wait.
     boolean await(WorkRequest request, long nanos) throws InterruptedException {
         if (request.isFinished()) {
             return true;
+        }
+        if (nanos <= 0) {
+            look();
+            return request.isFinished();
         }
         Sleeper me = null;
         long start = nanos == Long.MAX_VALUE ? 0 : System.nanoTime();

@@ -61,7 +61,7 @@ public final class WorkRequest {
     }
 
     /// Waits until it is done, but not longer than `timeout`; false when that has passed. The request is under
-    /// way then, and a thread can wait for it again.
+    /// way then, and a thread can wait for it again. With `Duration.ZERO` it looks, and does not wait.
     ///
     /// @throws ConnectionException when the connection has ended, or the peer refuses the request
     public boolean await(Duration timeout) throws InterruptedException {

@@ -12,22 +12,23 @@ import verbena.verbs.spi.SendOperation;
 /// asks for the grant of a key when a request needs one, which goes by packets meanwhile. For the owner of the
 /// engine.
 ///
-/// Grants are kept in a table of limited size, by key. A key that finds its places taken by others that are in use
-/// goes by packets.
+/// Grants are kept in a table by key, which grows to a limit. A key that finds its places taken by others that are in
+/// use goes by packets.
 final class GrantsHeld implements PeerMemory {
     /// How long a key that was declined, or whose question has no answer, is not asked for again.
     static final long AGAIN_NANOS = 10_000_000;
     /// The same when the peer gave what is of no use here, its file being too large for example.
     static final long USELESS_NANOS = 1_000_000_000;
     /// Grants held at once, at most.
-    static final int GRANTS_MAX = 128;
+    static final int GRANTS_MAX = 1_024;
+    /// Room for so many at first.
+    private static final int GRANTS_FEW = 128;
 
     /// Places that a key can be at.
     private static final int WAYS = 4;
     /// 2^32 divided by the golden ratio: spreads keys (Knuth, volume 3, 6.4).
     private static final int SPREAD = 0x9E37_79B1;
 
-    private static final int SET_BITS = Integer.numberOfTrailingZeros(GRANTS_MAX / WAYS);
     private static final @Nullable Grant[] NO_GRANTS = {};
     private static final long NOWHERE = -1;
 
@@ -38,6 +39,8 @@ final class GrantsHeld implements PeerMemory {
     /// Made for the first request.
     private @Nullable Grant[] grants = NO_GRANTS;
     private @Nullable Grant last;
+    /// Keys that have found no place since the table has grown.
+    private int misses;
 
     /// The request that is in the middle, and how much of it is done.
     private long position = NOWHERE;
@@ -184,7 +187,7 @@ final class GrantsHeld implements PeerMemory {
     /// wanted its place makes room.
     private @Nullable Grant place(int rkey, long now) {
         if (grants.length == 0) {
-            grants = new @Nullable Grant[GRANTS_MAX];
+            grants = new @Nullable Grant[GRANTS_FEW];
         }
         int first = firstPlace(rkey);
         for (int i = first; i < first + WAYS; i++) {
@@ -199,11 +202,31 @@ final class GrantsHeld implements PeerMemory {
             }
             there.isUsed = false;
         }
+        if (++misses > grants.length / 2 && grants.length < GRANTS_MAX) {
+            grow();
+        }
         return null;
     }
 
-    private static int firstPlace(int rkey) {
-        return ((rkey * SPREAD) >>> (Integer.SIZE - SET_BITS)) * WAYS;
+    /// Twice the places. Those of one place before have two now, so all find theirs.
+    private void grow() {
+        @Nullable Grant[] before = grants;
+        grants = new @Nullable Grant[2 * before.length];
+        misses = 0;
+        for (Grant each : before) {
+            if (each != null) {
+                int at = firstPlace(each.rkey);
+                while (grants[at] != null) {
+                    at++;
+                }
+                grants[at] = each;
+            }
+        }
+    }
+
+    private int firstPlace(int rkey) {
+        int setBits = Integer.numberOfTrailingZeros(grants.length / WAYS);
+        return ((rkey * SPREAD) >>> (Integer.SIZE - setBits)) * WAYS;
     }
 
     private void giveBack(Grant grant) {
@@ -286,6 +309,7 @@ final class GrantsHeld implements PeerMemory {
 
     private void forgetAll() {
         grants = NO_GRANTS;
+        misses = 0;
         last = null;
         position = NOWHERE;
     }

@@ -413,6 +413,23 @@ class GrantsTest {
     }
 
     @Test
+    void aQueuePairThatUsesManyKeysKeepsMoreOfThem() {
+        MemorySegment shared = b.allocate(100, true);
+        List<Region> regions = new ArrayList<>();
+        for (int i = 0; i < 500; i++) {
+            regions.add(b.register(shared, SharedHost.ALL));
+        }
+        for (int round = 0; round < 10; round++) {
+            regions.forEach(region -> qa.run(SendOperation.READ, local, region, 0, 8));
+            host.settle();
+            host.pass(GrantsHeld.AGAIN_NANOS);
+        }
+        assertThat(regions)
+                .filteredOn(region -> qa.run(SendOperation.READ, local, region, 0, 8) == Progress.DONE)
+                .hasSizeGreaterThan(450);
+    }
+
+    @Test
     void aNeighbourHasFourThousandGrantsAtMost() {
         List<Region> regions = new ArrayList<>();
         MemorySegment shared = b.allocate(100, true);

@@ -123,7 +123,7 @@ final class SharedHost implements AutoCloseable {
 
         OneProcess(int slot) {
             this.slot = slot;
-            this.memory = new MemoryTable(new Random(slot), 1000, nowNanos::get);
+            this.memory = new MemoryTable(new Random(slot), 4 * GrantsHeld.GRANTS_MAX, nowNanos::get);
             this.access = new DirectAccess(this, this, memory, new Random(slot), nowNanos::get);
             listener(access);
             bySlot.put(slot, this);

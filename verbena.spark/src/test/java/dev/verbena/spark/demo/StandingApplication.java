@@ -26,7 +26,8 @@ record StandingApplication(Process driver, BufferedReader out, Writer in, List<P
     /// @param result one line, the same for each contender
     /// @param writeSeconds of all map tasks, writing
     /// @param waitSeconds of all reduce tasks, waiting for blocks
-    /// @param cpuSeconds of the executors' processes, with their compilers and collectors
+    /// @param cpuSeconds of the executors' processes, with their collectors, but without their compilers. Those
+    /// have done their work when an executor has run for some minutes
     /// @param gigabytes shuffled, as they are in map outputs
     record Measured(
             String result,
@@ -103,11 +104,35 @@ record StandingApplication(Process driver, BufferedReader out, Writer in, List<P
         }
     }
 
-    private double cpuSeconds() {
-        return executors.stream()
-                .mapToDouble(process ->
-                        process.info().totalCpuDuration().orElseThrow().toNanos() / 1e9)
-                .sum();
+    private double cpuSeconds() throws IOException {
+        long nanos = 0;
+        for (ProcessHandle each : executors) {
+            nanos += each.info().totalCpuDuration().orElseThrow().toNanos() - compilerNanos(each.pid());
+        }
+        return nanos / 1e9;
+    }
+
+    /// Of the compilers' threads, which stay as long as the process ([SparkBench#JAVA]).
+    private static long compilerNanos(long process) throws IOException {
+        long nanos = 0;
+        try (var threads = Files.newDirectoryStream(Path.of("/proc", Long.toString(process), "task"))) {
+            for (Path thread : threads) {
+                nanos += isCompiler(thread) ? nanosOf(thread) : 0;
+            }
+        }
+        return nanos;
+    }
+
+    private static boolean isCompiler(Path thread) {
+        try {
+            return Files.readString(thread.resolve("comm")).matches("C[12] Compiler.*\\s*");
+        } catch (IOException e) {
+            return false; // it has ended
+        }
+    }
+
+    private static long nanosOf(Path thread) throws IOException {
+        return Long.parseLong(Files.readString(thread.resolve("schedstat")).split(" ", 2)[0]);
     }
 
     /// What the executors have in memory now: their own pages and shared ones, each once, and files in memory.
