@@ -11,6 +11,7 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.PortUnreachableException;
+import java.net.ServerSocket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,10 +34,14 @@ class MappedPortTest {
     private static final int NUMBER = 8;
     private static final int PORT = 16;
 
-    /// A UDP port that is free now.
+    /// A port that is free now, of UDP and of TCP. It is drawn below those that the system gives to other programs.
     private static int free() throws IOException {
-        try (var socket = new DatagramSocket(new InetSocketAddress(HERE, 0))) {
-            return socket.getLocalPort();
+        int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
+        try (var _ = new DatagramSocket(new InetSocketAddress(HERE, port));
+                var _ = new ServerSocket(port, 1, HERE)) {
+            return port;
+        } catch (BindException _) {
+            return free();
         }
     }
 
