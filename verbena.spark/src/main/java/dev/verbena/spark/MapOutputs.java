@@ -161,6 +161,8 @@ final class MapOutputs implements AutoCloseable {
             MapOutput.writeIndex(room.segment(), lengths);
             filling.into(room.segment().asSlice(MapOutput.indexBytes(lengths.length)));
             done = publish(mapId, lengths.length, room);
+        } catch (VerbsException | OutOfMemoryError e) {
+            LOG.warn("map output {}/{} goes to a file: {}", shuffleId, mapId, e.getMessage());
         } finally {
             if (!done) {
                 leave(room.memory());
@@ -183,8 +185,7 @@ final class MapOutputs implements AutoCloseable {
             if (beside != null) {
                 return beside;
             }
-            long more =
-                    last == null ? SHARED_MIN : 2 * last.regions().getFirst().length();
+            long more = last == null ? SHARED_MIN : 2 * last.bytes();
             OutputMemory made = open(shuffleId, Math.clamp(4 * bytes, Math.min(more, SHARED_MAX), SHARED_MAX));
             if (made == null) {
                 made = open(shuffleId, bytes); // what is left may do for this one
@@ -220,7 +221,7 @@ final class MapOutputs implements AutoCloseable {
             synchronized (shared) {
                 boolean _ = shared.remove(memory.shuffleId, memory);
             }
-            used.addAndGet(-memory.regions().getFirst().length());
+            used.addAndGet(-memory.bytes());
         }
     }
 

@@ -6,13 +6,10 @@ import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
 
 /// Registered memory that map outputs of one shuffle lie in, one behind the other. They share a key at each door,
-/// because
-/// what a reader has to do once for each key is dear: within a host it asks for a grant, and READs by packets
-/// meanwhile.
+/// because a key is dear for a reader: within a host it asks for a grant, and READs by packets meanwhile.
 ///
 /// When its last output is withdrawn, its keys end. Blocks that this process reads itself, or sends by Spark's
-/// transport,
-/// hold the memory until they are released, also when that is later. Any thread may use it.
+/// transport, hold the memory until they are released, also when that is later. Any thread may use it.
 final class OutputMemory implements RegionBlock.Holder {
     /// Where an output begins.
     private static final long ALIGNMENT = 64;
@@ -37,13 +34,17 @@ final class OutputMemory implements RegionBlock.Holder {
         return regions;
     }
 
+    long bytes() {
+        return regions.getFirst().length();
+    }
+
     /// Takes room for an output: where it begins; negative when there is none.
     synchronized long take(long bytes) {
-        if (holders == 0 || bytes > regions.getFirst().length() - taken) {
+        if (bytes > bytes() - taken) {
             return -1;
         }
         long begin = taken;
-        taken = Math.min(regions.getFirst().length(), begin + (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+        taken = Math.min(bytes(), begin + (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
         outputs++;
         return begin;
     }
@@ -58,7 +59,7 @@ final class OutputMemory implements RegionBlock.Holder {
             MemoryRegion first = regions.getFirst();
             first.reregister(first.protectionDomain(), Set.of(Access.LOCAL_WRITE));
         }
-        taken = regions.getFirst().length();
+        taken = bytes(); // room for no other
         release();
         return true;
     }
