@@ -1,6 +1,7 @@
 package dev.verbena.spark;
 
 import java.io.InputStream;
+import java.util.function.UnaryOperator;
 import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
 import org.apache.spark.ShuffleDependency;
@@ -61,15 +62,18 @@ final class VerbenaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
     @Override
     public Iterator<Product2<K, C>> read() {
-        Iterator<Product2<K, C>> result = ordered(records());
+        Iterator<Product2<K, C>> result = combined();
         return result instanceof InterruptibleIterator ? result : new InterruptibleIterator<>(task, result);
     }
 
     /// All records as they lie in the blocks, each counted.
-    private Iterator<Tuple2<Object, Object>> records() {
+    ///
+    /// @param stream what becomes of the stream of a block before its records are read
+    private Iterator<Tuple2<Object, Object>> records(UnaryOperator<InputStream> stream) {
         SerializerInstance serializer = dependency.serializer().newInstance();
         Iterator<Tuple2<Object, Object>> counted = streams()
-                .flatMap(block -> serializer.deserializeStream(block._2()).asKeyValueIterator())
+                .flatMap(block ->
+                        serializer.deserializeStream(stream.apply(block._2())).asKeyValueIterator())
                 .map(record -> {
                     metrics.incRecordsRead(1);
                     return record;
@@ -121,25 +125,36 @@ final class VerbenaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
     /// Records combined and in order, as the dependency wants them.
     @SuppressWarnings({"unchecked", "rawtypes"}) // what the values are, only the dependency knows
-    private Iterator<Product2<K, C>> ordered(Iterator<Tuple2<Object, Object>> records) {
+    private Iterator<Product2<K, C>> combined() {
         Option<Aggregator<K, ?, C>> aggregator = (Option) dependency.aggregator();
         boolean isCombined = dependency.mapSideCombine();
         if (dependency.keyOrdering().isDefined()) {
+            if (aggregator.isEmpty()) {
+                var order = new RecordOrder<K, C>(
+                        dependency.keyOrdering().get(),
+                        records -> sorter(Option.empty()).insertAllAndUpdateMetrics(records));
+                return order.sorted((Iterator) records(order::counted));
+            }
             Option combining = isCombined ? aggregator.map(VerbenaShuffleReader::merging) : aggregator;
-            var sorter = new ExternalSorter(
-                    task,
-                    combining,
-                    Option.empty(),
-                    dependency.keyOrdering(),
-                    dependency.serializer(),
-                    new RowBasedChecksum[0]);
-            return sorter.insertAllAndUpdateMetrics(records);
+            return sorter(combining).insertAllAndUpdateMetrics(records(UnaryOperator.identity()));
         }
+        Iterator records = records(UnaryOperator.identity());
         if (aggregator.isEmpty()) {
-            return (Iterator) records;
+            return records;
         }
         Aggregator combiner = aggregator.get();
         return isCombined ? combiner.combineCombinersByKey(records, task) : combiner.combineValuesByKey(records, task);
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"}) // as above
+    private ExternalSorter sorter(Option combining) {
+        return new ExternalSorter(
+                task,
+                combining,
+                Option.empty(),
+                dependency.keyOrdering(),
+                dependency.serializer(),
+                new RowBasedChecksum[0]);
     }
 
     /// An aggregator for values that map tasks have combined already.
