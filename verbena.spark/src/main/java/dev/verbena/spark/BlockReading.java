@@ -57,6 +57,7 @@ final class BlockReading implements AutoCloseable {
     private final Set<String> delivered = new HashSet<>();
     private final List<ReadBuffers.Buffer> buffers = new ArrayList<>();
     private final Deque<UnderWay> underWay = new ArrayDeque<>();
+    private final ShuffleEvents.@Nullable Read event = ShuffleEvents.beginRead();
     private boolean isBegun;
 
     BlockReading(
@@ -354,6 +355,10 @@ final class BlockReading implements AutoCloseable {
             if (way.door().isOfHost()) {
                 counters.bytesWithinHost.add(block.bytes());
             }
+            if (event != null) {
+                event.blocks++;
+                event.bytes += block.bytes();
+            }
             listener.onBlockFetchSuccess(block.wanted().name(), data);
             data.release(); // the listener has retained it
         }
@@ -391,5 +396,9 @@ final class BlockReading implements AutoCloseable {
         isBegun = true; // and over
         underWay.clear();
         buffers.forEach(ReadBuffers.Buffer::release);
+        if (event != null) {
+            event.left = blocks.size() - delivered.size();
+            event.end(peer, way);
+        }
     }
 }

@@ -60,15 +60,16 @@ final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
     public MapOutputCommitMessage commitAllPartitions(long[] checksums) throws IOException {
         if (onDisk == null && outputs.add(shuffleId, mapId, lengths, staged::copyTo)) {
             staged.close();
-            counters.outputsInMemory.increment();
+            counters.output(shuffleId, mapId, lengths, true);
             return MapOutputCommitMessage.of(lengths);
         }
         ShuffleMapOutputWriter disk = onDisk;
         if (disk == null) {
             disk = moveToDisk(lengths.length);
         }
-        counters.outputsInFiles.increment();
-        return disk.commitAllPartitions(checksums);
+        MapOutputCommitMessage committed = disk.commitAllPartitions(checksums);
+        counters.output(shuffleId, mapId, lengths, false);
+        return committed;
     }
 
     /// Gives back what an output that was not committed has of memory. Idempotent.

@@ -1,13 +1,14 @@
 package dev.verbena.spark;
 
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /// What an executor has counted since its first shuffle. Any thread may count.
 final class ReadCounters {
-    final LongAdder outputsInMemory = new LongAdder();
-    final LongAdder outputsInFiles = new LongAdder();
+    private final LongAdder outputsInMemory = new LongAdder();
+    private final LongAdder outputsInFiles = new LongAdder();
     final LongAdder blocksByRead = new LongAdder();
     final LongAdder bytesByRead = new LongAdder();
     final LongAdder bytesWithinHost = new LongAdder();
@@ -15,6 +16,17 @@ final class ReadCounters {
     final LongAdder bytesByTransport = new LongAdder();
     final LongAdder connections = new LongAdder();
     final LongAdder failures = new LongAdder();
+
+    /// Counts a map output that is complete.
+    ///
+    /// @param lengths of its partitions, in bytes
+    void output(int shuffleId, long mapId, long[] lengths, boolean isInMemory) {
+        (isInMemory ? outputsInMemory : outputsInFiles).increment();
+        if (ShuffleEvents.isOn()) {
+            ShuffleEvents.MapOutput.commit(
+                    shuffleId, mapId, Arrays.stream(lengths).sum(), isInMemory);
+        }
+    }
 
     Map<String, Long> now() {
         var all = new LinkedHashMap<String, Long>();

@@ -85,12 +85,12 @@ final class UnsortedWriter<K, V> extends ShuffleWriter<K, V> {
         long begin = System.nanoTime();
         lengths = log.lengths();
         MapOutputs memory = output.executor().outputs();
-        if (log.isInMemory() && memory.add(dependency.shuffleId(), output.mapId(), lengths, log::copyTo)) {
-            output.executor().counters().outputsInMemory.increment();
-        } else {
+        boolean isInMemory =
+                log.isInMemory() && memory.add(dependency.shuffleId(), output.mapId(), lengths, log::copyTo);
+        if (!isInMemory) {
             writeFiles();
-            output.executor().counters().outputsInFiles.increment();
         }
+        output.executor().counters().output(dependency.shuffleId(), output.mapId(), lengths, isInMemory);
         log.close();
         metrics.incWriteTime(System.nanoTime() - begin);
         status = MapStatus$.MODULE$.apply(env.blockManager().shuffleServerId(), lengths, output.mapId(), 0);

@@ -68,13 +68,13 @@ public final class VerbenaDataIO implements ShuffleDataIO {
             Optional<SingleSpillShuffleMapOutputWriter> moving =
                     files.createSingleFileMapOutputWriter(shuffleId, mapId);
             return Optional.of((spill, lengths, checksums) -> {
-                if (executor.outputs().add(shuffleId, mapId, lengths, data -> load(spill, data))) {
+                boolean isInMemory = executor.outputs().add(shuffleId, mapId, lengths, data -> load(spill, data));
+                if (isInMemory) {
                     Files.delete(spill.toPath());
-                    executor.counters().outputsInMemory.increment();
                 } else {
                     moving.orElseThrow().transferMapSpillFile(spill, lengths, checksums);
-                    executor.counters().outputsInFiles.increment();
                 }
+                executor.counters().output(shuffleId, mapId, lengths, isInMemory);
             });
         }
 

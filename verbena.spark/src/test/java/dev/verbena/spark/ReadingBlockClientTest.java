@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
 import org.apache.spark.SparkConf;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.buffer.NioManagedBuffer;
@@ -27,6 +31,7 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.cm.Secret;
@@ -401,6 +406,40 @@ class ReadingBlockClientTest {
         assertThat(pair.fetch("shuffle_0_1_0")).containsEntry("shuffle_0_1_0", "transport shuffle_0_1_0");
         pair.add(0, 1, "again");
         assertThat(key(pair, 0, 1)).isNotEqualTo(shared);
+    }
+
+    @Test
+    void theFlightRecorderHasEachRequestAndEachOutput(@TempDir Path folder) throws Exception {
+        Pair pair = new Pair("shm", "64m");
+        pair.add(0, 1, "here");
+        Path file = folder.resolve("flight.jfr");
+        try (var recording = new Recording()) {
+            recording.start();
+            counters.output(0, 1, new long[] {4, 5}, true);
+            pair.fetch("shuffle_0_1_0", "shuffle_0_2_0"); // the other comes by Spark's transport, after the event
+            recording.stop();
+            recording.dump(file);
+        }
+        List<RecordedEvent> events = RecordingFile.readAllEvents(file);
+        assertThat(events)
+                .filteredOn(event -> event.getEventType().getName().equals("verbena.spark.Read"))
+                .singleElement()
+                .satisfies(read -> {
+                    assertThat(read.getString("executor")).isEqualTo("executor 1 at " + HOST + ":1");
+                    assertThat(read.getString("device")).startsWith("shm");
+                    assertThat(read.getInt("blocks")).isEqualTo(1);
+                    assertThat(read.getLong("bytes")).isEqualTo(4);
+                    assertThat(read.getInt("left")).isEqualTo(1);
+                    assertThat(read.getDuration()).isPositive();
+                });
+        assertThat(events)
+                .filteredOn(event -> event.getEventType().getName().equals("verbena.spark.MapOutput"))
+                .singleElement()
+                .satisfies(output -> {
+                    assertThat(output.getLong("mapId")).isEqualTo(1);
+                    assertThat(output.getLong("bytes")).isEqualTo(9);
+                    assertThat(output.getBoolean("inMemory")).isTrue();
+                });
     }
 
     private static int key(Pair of, int shuffle, long map) {

@@ -6,16 +6,22 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
 import java.util.zip.CRC32C;
+import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.scheduler.ExecutorDecommissionInfo;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.util.LongAccumulator;
+import scala.Option;
 import scala.Tuple2;
 
 /// Jobs that shuffle, each with a result that is one line of text and depends on every record.
@@ -28,6 +34,7 @@ record Jobs(SparkSession session, int records, int partitions, int sides, String
     private static final int KEY_CHARACTERS = 10;
     private static final int VALUE_CHARACTERS = 90;
     private static final int KILOBYTE = 1_024;
+    private static final int LEAVING_SECONDS = 60;
     /// An odd number, so that products with different numbers differ.
     private static final int SPREAD = 0x9E37_79B1;
     private static final Pattern NO_WORD = Pattern.compile("[^\\p{L}]+");
@@ -47,6 +54,7 @@ record Jobs(SparkSession session, int records, int partitions, int sides, String
         jobs.put("move", this::move);
         jobs.put("revenue", this::revenue);
         jobs.put("skew", this::skew);
+        jobs.put("leave", this::leave);
         return jobs;
     }
 
@@ -202,6 +210,39 @@ record Jobs(SparkSession session, int records, int partitions, int sides, String
                 })
                 .collect();
         return each * partitions + " records, " + Integer.toHexString(sums.hashCode());
+    }
+
+    /// An executor leaves between the two stages, and its map outputs move to another one. No record is made twice.
+    String leave() {
+        LongAccumulator made = session.sparkContext().longAccumulator();
+        int each = records / partitions;
+        JavaPairRDD<Integer, Integer> shuffled = seeds(partitions)
+                .flatMapToPair(seed -> IntStream.range(0, each)
+                        .mapToObj(i -> {
+                            made.add(1);
+                            return new Tuple2<>(i, seed);
+                        })
+                        .iterator())
+                .partitionBy(new HashPartitioner(partitions));
+        long count = shuffled.count();
+        decommissionOne();
+        long sum = shuffled.map(record -> (long) record._1() + record._2()).reduce(Long::sum);
+        return count + " records, sum " + sum + ", " + made.value() + " were made";
+    }
+
+    private void decommissionOne() {
+        var executors = (ExecutorAllocationClient) session.sparkContext().schedulerBackend();
+        String leaving = executors.getExecutorIds().head();
+        boolean _ = executors.decommissionExecutor(
+                leaving, new ExecutorDecommissionInfo("a part of the demonstration", Option.empty()), false, false);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LEAVING_SECONDS);
+        while (executors.getExecutorIds().contains(leaving)) {
+            if (System.nanoTime() > deadline) {
+                throw new IllegalStateException(
+                        "executor " + leaving + " is still there after " + LEAVING_SECONDS + " s");
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+        }
     }
 
     // ---- queries, by adaptive execution

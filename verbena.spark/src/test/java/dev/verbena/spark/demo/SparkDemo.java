@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -19,6 +20,8 @@ import org.apache.spark.package$;
 public final class SparkDemo {
     private static final Duration LIMIT = Duration.ofMinutes(6);
     private static final String JOBS = "sort,group,join,words,blocks,move,revenue,skew";
+    private static final String LEAVE = "leave";
+    private static final int PARTITIONS = 8;
     private static final String ALL_BY_READ = "100 % by READ";
     /// Jobs that run under the agent.
     private static final String UNDER_THE_AGENT = "sort,group";
@@ -31,12 +34,23 @@ public final class SparkDemo {
 
     private static final Pattern COUNT = Pattern.compile("\\b(rdma|tcp)-(?:in|out)=(\\d+)");
 
+    private enum Trait {
+        /// Blocks may take other ways than READ, and tasks be repeated.
+        FAULTY,
+        /// A task ends its executor.
+        KILLS,
+        /// The application and the manager come as a user's jars, by `spark-submit`.
+        SUBMITTED
+    }
+
     /// A run with our manager.
-    ///
-    /// @param isFaulty whether blocks may take other ways than READ, and tasks be repeated
-    private record Scenario(String name, Map<String, String> settings, String jobs, boolean isFaulty, boolean kills) {
+    private record Scenario(String name, Map<String, String> settings, String jobs, Set<Trait> traits) {
         private static Scenario good(String name, String devices, String jobs) {
-            return new Scenario(name, Map.of("spark.verbena.devices", devices), jobs, false, false);
+            return new Scenario(name, Map.of("spark.verbena.devices", devices), jobs, Set.of());
+        }
+
+        private boolean is(Trait trait) {
+            return traits.contains(trait);
         }
     }
 
@@ -70,7 +84,7 @@ public final class SparkDemo {
     private boolean run(boolean isSmall) throws IOException, InterruptedException {
         System.out.println("Spark " + package$.MODULE$.SPARK_VERSION() + ", two executors of one core each, " + records
                 + " records; jobs: " + JOBS);
-        SparkRun.Outcome sorted = application("sort", Map.of(), "", JOBS, "");
+        SparkRun.Outcome sorted = spark.run(spark.application(managedBy("sort", Map.of()), arguments(JOBS)));
         if (!judge("sort shuffle", sorted.trouble().isEmpty(), sorted.trouble())) {
             return false;
         }
@@ -92,32 +106,45 @@ public final class SparkDemo {
                     "encrypted map outputs",
                     Map.of("spark.verbena.devices", "shm", "spark.io.encryption.enabled", "true"),
                     "sort,group",
-                    false,
-                    false));
+                    Set.of()));
             scenarios.add(new Scenario(
-                    "no device", Map.of("spark.verbena.devices", "rocev2_none"), "sort,group", true, false));
+                    "no device", Map.of("spark.verbena.devices", "rocev2_none"), "sort,group", Set.of(Trait.FAULTY)));
         }
+        scenarios.add(new Scenario(
+                "spark-submit --jars, Kryo, Zstandard, speculation",
+                Map.of(
+                        "spark.serializer", "org.apache.spark.serializer.KryoSerializer",
+                        "spark.io.compression.codec", "zstd",
+                        "spark.speculation", "true"),
+                "sort,blocks,skew",
+                Set.of(Trait.SUBMITTED)));
+        scenarios.add(new Scenario(
+                "executor decommissioned",
+                Map.of(
+                        "spark.decommission.enabled", "true",
+                        "spark.storage.decommission.enabled", "true",
+                        "spark.storage.decommission.shuffleBlocks.enabled", "true",
+                        "spark.storage.decommission.replicationReattemptInterval", "1s"),
+                LEAVE,
+                Set.of(Trait.FAULTY)));
         scenarios.add(Scenario.good("rocev2, 5 % lost", "rocev2,faults=loss:5%,seed:7", "sort,words"));
         scenarios.add(new Scenario(
                 "executor killed, memory full",
                 Map.of("spark.verbena.devices", "shm", "spark.verbena.memory", "600k"),
                 "words,join",
-                true,
-                true));
+                Set.of(Trait.FAULTY, Trait.KILLS)));
         return scenarios;
     }
 
-    /// @param javaOptions for all processes
-    private SparkRun.Outcome application(
-            String manager, Map<String, String> settings, String javaOptions, String jobs, String kill)
-            throws IOException, InterruptedException {
+    private static Map<String, String> managedBy(String manager, Map<String, String> settings) {
         var all = new TreeMap<String, String>(settings);
         all.put("spark.shuffle.manager", manager);
-        var arguments = new ArrayList<String>(List.of(records, "8", "40", text, jobs));
-        if (!kill.isEmpty()) {
-            arguments.add(kill);
-        }
-        return spark.run(all, javaOptions, arguments);
+        return all;
+    }
+
+    /// What [Application] is told.
+    private List<String> arguments(String jobs) {
+        return List.of(records, Integer.toString(PARTITIONS), "40", text, jobs);
     }
 
     /// Spark's own shuffle, whose channels go by RDMA because the processes have the agent of `verbena.nio`.
@@ -126,7 +153,9 @@ public final class SparkDemo {
         Path summary = spark.home().resolve("summary");
         Files.deleteIfExists(summary);
         String options = "-javaagent:" + agent + " -Dverbena.nio.summary=" + summary;
-        SparkRun.Outcome under = application("sort", Map.of(), options, UNDER_THE_AGENT, "");
+        ProcessBuilder application = spark.application(managedBy("sort", Map.of()), arguments(UNDER_THE_AGENT));
+        application.environment().put("JAVA_TOOL_OPTIONS", options);
+        SparkRun.Outcome under = spark.run(application);
         if (!judge(name, under.trouble().isEmpty(), under.trouble())) {
             return;
         }
@@ -162,28 +191,39 @@ public final class SparkDemo {
 
     private void judgeResults(String name, String jobs, SparkRun.Outcome ours, SparkRun.Outcome sorted) {
         for (String job : jobs.split(",", -1)) {
-            String expected = sorted.results().get(job);
+            String expected = job.equals(LEAVE) ? left() : sorted.results().get(job);
             String got = ours.results().get(job);
             judge(name + ": " + job, String.valueOf(expected).equals(got), expected + "; got " + got);
         }
     }
 
+    /// The result of the job [#LEAVE], which Spark's own shuffle does not run here.
+    private String left() {
+        long count = Long.parseLong(records);
+        long each = count / PARTITIONS;
+        long sum = (count * (each - 1) + count * (PARTITIONS - 1)) / 2;
+        return count + " records, sum " + sum + ", " + count + " were made";
+    }
+
     private void judge(Scenario scenario, SparkRun.Outcome sorted) throws IOException, InterruptedException {
         Path killed = spark.home().resolve("killed");
         Files.deleteIfExists(killed);
-        SparkRun.Outcome ours = application(
-                VerbenaShuffleManager.class.getName(),
-                scenario.settings(),
-                "",
-                scenario.jobs(),
-                scenario.kills() ? killed.toString() : "");
+        Map<String, String> settings = managedBy(VerbenaShuffleManager.class.getName(), scenario.settings());
+        var arguments = new ArrayList<String>(arguments(scenario.jobs()));
+        if (scenario.is(Trait.KILLS)) {
+            arguments.add(killed.toString());
+        }
+        SparkRun.Outcome ours = spark.run(
+                scenario.is(Trait.SUBMITTED)
+                        ? spark.submitted(settings, arguments)
+                        : spark.application(settings, arguments));
         if (!judge(scenario.name(), ours.trouble().isEmpty(), ours.trouble())) {
             return;
         }
         judgeResults(scenario.name(), scenario.jobs(), ours, sorted);
         long byRead = ours.counter("bytes.read");
         long byTransport = ours.counter("bytes.transport");
-        if (scenario.kills()) {
+        if (scenario.is(Trait.KILLS)) {
             long sum = 20_000L * 19_999 / 2;
             judge(
                     scenario.name() + ": the job whose executor ends",
@@ -194,7 +234,7 @@ public final class SparkDemo {
                     ours.counter("outputs.files") > 0,
                     ours.counters().toString());
         }
-        if (!scenario.isFaulty()) {
+        if (!scenario.is(Trait.FAULTY)) {
             judge(
                     scenario.name() + ": " + ALL_BY_READ,
                     byRead > 0 && byTransport == 0,

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 import org.apache.spark.launcher.JavaModuleOptions;
 
@@ -77,19 +78,12 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
     }
 
     /// Runs an application to its end.
-    ///
-    /// @param settings of Spark
-    /// @param javaOptions for all of its processes, in JAVA_TOOL_OPTIONS; empty for none
-    /// @param arguments of [Application]
-    Outcome run(Map<String, String> settings, String javaOptions, List<String> arguments)
-            throws IOException, InterruptedException {
+    Outcome run(ProcessBuilder application) throws IOException, InterruptedException {
         Path out = home.resolve("application.log");
-        ProcessBuilder builder = application(settings, arguments);
-        if (!javaOptions.isEmpty()) {
-            builder.environment().put("JAVA_TOOL_OPTIONS", javaOptions);
-        }
-        Process driver =
-                builder.redirectErrorStream(true).redirectOutput(out.toFile()).start();
+        Process driver = application
+                .redirectErrorStream(true)
+                .redirectOutput(out.toFile())
+                .start();
         boolean isOver = false;
         try {
             isOver = driver.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
@@ -114,21 +108,48 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
     }
 
     /// An application that is not started yet.
+    ///
+    /// @param settings of Spark
+    /// @param arguments of [Application]
     ProcessBuilder application(Map<String, String> settings, List<String> arguments) {
         var options = new ArrayList<String>(List.of("-Xmx1g"));
         everyRun(settings).forEach((name, value) -> options.add("-D" + name + "=" + value));
         return java(options, Application.class.getName(), arguments);
     }
 
-    /// A virtual machine with Spark on its class path.
+    /// The same by `spark-submit`: only Spark is on the class path, and the application and the manager come as jars of
+    /// the user.
+    ProcessBuilder submitted(Map<String, String> settings, List<String> arguments) {
+        String[] own = classes.split(":", -1);
+        Path application = home.resolve("application.jar");
+        int status = ToolProvider.findFirst("jar")
+                .orElseThrow()
+                .run(System.out, System.err, "--create", "--file", application.toString(), "-C", own[0], ".");
+        if (status != 0) {
+            throw new IllegalStateException(application + " was not made");
+        }
+        var all = new ArrayList<String>();
+        Map<String, String> spark = everyRun(settings);
+        spark.remove("spark.executor.extraClassPath");
+        spark.forEach((name, value) -> all.addAll(List.of("--conf", name + "=" + value)));
+        all.addAll(List.of("--jars", own[1], "--class", Application.class.getName(), application.toString()));
+        all.addAll(arguments);
+        return java("", List.of("-Xmx1g"), "org.apache.spark.deploy.SparkSubmit", all);
+    }
+
+    /// A virtual machine with our classes and Spark on its class path.
     ProcessBuilder java(List<String> options, String main, List<String> arguments) {
+        return java(classes + ":", options, main, arguments);
+    }
+
+    private ProcessBuilder java(String before, List<String> options, String main, List<String> arguments) {
         var command = new ArrayList<String>();
         Path java = Path.of(System.getProperty("java.home"));
         command.add(java.resolve("bin/java").toString());
         command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ", -1)));
         command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         command.addAll(options);
-        command.addAll(List.of("-cp", classes + ":" + home.resolve("conf") + ":" + jars + "/*"));
+        command.addAll(List.of("-cp", before + home.resolve("conf") + ":" + jars + "/*"));
         command.add(main);
         command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command).directory(home.toFile());
