@@ -96,7 +96,8 @@ public final class VerbenaShuffleManager extends SortShuffleManager {
         var blocks = SparkEnv.get()
                 .mapOutputTracker()
                 .getMapSizesByExecutorId(handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition);
-        var source = new VerbenaShuffleReader.Source(blocks, canUseBatchFetch(startPartition, endPartition, task));
+        var source =
+                new VerbenaShuffleReader.Source(blocks.toSeq(), canUseBatchFetch(startPartition, endPartition, task));
         return new VerbenaShuffleReader<>(base.dependency(), source, executor().client(), task, metrics);
     }
 

@@ -23,12 +23,15 @@ import org.apache.spark.storage.ShuffleBlockFetcherIterator;
 import org.apache.spark.util.CompletionIterator;
 import org.apache.spark.util.SystemClock;
 import org.apache.spark.util.collection.ExternalSorter;
+import org.jspecify.annotations.Nullable;
 import scala.Option;
 import scala.Product2;
 import scala.Tuple2;
 import scala.Tuple3;
 import scala.collection.Iterator;
 import scala.collection.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.math.Ordering;
 import scala.runtime.BoxedUnit;
 
 /// Reads partitions of a shuffle: Spark's iterator of blocks over our client, its streams and serialisers, and what the
@@ -38,7 +41,18 @@ final class VerbenaShuffleReader<K, C> implements ShuffleReader<K, C> {
     ///
     /// @param blocks by executor, each with its size and the index of its map task
     /// @param isWhole whether successive blocks may be fetched as one
-    record Source(Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks, boolean isWhole) {}
+    record Source(Seq<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks, boolean isWhole) {
+        /// About, because the driver rounds sizes.
+        private long bytes() {
+            long bytes = 0;
+            for (var executor : CollectionConverters.asJava(blocks)) {
+                for (var block : CollectionConverters.asJava(executor._2())) {
+                    bytes += (long) block._2();
+                }
+            }
+            return bytes;
+        }
+    }
 
     private final ShuffleDependency<K, ?, C> dependency;
     private final Source source;
@@ -94,7 +108,7 @@ final class VerbenaShuffleReader<K, C> implements ShuffleReader<K, C> {
                         client,
                         env.blockManager(),
                         env.mapOutputTracker(),
-                        source.blocks(),
+                        source.blocks().iterator(),
                         streams::wrapStream,
                         (long) conf.get(names.REDUCER_MAX_SIZE_IN_FLIGHT()) << 20, // MiB
                         (int) conf.get(names.REDUCER_MAX_REQS_IN_FLIGHT()),
@@ -126,35 +140,39 @@ final class VerbenaShuffleReader<K, C> implements ShuffleReader<K, C> {
     /// Records combined and in order, as the dependency wants them.
     @SuppressWarnings({"unchecked", "rawtypes"}) // what the values are, only the dependency knows
     private Iterator<Product2<K, C>> combined() {
-        Option<Aggregator<K, ?, C>> aggregator = (Option) dependency.aggregator();
-        boolean isCombined = dependency.mapSideCombine();
-        if (dependency.keyOrdering().isDefined()) {
-            if (aggregator.isEmpty()) {
-                var order = new RecordOrder<K, C>(
-                        dependency.keyOrdering().get(),
-                        records -> sorter(Option.empty()).insertAllAndUpdateMetrics(records));
-                return order.sorted((Iterator) records(order::counted));
-            }
-            Option combining = isCombined ? aggregator.map(VerbenaShuffleReader::merging) : aggregator;
-            return sorter(combining).insertAllAndUpdateMetrics(records(UnaryOperator.identity()));
+        Aggregator<K, ?, C> ofValues = dependency.aggregator().getOrElse(() -> null);
+        Aggregator<K, Object, C> aggregator =
+                (Aggregator) (ofValues != null && dependency.mapSideCombine() ? merging(ofValues) : ofValues);
+        Ordering<K> order = dependency.keyOrdering().getOrElse(() -> null);
+        boolean isOneOfThem = (aggregator == null) != (order == null);
+        if (!isOneOfThem || source.bytes() > RecordMemory.BYTES_MAX) {
+            return combinedBySpark((Iterator) records(UnaryOperator.identity()), aggregator);
         }
-        Iterator records = records(UnaryOperator.identity());
-        if (aggregator.isEmpty()) {
-            return records;
+        RecordMemory memory = RecordMemory.of(task);
+        Iterator records = records(memory::counted);
+        if (order != null) {
+            Iterator<Product2<K, C>> unsorted = records;
+            return FewRecords.sorted(unsorted, order, memory::fits, rest -> combinedBySpark(rest, null));
         }
-        Aggregator combiner = aggregator.get();
-        return isCombined ? combiner.combineCombinersByKey(records, task) : combiner.combineValuesByKey(records, task);
+        Iterator<Product2<K, Object>> values = records;
+        return FewRecords.combined(
+                values, aggregator, memory::fits, rest -> combinedBySpark(rest, merging(aggregator)));
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // as above
-    private ExternalSorter sorter(Option combining) {
-        return new ExternalSorter(
-                task,
-                combining,
-                Option.empty(),
-                dependency.keyOrdering(),
-                dependency.serializer(),
-                new RowBasedChecksum[0]);
+    private Iterator<Product2<K, C>> combinedBySpark(
+            Iterator<? extends Product2<K, ?>> records, @Nullable Aggregator<K, ?, C> aggregator) {
+        if (dependency.keyOrdering().isDefined()) {
+            var sorter = new ExternalSorter(
+                    task,
+                    Option.apply(aggregator),
+                    Option.empty(),
+                    dependency.keyOrdering(),
+                    dependency.serializer(),
+                    new RowBasedChecksum[0]);
+            return sorter.insertAllAndUpdateMetrics(records);
+        }
+        return (Iterator) (aggregator == null ? records : ((Aggregator) aggregator).combineValuesByKey(records, task));
     }
 
     /// An aggregator for values that map tasks have combined already.
