@@ -21,9 +21,10 @@ final class FewRecords {
 
     private FewRecords() {}
 
+    /// Sorts records by key, and those with the same key as they came.
+    ///
     /// @param fits whether all records that were read may stay in memory
     /// @param spark sorts what does not fit
-    /// @return the records by key, and those with the same key as they came
     static <K, C> Iterator<Product2<K, C>> sorted(
             Iterator<Product2<K, C>> records,
             Comparator<K> order,
@@ -40,9 +41,10 @@ final class FewRecords {
         return spark.apply(CollectionConverters.asScala(few.iterator()).concat(() -> records));
     }
 
+    /// Combines values to one record for each key, in the order of Spark's own map.
+    ///
     /// @param fits whether all records that were read may stay in memory
     /// @param spark merges combinations when they do not fit
-    /// @return one record for each key, in the order of Spark's own map
     static <K, V, C> Iterator<Product2<K, C>> combined(
             Iterator<Product2<K, V>> records,
             Aggregator<K, V, C> by,
