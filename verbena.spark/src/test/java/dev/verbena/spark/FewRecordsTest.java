@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.BooleanSupplier;
-import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.apache.spark.Aggregator;
 import org.junit.jupiter.api.Test;
@@ -22,12 +21,10 @@ class FewRecordsTest {
     private final List<Object> left = new ArrayList<>();
     private int read;
 
-    private <T> UnaryOperator<Iterator<Product2<Integer, T>>> spark() {
-        return records -> {
-            List<Product2<Integer, T>> all = list(records);
-            left.addAll(all);
-            return CollectionConverters.asScala(all.iterator());
-        };
+    private <T> Iterator<Product2<Integer, T>> spark(Iterator<Product2<Integer, T>> records) {
+        List<Product2<Integer, T>> all = list(records);
+        left.addAll(all);
+        return CollectionConverters.asScala(all.iterator());
     }
 
     private static <T> List<T> list(Iterator<T> of) {
@@ -54,7 +51,7 @@ class FewRecordsTest {
     // ---- sorted
 
     private List<Product2<Integer, Integer>> sorted(int count, int fitting) {
-        return list(FewRecords.sorted(records(count), Comparator.<Integer>naturalOrder(), fits(fitting), spark()));
+        return list(FewRecords.sorted(records(count), Comparator.<Integer>naturalOrder(), fits(fitting), this::spark));
     }
 
     @Test
@@ -84,7 +81,7 @@ class FewRecordsTest {
             value -> "" + value, (text, value) -> text + " " + value, (text, more) -> text + " " + more);
 
     private List<Product2<Integer, String>> combined(int count, int fitting) {
-        return list(FewRecords.combined(records(count), TEXT, fits(fitting), spark()));
+        return list(FewRecords.combined(records(count), TEXT, fits(fitting), this::spark));
     }
 
     @Test
