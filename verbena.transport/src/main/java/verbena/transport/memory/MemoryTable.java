@@ -119,7 +119,11 @@ public final class MemoryTable {
     /// May a peer's request through queue pair `qpn` of `domain` use `rkey` for these bytes with all the rights of
     /// `access`? A request for no bytes is not asked (IBTA C9-88).
     public MemoryVerdict checkRemote(int rkey, int domain, int qpn, long address, long bytes, int access) {
-        Keyed keyed = find(rkey);
+        return checkRemote(find(rkey), rkey, domain, qpn, address, bytes, access);
+    }
+
+    private MemoryVerdict checkRemote(
+            @Nullable Keyed keyed, int rkey, int domain, int qpn, long address, long bytes, int access) {
         if (keyed == null) {
             return MemoryVerdict.NO_SUCH_KEY;
         }
@@ -163,22 +167,24 @@ public final class MemoryTable {
     /// up again, because it may have been withdrawn since.
     public MemoryVerdict write(
             int rkey, int domain, int qpn, long address, MemorySegment from, long offset, int bytes, int access) {
-        MemoryVerdict verdict = checkRemote(rkey, domain, qpn, address, bytes, access);
+        Keyed keyed = find(rkey);
+        MemoryVerdict verdict = checkRemote(keyed, rkey, domain, qpn, address, bytes, access);
         if (verdict != MemoryVerdict.OK) {
             return verdict;
         }
-        long at = targetOffset(rkey, address);
+        long at = targetOffset(keyed, address);
         return copy(from, offset, target, at, bytes);
     }
 
     /// Copies memory for a peer into `to`; see [#write].
     public MemoryVerdict read(
             int rkey, int domain, int qpn, long address, MemorySegment to, long offset, int bytes, int access) {
-        MemoryVerdict verdict = checkRemote(rkey, domain, qpn, address, bytes, access);
+        Keyed keyed = find(rkey);
+        MemoryVerdict verdict = checkRemote(keyed, rkey, domain, qpn, address, bytes, access);
         if (verdict != MemoryVerdict.OK) {
             return verdict;
         }
-        long at = targetOffset(rkey, address);
+        long at = targetOffset(keyed, address);
         return copy(target, at, to, offset, bytes);
     }
 
@@ -196,7 +202,7 @@ public final class MemoryTable {
 
     /// Sets 8 bytes that [#checkRemote] has allowed to a natively ordered value, all at once.
     public MemoryVerdict atomicWrite(int rkey, long address, long value) {
-        long at = targetOffset(rkey, address);
+        long at = targetOffset(find(rkey), address);
         try {
             if ((target.address() + at & 7) == 0) {
                 ATOMIC.setVolatile(target, at, value);
@@ -224,7 +230,8 @@ public final class MemoryTable {
             from = region.iova;
             length = region.memory.byteSize();
         }
-        MemoryVerdict verdict = checkRemote(rkey, domain, qpn, from, length, access);
+        Keyed keyed = find(rkey);
+        MemoryVerdict verdict = checkRemote(keyed, rkey, domain, qpn, from, length, access);
         if (verdict != MemoryVerdict.OK) {
             return verdict;
         }
@@ -232,7 +239,7 @@ public final class MemoryTable {
         if ((access & Access.FLUSH_PERSISTENT.bit()) == 0 || length == 0) {
             return MemoryVerdict.OK;
         }
-        long at = targetOffset(rkey, from);
+        long at = targetOffset(keyed, from);
         try {
             target.asSlice(at, length).force();
             return MemoryVerdict.OK;
@@ -249,7 +256,7 @@ public final class MemoryTable {
     /// May a request of `domain` use all entries of the list, for writing into them or only for reading?
     public MemoryVerdict checkLocal(ScatterList list, int domain, boolean write) {
         for (int i = 0; i < list.count; i++) {
-            MemoryVerdict verdict = checkLocal(list.lkeys[i], domain, list.addresses[i], list.lengths[i], write);
+            MemoryVerdict verdict = checkLocal(find(list.lkeys[i]), domain, list.addresses[i], list.lengths[i], write);
             if (verdict != MemoryVerdict.OK) {
                 return verdict;
             }
@@ -262,7 +269,7 @@ public final class MemoryTable {
     /// @param verdict what an access to it was answered with
     public String explain(ScatterList list, int domain, boolean write, MemoryVerdict verdict) {
         for (int i = 0; i < list.count; i++) {
-            MemoryVerdict ofThis = checkLocal(list.lkeys[i], domain, list.addresses[i], list.lengths[i], write);
+            MemoryVerdict ofThis = checkLocal(find(list.lkeys[i]), domain, list.addresses[i], list.lengths[i], write);
             if (ofThis == verdict) {
                 return "scatter/gather entry " + (i + 1) + " of " + list.count + ", " + list.lengths[i] + " bytes at 0x"
                         + Long.toHexString(list.addresses[i]) + " with lkey 0x" + Integer.toHexString(list.lkeys[i])
@@ -286,11 +293,12 @@ public final class MemoryTable {
     /// Finds memory that a peer may use, for the operating system to read or write: [#located()]. See
     /// [#checkRemote].
     public MemoryVerdict locate(int rkey, int domain, int qpn, long address, long bytes, int access) {
-        MemoryVerdict verdict = checkRemote(rkey, domain, qpn, address, bytes, access);
+        Keyed keyed = find(rkey);
+        MemoryVerdict verdict = checkRemote(keyed, rkey, domain, qpn, address, bytes, access);
         if (verdict != MemoryVerdict.OK) {
             return verdict;
         }
-        locatedOffset = targetOffset(rkey, address);
+        locatedOffset = targetOffset(keyed, address);
         locatedBytes = bytes;
         return alive();
     }
@@ -306,11 +314,12 @@ public final class MemoryTable {
             if (skip < length) {
                 long address = list.addresses[i] + skip;
                 int left = (int) (length - skip);
-                MemoryVerdict verdict = checkLocal(list.lkeys[i], domain, address, left, write);
+                Keyed keyed = find(list.lkeys[i]);
+                MemoryVerdict verdict = checkLocal(keyed, domain, address, left, write);
                 if (verdict != MemoryVerdict.OK) {
                     return verdict;
                 }
-                locatedOffset = targetOffset(list.lkeys[i], address);
+                locatedOffset = targetOffset(keyed, address);
                 locatedBytes = left;
                 return alive();
             }
@@ -368,8 +377,7 @@ public final class MemoryTable {
     }
 
     /// Sets [#target] and answers with the offset in it; after a check that said OK.
-    private long targetOffset(int rkey, long address) {
-        Keyed keyed = find(rkey);
+    private long targetOffset(@Nullable Keyed keyed, long address) {
         Region region;
         long at = address;
         if (keyed instanceof Window window) {
@@ -388,11 +396,10 @@ public final class MemoryTable {
         return at - region.iova;
     }
 
-    private MemoryVerdict checkLocal(int lkey, int domain, long address, int bytes, boolean write) {
+    private static MemoryVerdict checkLocal(@Nullable Keyed keyed, int domain, long address, int bytes, boolean write) {
         if (bytes == 0) {
             return MemoryVerdict.OK;
         }
-        Keyed keyed = find(lkey);
         if (!(keyed instanceof Region region)) {
             return MemoryVerdict.NO_SUCH_KEY;
         }
@@ -418,11 +425,12 @@ public final class MemoryTable {
             }
             int n = (int) Math.min(left, length - skip);
             long address = list.addresses[i] + skip;
-            MemoryVerdict verdict = checkLocal(list.lkeys[i], domain, address, n, write);
+            Keyed keyed = find(list.lkeys[i]);
+            MemoryVerdict verdict = checkLocal(keyed, domain, address, n, write);
             if (verdict != MemoryVerdict.OK) {
                 return verdict;
             }
-            long in = targetOffset(list.lkeys[i], address);
+            long in = targetOffset(keyed, address);
             verdict = write ? copy(frame, at, target, in, n) : copy(target, in, frame, at, n);
             if (verdict != MemoryVerdict.OK) {
                 return verdict;
@@ -435,7 +443,7 @@ public final class MemoryTable {
     }
 
     private MemoryVerdict atomic(int rkey, long address, long value, long compare, boolean swap) {
-        long at = targetOffset(rkey, address);
+        long at = targetOffset(find(rkey), address);
         try {
             if ((target.address() + at & 7) == 0) {
                 original = swap
