@@ -20,7 +20,7 @@ import org.apache.spark.launcher.JavaModuleOptions;
 ///
 /// @param home a folder for what Spark expects of an installation, and for what it leaves behind
 /// @param jars the folder with the jars of Spark
-/// @param classes the class path of the manager and the demonstration
+/// @param classes the class path of the demonstration, a folder, and of the manager, a jar
 /// @param limit of the whole run
 record SparkRun(Path home, Path jars, String classes, Duration limit) {
     /// What came out.
