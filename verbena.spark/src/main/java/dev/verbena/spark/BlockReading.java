@@ -356,7 +356,6 @@ final class BlockReading implements AutoCloseable {
                 counters.bytesWithinHost.add(block.bytes());
             }
             if (event != null) {
-                event.blocks++;
                 event.bytes += block.bytes();
             }
             listener.onBlockFetchSuccess(block.wanted().name(), data);
@@ -397,8 +396,7 @@ final class BlockReading implements AutoCloseable {
         underWay.clear();
         buffers.forEach(ReadBuffers.Buffer::release);
         if (event != null) {
-            event.left = blocks.size() - delivered.size();
-            event.end(peer, way);
+            event.commit(peer, way.door(), delivered.size(), blocks.size());
         }
     }
 }

@@ -57,11 +57,16 @@ final class ShuffleEvents {
         @Description("That go by Spark's transport")
         int left;
 
-        void end(RemoteExecutor of, RemoteExecutor.Way by) {
+        /// Ends and commits it.
+        ///
+        /// @param came how many blocks came, of those that were asked for
+        void commit(RemoteExecutor of, Door by, int came, int asked) {
             end();
             if (shouldCommit()) {
                 executor = of.toString();
-                device = by.door().toString();
+                device = by.toString();
+                blocks = came;
+                left = asked - came;
                 commit();
             }
         }
