@@ -14,8 +14,8 @@ import verbena.transport.Protocol;
 /// A thread that leaves work (a doorbell or a command) first makes it visible and then tries to own the engine. An
 /// owner first gives the ownership back and then looks for work that was left meanwhile. The attendant announces its
 /// [Sleep], then looks for work and for other owners since, and only then sleeps. An owner counts
-/// [Ownership#turns()] first and then looks whether there is a sleep. All these variables are volatile, so all
-/// threads agree on one order of their accesses: in it, at least one thread of each pair sees the other.
+/// [Ownership#turns()], gives the ownership back, and then looks whether there is a sleep. All threads agree on one
+/// order of these accesses: in it, at least one thread of each pair sees the other.
 ///
 /// # Why no doorbell is forgotten
 ///
@@ -34,8 +34,8 @@ final class Driver {
     private static final int POSTER_PIECES = 4;
     /// Pieces of work that a poller does for arrivals: one that receives and one that answers.
     private static final int POLLER_PIECES = 2;
-    /// At most so many polls in a row only glance at the link. The next one looks for everything: deadlines, sockets.
-    private static final int GLANCES_MAX = 8;
+    /// At most so many polls in a row only look at the link. The next one looks for everything: deadlines, sockets.
+    private static final int GLANCES_MAX = 64;
     /// The answers to this many packets may wait for the next step of a thread that polls without pause.
     private static final int FEW = 2;
     /// How long the attendant first waits when another thread owns the engine; the wait doubles each time. On a
@@ -173,9 +173,14 @@ final class Driver {
         if (!hasThread() || containment.failure() != null) {
             return false;
         }
-        if (!isLeft && glances < GLANCES_MAX && work.link().seemsQuiet() && !work.hasLeft()) {
+        if (!isLeft && glances < GLANCES_MAX && !work.hasLeft()) {
             glances++;
-            return false;
+            if (work.link().seemsQuiet()) {
+                return false;
+            }
+            if (attendance.isAway() && takeMessages()) {
+                return true;
+            }
         }
         int polls = 1 + glances;
         glances = 0;
@@ -189,25 +194,43 @@ final class Driver {
         return any;
     }
 
+    /// Takes the messages that have come, and nothing else: they need no time, and the queue pairs that they are for
+    /// have their turns with the next poll, or when the attendant is back. False when there is no message, or more
+    /// to do.
+    private boolean takeMessages() {
+        if (!ownership.tryOwn()) {
+            return false;
+        }
+        int taken = 0;
+        try {
+            ownership.countTurn();
+            taken = work.takeMessages(lookedAt);
+            isLeft = taken > 0;
+        } catch (RuntimeException | Error e) {
+            containment.fail(e);
+        } finally {
+            ownership.disown();
+        }
+        return taken > 0 && !sleep.isUnderWay();
+    }
+
     /// Works as an owner that is not the attendant, until there is nothing left or `pieces` are done, and gives the
     /// ownership back.
     private boolean work(int pieces, boolean polling) {
         boolean any = false;
         for (int left = pieces; ; ) {
-            boolean more = false;
+            boolean more;
+            long due;
             try {
                 ownership.countTurn();
                 long now = clock.getAsLong();
                 lookedAt = now;
                 any |= work.doPiece(now, polling) > 0;
-                long due = work.dueNanos(now);
+                due = work.dueNanos(now);
                 // A few answers wait for the poller's next step: it is about to post, or polls again. If it does
                 // not, the attendant, which is away and not asleep, comes within Absence.NANOS_OFTEN.
                 more = due <= now && !(polling && attendance.isAway() && work.arrived() <= FEW);
                 isLeft = more || due <= now;
-                if (sleep.isPast(due) && (!more || left <= 1)) {
-                    sleep.disturb(); // the attendant would sleep past the new deadline
-                }
             } catch (RuntimeException | Error e) {
                 containment.fail(e);
                 return any;
@@ -215,6 +238,9 @@ final class Driver {
                 ownership.disown();
             }
             left--;
+            if (sleep.isPast(due) && (!more || left <= 0)) {
+                sleep.disturb(); // the attendant would sleep past the new deadline
+            }
             if (left <= 0 && more && !polling) {
                 attendance.handOver(); // a poller comes again; a poster may not
             }
@@ -226,19 +252,18 @@ final class Driver {
 
     /// Runs commands only, as the owner, and gives the ownership back.
     void runCommands() {
-        boolean more;
+        long due;
         try {
             ownership.countTurn();
             int _ = work.runCommands();
-            long due = work.dueNanos(clock.getAsLong());
-            more = due == Long.MIN_VALUE;
-            if (sleep.isPast(due)) {
-                sleep.disturb();
-            }
+            due = work.dueNanos(clock.getAsLong());
         } finally {
             ownership.disown();
         }
-        if (more || work.hasLeft()) {
+        if (sleep.isPast(due)) {
+            sleep.disturb();
+        }
+        if (due == Long.MIN_VALUE || work.hasLeft()) {
             workNow();
         }
     }

@@ -73,6 +73,15 @@ final class Inbound {
         return n;
     }
 
+    /// Takes messages without packets up to the first packet; returns how many.
+    int takeMessages(Link link, long about) {
+        int n = link.takeMessages(arrivals, 0, BATCH);
+        for (int i = 0; i < n; i++) {
+            handMessage(arrivals[i], about);
+        }
+        return n;
+    }
+
     private PacketFate dispatch(Frame frame, long now) {
         if (Packet.check(frame) != Malformed.OK) {
             return PacketFate.DROPPED_MALFORMED;

@@ -10,10 +10,13 @@ import org.jspecify.annotations.Nullable;
 /// where the owner finds it ([Driver]).
 final class Ownership {
     private static final VarHandle OWNER;
+    private static final VarHandle TURNS;
 
     static {
         try {
-            OWNER = MethodHandles.lookup().findVarHandle(Ownership.class, "owner", Thread.class);
+            var lookup = MethodHandles.lookup();
+            OWNER = lookup.findVarHandle(Ownership.class, "owner", Thread.class);
+            TURNS = lookup.findVarHandle(Ownership.class, "turns", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -26,7 +29,8 @@ final class Ownership {
     private volatile @Nullable Thread owner;
 
     /// How many times the engine was owned. Written by owners only.
-    private volatile long turns;
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private long turns;
 
     /// Makes the caller the owner, unless a thread owns the engine already. Not called by the owner.
     boolean tryOwn() {
@@ -56,13 +60,13 @@ final class Ownership {
 
     /// How many pieces of work owners have begun.
     long turns() {
-        return turns;
+        return (long) TURNS.getVolatile(this);
     }
 
-    /// Counts a piece of work that the owner begins; [Driver] describes what this number proves.
+    /// Counts a piece of work that the owner begins; [Driver] describes what this number proves. All threads agree
+    /// that it comes before [#disown()].
     void countTurn() {
         assert isMine() : "only the owner works";
-        long before = turns;
-        turns = before + 1; // only owners write
+        TURNS.setRelease(this, (long) TURNS.get(this) + 1); // only owners write
     }
 }

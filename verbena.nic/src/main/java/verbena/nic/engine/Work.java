@@ -127,6 +127,13 @@ final class Work {
         return outbound.send(link, now);
     }
 
+    /// Takes the messages without packets that have come; returns how many. They are no packets for [#arrived()].
+    ///
+    /// @param about some time not long ago
+    int takeMessages(long about) {
+        return inbound.takeMessages(link, about);
+    }
+
     private int moveArrivals(long now) {
         sendsOnly = 0;
         arrived = inbound.receive(link, now) + link.move(now);

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
@@ -19,34 +20,55 @@ import verbena.wire.roce.RoceV2;
 ///
 /// | byte | of the head | of a record | of one with a [DirectMessage] |
 /// |---|---|---|---|
-/// | 0 | position after the last record; the writer's | bytes of the packet; -1 when there is none | [#MESSAGE] and its
-/// bytes |
+/// | 0 | position of the oldest record; the reader's | bytes of the packet; -1 when there is none; 0 when there is
+/// no record yet | [#MESSAGE] and its bytes |
 /// | 4, 5, 6 | | traffic class, hop limit, whether a [FaultyLink] has damaged it | |
 /// | 8 to 39 | | source GID, destination GID | the message |
 /// | 40 | | the packet | |
-/// | 64 | position of the oldest record; the reader's | | |
 /// | 128 | 1 while the reader sleeps | | |
+///
+/// The first word of a record says that it is there. So a reader that waits for a record looks at the line that the
+/// record comes in, and fetches one line from the other processor, not two. The writer stores the first word of all
+/// that it shows after the rest of it, and sets the word behind it to 0 before that. The reader tells the writer only
+/// now and then how far it is: a store to a line that the other processor has looked at holds up all behind it.
 ///
 /// The reader believes nothing of what it reads: it copies a frame before it looks at it, and a record that cannot
 /// be breaks the ring ([#isBroken()]).
 final class FrameRing {
     /// Bytes before the records.
-    static final int HEAD_BYTES = 192;
+    static final int HEAD_BYTES = 256;
 
-    private static final long WRITTEN = 0;
-    private static final long READ = 64;
+    private static final long READ = 0;
+    /// In a pair of lines of its own, because processors like to fetch a pair.
     static final long ASLEEP = 128;
 
     private static final int LINE = 64;
     private static final int RECORD_BYTES = 40;
+    private static final int NO_RECORD = 0;
     private static final int NO_PACKET = -1;
     /// Bit of a record's first word: it has a message.
     private static final int MESSAGE = 1 << 30;
 
     private static final int MESSAGE_AT = 8;
+    /// Lines behind the last record whose first word is 0, where there is room: while the reader takes a record, the
+    /// writer prepares for the next.
+    private static final int PREPARED = 4 * LINE;
+    /// The reader that has always found something says that it has taken so large a part of the ring.
+    private static final int TOLD_PART = 16;
+
+    private static final long NOWHERE = -1;
 
     private static final VarHandle POSITION = JAVA_LONG.varHandle();
-    private static final VarHandle FLAG = JAVA_INT.varHandle();
+    private static final VarHandle WORD = JAVA_INT.varHandle();
+    private static final VarHandle OLDEST;
+
+    static {
+        try {
+            OLDEST = MethodHandles.lookup().findVarHandle(FrameRing.class, "oldest", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     private final MemorySegment memory;
     private final long size;
@@ -55,19 +77,34 @@ final class FrameRing {
     private long next;
 
     private long readSeen;
-    /// Bytes of the message's record that was begun.
-    private long begun;
+    /// Up to where the first words of all lines from `next` on are 0.
+    private long prepared;
+    /// The first record that the reader has not been shown: where its first word goes, and that word.
+    private long hidden = NOWHERE;
 
-    /// The reader's: where the oldest record is, and where the writer was when it was last asked.
+    private int hiddenWord;
+    /// The message that was begun: where its record is, its length, and the bytes of the record, 0 when there is none.
+    private long begunAt;
+
+    private int begunLength;
+    private long begunBytes;
+
+    /// The reader's: where the oldest record is, and what the writer was told of it.
     private long oldest;
 
-    private long writtenSeen;
+    private long told;
+    /// Whether to look behind a message for more. The first look at a line fetches it from the other processor, which
+    /// takes longer than all that is done for a message. So a message that has come after a look in vain is taken
+    /// alone. A hint.
+    private boolean looksBehind;
+
     private boolean isBroken;
 
     /// @param memory [#HEAD_BYTES] and a power of two for records; both ends begin with zeros
     FrameRing(MemorySegment memory) {
         this.memory = memory;
         this.size = memory.byteSize() - HEAD_BYTES;
+        this.prepared = size;
         assert Long.bitCount(size) == 1 && size >= 2L * Frame.SLOT_BYTES : size;
     }
 
@@ -81,13 +118,13 @@ final class FrameRing {
     /// Adds a frame, which the reader sees after [#publish()]; false when there is no room.
     boolean put(Frame frame) {
         long bytes = recordBytes(frame.length);
-        long at = claim(bytes, size);
+        long at = claim(bytes, size - LINE);
         if (at < 0) {
             return false;
         }
-        write(frame, memory, at);
-        next += bytes;
-        assert readSeen <= next && next - readSeen <= size : "inside the ring";
+        writeRest(frame, memory, at);
+        add(at, frame.length, bytes);
+        assert readSeen <= next && next - readSeen < size : "inside the ring";
         return true;
     }
 
@@ -99,15 +136,24 @@ final class FrameRing {
         if (at < 0) {
             return at;
         }
-        memory.set(JAVA_INT, at, MESSAGE | length);
-        begun = bytes;
+        begunAt = at;
+        begunLength = length;
+        begunBytes = bytes;
         return at + MESSAGE_AT;
     }
 
     /// The message that was begun is complete.
     void end() {
-        next += begun;
-        begun = 0;
+        add(begunAt, MESSAGE | begunLength, begunBytes);
+        begunBytes = 0;
+    }
+
+    /// The message that was begun is given up. It may have left bytes in lines that were prepared.
+    private void giveUp() {
+        if (begunBytes > 0) {
+            begunBytes = 0;
+            prepared = next;
+        }
     }
 
     MemorySegment memory() {
@@ -116,14 +162,14 @@ final class FrameRing {
 
     /// Where in the memory a record of so many bytes goes; negative when more than `most` would then be taken.
     private long claim(long bytes, long most) {
+        giveUp();
         long at = next & (size - 1);
         long skipped = at + bytes > size ? size - at : 0;
         if (!hasRoom(skipped + bytes, most)) {
             return -1;
         }
         if (skipped > 0) {
-            memory.set(JAVA_INT, HEAD_BYTES + at, NO_PACKET);
-            next += skipped;
+            add(HEAD_BYTES + at, NO_PACKET, skipped);
             at = 0;
         }
         assert at + bytes <= size : "in one piece";
@@ -135,65 +181,113 @@ final class FrameRing {
             return true;
         }
         long read = (long) POSITION.getAcquire(memory, READ);
-        if (read - readSeen >= 0 && next - read >= 0) { // the reader cannot be before or behind that
+        // The reader cannot be before or behind that, nor within a line.
+        if (read - readSeen >= 0 && next - read >= 0 && (read & LINE - 1) == 0) {
             readSeen = read;
         }
         return next + bytes - readSeen <= most;
     }
 
+    /// The record is complete but for its first word. The first one that is not shown keeps it back, and with it all
+    /// behind it.
+    private void add(long at, int word, long bytes) {
+        if (hidden == NOWHERE) {
+            hidden = at;
+            hiddenWord = word;
+        } else {
+            WORD.setOpaque(memory, at, word);
+        }
+        next += bytes;
+    }
+
     /// Shows the reader what was added; returns whether the reader sleeps and has to be woken, which only one call
     /// is told.
     boolean publish() {
-        POSITION.setVolatile(memory, WRITTEN, next);
-        return (int) FLAG.getVolatile(memory, ASLEEP) != 0 && (int) FLAG.getAndSet(memory, ASLEEP, 0) != 0;
+        giveUp();
+        if (hidden != NOWHERE) {
+            prepare(next + LINE);
+            WORD.setRelease(memory, hidden, hiddenWord);
+            hidden = NOWHERE;
+        }
+        VarHandle.fullFence(); // this thread adds a record and then looks, a reader that sleeps the other way round
+        boolean isAsleep = (int) WORD.getOpaque(memory, ASLEEP) != 0 && (int) WORD.getAndSet(memory, ASLEEP, 0) != 0;
+        prepare(Math.min(next + PREPARED, readSeen + size));
+        return isAsleep;
+    }
+
+    /// Sets the first words of the lines before `end` to 0.
+    private void prepare(long end) {
+        long from = Math.max(prepared, next);
+        for (long line = from; line < end; line += LINE) {
+            WORD.setOpaque(memory, HEAD_BYTES + (line & (size - 1)), NO_RECORD);
+        }
+        prepared = Math.max(from, end);
+    }
+
+    /// Whether there is something that the reader has not said that it has taken. The writer.
+    boolean isUnread() {
+        return next != (long) POSITION.getAcquire(memory, READ);
     }
 
     // --- the reader
 
-    /// Whether there is a record that the reader has not taken. Any thread of either process.
+    /// Whether there is a record that the reader has not taken. Any thread of the reader's process.
     boolean hasRecords() {
-        return (long) POSITION.getVolatile(memory, WRITTEN) != (long) POSITION.getOpaque(memory, READ);
+        boolean hasSome = word((long) OLDEST.getOpaque(this)) != NO_RECORD;
+        if (!hasSome) {
+            looksBehind = false;
+        }
+        return hasSome;
+    }
+
+    private int word(long position) {
+        return (int) WORD.getAcquire(memory, HEAD_BYTES + (position & (size - 1)));
     }
 
     /// Fills `frames[from]` and its successors with the oldest frames, at most `count`; returns how many.
     int take(Frame[] frames, int from, int count) {
-        if (oldest == writtenSeen) {
-            writtenSeen = (long) POSITION.getAcquire(memory, WRITTEN);
-            if (oldest == writtenSeen) {
-                return 0;
-            }
-        }
-        long before = oldest;
+        return take(frames, from, count, false);
+    }
+
+    /// The same for the oldest messages, up to the first packet.
+    int takeMessages(Frame[] frames, int from, int count) {
+        return take(frames, from, count, true);
+    }
+
+    private int take(Frame[] frames, int from, int count, boolean messagesOnly) {
         int taken = 0;
-        while (taken < count && oldest != writtenSeen && !isBroken) {
-            taken += takeOne(frames[from + taken]);
+        boolean looksOn = true;
+        while (taken < count && looksOn && !isBroken) {
+            int word = word(oldest);
+            if (word == NO_RECORD || (messagesOnly && word < MESSAGE)) {
+                break;
+            }
+            taken += takeOne(frames[from + taken], word);
+            looksOn = looksBehind || taken == 0 || !frames[from].isMessage;
         }
-        if (oldest != before) {
+        looksBehind = taken > 0;
+        if (oldest - told >= (taken == 0 ? 1 : size / TOLD_PART)) {
             POSITION.setRelease(memory, READ, oldest);
+            told = oldest;
         }
         return taken;
     }
 
-    private int takeOne(Frame frame) {
+    private int takeOne(Frame frame, int word) {
         long at = oldest & (size - 1);
-        long readable = writtenSeen - oldest;
-        int word = memory.get(JAVA_INT, HEAD_BYTES + at);
         boolean isMessage = word > MESSAGE;
         int length = isMessage ? word ^ MESSAGE : word;
         long bytes = length == NO_PACKET ? size - at : isMessage ? messageRecordBytes(length) : recordBytes(length);
-        boolean isPossible = readable > 0
-                && readable <= size
-                && (readable & LINE - 1) == 0
-                && bytes <= readable
-                && at + bytes <= size
-                && (length == NO_PACKET
-                        || (length > 0 && length <= (isMessage ? DirectMessage.BYTES_MAX : Frame.PACKET_MAX)));
+        boolean isPossible = length == NO_PACKET
+                ? at > 0
+                : (length > 0
+                        && length <= (isMessage ? DirectMessage.BYTES_MAX : Frame.PACKET_MAX)
+                        && at + bytes <= size);
         if (!isPossible) {
             isBroken = true;
             return 0;
         }
-        oldest += bytes;
-        assert oldest <= writtenSeen : "no further than the writer";
+        OLDEST.setOpaque(this, oldest + bytes);
         if (length == NO_PACKET) {
             return 0;
         }
@@ -219,12 +313,12 @@ final class FrameRing {
 
     /// Notes that the reader sleeps, so that the writer wakes it; the caller looks for records afterwards.
     void sleep() {
-        FLAG.setVolatile(memory, ASLEEP, 1);
+        WORD.setVolatile(memory, ASLEEP, 1);
     }
 
     /// Notes that the reader is awake.
     void awake() {
-        FLAG.setOpaque(memory, ASLEEP, 0);
+        WORD.setOpaque(memory, ASLEEP, 0);
     }
 
     // --- records
@@ -240,8 +334,13 @@ final class FrameRing {
 
     /// Writes a record.
     static void write(Frame frame, MemorySegment to, long at) {
-        assert frame.length > 0 && frame.length <= Frame.PACKET_MAX : frame.length;
         to.set(JAVA_INT, at, frame.length);
+        writeRest(frame, to, at);
+    }
+
+    /// Writes all of a record but its first word.
+    private static void writeRest(Frame frame, MemorySegment to, long at) {
+        assert frame.length > 0 && frame.length <= Frame.PACKET_MAX : frame.length;
         to.set(JAVA_BYTE, at + 4, (byte) frame.trafficClass);
         to.set(JAVA_BYTE, at + 5, (byte) frame.hopLimit);
         to.set(JAVA_BYTE, at + 6, (byte) (frame.damagedBit < 0 ? 0 : 1));

@@ -1,6 +1,6 @@
 package verbena.nic.link;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -14,30 +14,24 @@ import org.jspecify.annotations.Nullable;
 ///         …
 ///     }
 final class Occupancy {
-    private static final int FREE = 0;
-    private static final int MOVING = 1;
-    private static final int SLEEPING = 2;
-    private static final int CLOSED = 4;
     /// How long the closing thread waits for threads inside to leave before it rings again.
     private static final long CLOSE_RETRY_NANOS = 20_000;
 
-    private final AtomicInteger occupied = new AtomicInteger(FREE);
-    private volatile boolean closing;
-    private final Stay moving = new Stay(MOVING);
-    private final Stay sleeping = new Stay(SLEEPING);
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final Stay moving = new Stay();
+    private final Stay sleeping = new Stay();
 
     /// Keeps a thread inside until it is closed. There is one for each purpose, created once.
     final class Stay implements AutoCloseable {
-        private final int purpose;
+        private final AtomicBoolean isInside = new AtomicBoolean();
 
-        private Stay(int purpose) {
-            this.purpose = purpose;
-        }
+        private Stay() {}
 
+        /// What the thread has done inside comes before.
         @Override
         public void close() {
-            int before = occupied.getAndAdd(-purpose);
-            assert (before & purpose) != 0 : "left twice";
+            assert isInside.getPlain() : "left twice";
+            isInside.setRelease(false);
         }
     }
 
@@ -62,36 +56,36 @@ final class Occupancy {
         sleeping.close();
     }
 
+    /// A thread enters and then looks whether the link is being closed; the thread that closes looks the other way
+    /// round.
     private @Nullable Stay enter(Stay stay) {
-        while (!closing) {
-            int now = occupied.get();
-            if ((now & stay.purpose) != 0) {
-                throw new IllegalStateException("link: used by two threads at once");
-            }
-            if (now != CLOSED && occupied.compareAndSet(now, now | stay.purpose)) {
-                return stay;
-            }
+        if (closing.get()) {
+            return null;
         }
-        return null;
+        if (stay.isInside.getAndSet(true)) {
+            throw new IllegalStateException("link: used by two threads at once");
+        }
+        if (closing.get()) {
+            stay.close();
+            return null;
+        }
+        return stay;
     }
 
     /// Whether the link is closed, or is being closed. Any thread.
     boolean isClosed() {
-        return closing;
+        return closing.get();
     }
 
     /// Closes and waits until all threads have left. False when the link was closed already.
     ///
     /// @param bell wakes a thread that sleeps
     boolean close(Runnable bell) {
-        closing = true;
-        while (!occupied.compareAndSet(FREE, CLOSED)) {
-            if (occupied.get() == CLOSED) {
-                return false;
-            }
+        boolean isFirst = closing.compareAndSet(false, true);
+        while (moving.isInside.get() || sleeping.isInside.get()) {
             bell.run();
             LockSupport.parkNanos(CLOSE_RETRY_NANOS);
         }
-        return true;
+        return isFirst;
     }
 }

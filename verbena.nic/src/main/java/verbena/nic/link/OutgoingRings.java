@@ -89,7 +89,7 @@ public final class OutgoingRings {
 
     /// Whether the link with a slot has not yet taken all that was added for it; false when there is no such neighbour.
     public boolean hasUnread(int slot) {
-        return slot == neighbours.slot() ? self.hasRecords() : neighbours.hasUnreadFrames(slot);
+        return slot == neighbours.slot() ? self.isUnread() : neighbours.hasUnreadFrames(slot);
     }
 
     // --- all

@@ -10,11 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
-import verbena.wire.BigEndian;
-import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
-import verbena.wire.ib.Bth;
-import verbena.wire.mad.Mad;
 import verbena.wire.roce.RoceV2;
 
 /// Frames through memory that the processes of one user on this host share.
@@ -34,17 +30,20 @@ public final class ShmLink extends PolledLink implements Neighbours {
     public static final int GROUPS_MAX = UdpLink.GROUPS_MAX;
 
     private static final int SELF_BYTES = 1 << 18;
-    /// After this many calls of [#receive], the link looks at its sockets even if nothing has rung.
-    private static final int LOOKS = 64;
+    /// How often [#receive] looks at the sockets even if nothing has rung: after this many calls in vain at first.
+    /// Each look in vain, which is a system call, doubles it.
+    private static final int LOOKS_MIN = 16;
+
+    private static final int LOOKS_MAX = 1_024;
     /// The only descriptor of its own that ends a sleep.
     private static final int SOCKETS = 0;
     /// How long to wait before the next try when the process has no descriptor left for a new connection.
     private static final long STUCK_NANOS = 100_000_000;
 
     private final List<GidEntry> gids;
-    private final Gid[] addresses;
     private final ShmNeighbours neighbours;
     private final RingWriters writers;
+    private final IncomingRings arrivals;
     private final OutgoingRings rings;
     private final Services services;
     private final Set<Gid> groups = new HashSet<>();
@@ -52,14 +51,12 @@ public final class ShmLink extends PolledLink implements Neighbours {
     /// Frames from this link to itself.
     private final FrameRing self = new FrameRing(arena.allocate(FrameRing.bytes(SELF_BYTES), 64));
 
-    private int untilLook = LOOKS;
+    private int looks = LOOKS_MIN;
+    private int untilLook = LOOKS_MIN;
     /// Whether the sleeping thread has seen that a socket has something.
     private volatile boolean isRung;
-    /// Which neighbour is read first, so that each is the first in its turn.
-    private int turn;
 
     // Written here, read by any thread.
-    private final AtomicLong malformed = new AtomicLong();
     private final AtomicLong full = new AtomicLong();
     private final AtomicLong gone = new AtomicLong();
 
@@ -85,7 +82,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
         }
         super(1);
         gids = List.copyOf(addresses);
-        this.addresses = gids.stream().map(GidEntry::gid).toArray(Gid[]::new);
+        Gid[] own = gids.stream().map(GidEntry::gid).toArray(Gid[]::new);
         services = new Services(this::offer, new EarlyRequests(arena, System::nanoTime));
         ShmNeighbours met = null;
         boolean isOpen = false;
@@ -94,6 +91,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
             met.meet();
             neighbours = met;
             writers = new RingWriters(met, self);
+            arrivals = new IncomingRings(met, self, own, groups);
             rings = new OutgoingRings(met, self, sleep);
             isOpen = true;
         } finally {
@@ -163,19 +161,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
             if (stay == null) {
                 return 0;
             }
-            int received = take(slot(), self, frames, from, count);
-            ShmNeighbour[] all = neighbours.heard();
-            turn = turn + 1 < all.length ? turn + 1 : 0;
-            for (int i = 0; i < all.length && received < count; i++) {
-                ShmNeighbour neighbour = all[(turn + i) % all.length];
-                FrameRing ring = neighbour.incoming;
-                if (ring != null) {
-                    received += take(neighbour.socket.slot, ring, frames, from + received, count - received);
-                    if (ring.isBroken()) {
-                        neighbours.close(neighbour.socket);
-                    }
-                }
-            }
+            int received = arrivals.receive(frames, from, count);
             if (--untilLook <= 0 || isRung || neighbours.isStuck()) {
                 received += look(frames, from + received, count - received);
             }
@@ -184,63 +170,15 @@ public final class ShmLink extends PolledLink implements Neighbours {
     }
 
     @Override
+    public int takeMessages(Frame[] frames, int from, int count) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            return stay == null ? 0 : arrivals.takeMessages(frames, from, count);
+        }
+    }
+
+    @Override
     public boolean seemsQuiet() {
         return !isRung && writers.areQuiet();
-    }
-
-    /// Takes frames, and leaves out those for other addresses and for groups that this link is not a member of.
-    /// A message is the neighbour's own only when its source is.
-    private int take(int slot, FrameRing ring, Frame[] frames, int from, int count) {
-        int read = ring.take(frames, from, count);
-        int taken = 0;
-        for (int i = 0; i < read; i++) {
-            Frame frame = frames[from + i];
-            boolean isFit = frame.isMessage
-                    ? DirectMessage.isWellFormed(frame)
-                            && DirectMessage.sourceQp(frame) >>> Addressee.SLOT_SHIFT == slot
-                    : frame.length >= UdpLink.PACKET_MIN;
-            if (!isFit) {
-                malformed.incrementAndGet();
-            } else if (frame.isMessage) {
-                taken += keep(frame, frames, from + taken);
-            } else if (isMulticast(frame)) {
-                taken += isMember(frame) ? keep(frame, frames, from + taken) : 0;
-            } else if (isAddressedHere(frame)) {
-                taken += keep(frame, frames, from + taken);
-            } else {
-                gone.incrementAndGet(); // there is no link with this number and this address
-            }
-        }
-        return taken;
-    }
-
-    private static int keep(Frame frame, Frame[] frames, int at) {
-        if (frames[at] != frame) {
-            frames[at].copyFrom(frame);
-        }
-        return 1;
-    }
-
-    /// Whether the packet names one of this link's addresses. Management datagrams name services of any.
-    private boolean isAddressedHere(Frame frame) {
-        if (BigEndian.u24(frame.slot, frame.start + Addressee.QPN_AT) <= Mad.QPN) {
-            return true;
-        }
-        for (int i = 0; i < addresses.length; i++) {
-            Gid own = addresses[i];
-            if (own.low() == frame.destinationLow && own.high() == frame.destinationHigh) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static boolean isMulticast(Frame frame) {
-        return BigEndian.u24(frame.slot, frame.start + Addressee.QPN_AT) == Bth.MULTICAST_QP;
-    }
-
-    private boolean isMember(Frame frame) {
-        return !groups.isEmpty() && groups.contains(new Gid(frame.destinationHigh, frame.destinationLow));
     }
 
     /// Reads what waits at the sockets; returns how many requests came with it.
@@ -257,7 +195,8 @@ public final class ShmLink extends PolledLink implements Neighbours {
                 }
             }
         }
-        untilLook = ready > 0 ? 1 : LOOKS; // where something was, there may be more
+        looks = ready > 0 ? LOOKS_MIN : Math.min(2 * looks, LOOKS_MAX);
+        untilLook = ready > 0 ? 1 : looks; // where something was, there may be more
         return received;
     }
 
@@ -285,7 +224,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
     private void route(Frame frame) {
         frame.sourcePort = RoceV2.UDP_PORT;
         frame.icrcValid = frame.damagedBit < 0;
-        if (isMulticast(frame)) {
+        if (IncomingRings.isMulticast(frame)) {
             sendToAll(frame);
             return;
         }
@@ -444,7 +383,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
 
     @Override
     public long malformed() {
-        return malformed.get();
+        return arrivals.malformed();
     }
 
     @Override
@@ -457,7 +396,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
         var counters = new TreeMap<String, Long>();
         neighbours.addCounters(counters);
         counters.put("shm.dropped.full", full.get());
-        counters.put("shm.dropped.gone", gone.get());
+        counters.put("shm.dropped.gone", gone.get() + arrivals.gone());
         counters.put("shm.waiting.now", services.waiting());
         return counters;
     }

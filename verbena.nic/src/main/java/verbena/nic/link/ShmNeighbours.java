@@ -236,7 +236,7 @@ final class ShmNeighbours {
     /// As [Neighbours#hasUnreadFrames].
     boolean hasUnreadFrames(int slot) {
         ShmNeighbour neighbour = neighbours[slot];
-        return neighbour != null && neighbour.outgoing != null && neighbour.outgoing.hasRecords();
+        return neighbour != null && neighbour.outgoing != null && neighbour.outgoing.isUnread();
     }
 
     /// As [Neighbours#isThere].

@@ -23,6 +23,7 @@ class FrameRingTest {
     private static final Gid FROM = Gid.parse("127.0.0.1");
     private static final Gid TO = Gid.parse("::1");
     private static final int SIZE = 16 << 10;
+    private static final int GUARD = 8 << 10;
 
     private final MemorySegment memory = Arena.ofAuto().allocate(FrameRing.bytes(SIZE), 64);
     private final FrameRing writer = new FrameRing(memory);
@@ -44,6 +45,7 @@ class FrameRingTest {
         assertThat(reader.take(many, 0, 64)).as("before it is shown").isZero();
         writer.publish();
         assertThat(reader.hasRecords()).isTrue();
+        assertThat(writer.isUnread()).isTrue();
         assertThat(reader.take(many, 0, 64)).isEqualTo(1);
         Frame arrived = many[0];
         assertThat(arrived.packet().mismatch(one[0].packet())).isEqualTo(-1);
@@ -53,6 +55,24 @@ class FrameRingTest {
         assertThat(arrived.hopLimit).isEqualTo(64);
         assertThat(arrived.icrcValid).isTrue();
         assertThat(reader.hasRecords()).isFalse();
+        assertThat(reader.take(many, 0, 64)).isZero();
+        assertThat(writer.isUnread()).isFalse();
+    }
+
+    /// The first record that is not shown keeps the others back.
+    @Test
+    void framesThatWereNotShownStayHiddenBehindEachOther() {
+        for (int i = 0; i < 3; i++) {
+            assertThat(put(i, 100)).isTrue();
+        }
+        assertThat(reader.hasRecords()).isFalse();
+        writer.publish();
+        assertThat(put(3, 100)).isTrue();
+        assertThat(reader.take(many, 0, 64)).isEqualTo(3);
+        assertThat(reader.hasRecords()).isFalse();
+        writer.publish();
+        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
+        assertThat(number(many[0])).isEqualTo(3);
     }
 
     @Test
@@ -94,9 +114,27 @@ class FrameRingTest {
         }
         assertThat(held).isEqualTo((int) (SIZE / FrameRing.recordBytes(1_000)));
         writer.publish();
-        assertThat(reader.take(many, 0, 1)).isEqualTo(1);
+        assertThat(reader.take(many, 0, 2)).isEqualTo(2);
         assertThat(put(held, 1_000)).isTrue();
         assertThat(put(held, 1_000)).isFalse();
+    }
+
+    /// Records of whole lines that would fill the ring to its last: the line behind them is not theirs.
+    @Test
+    void aFullRingIsReadOnce() {
+        int held = 0;
+        while (put(held, 24)) {
+            held++;
+        }
+        assertThat(held).isEqualTo(SIZE / 64 - 1);
+        writer.publish();
+        int read = 0;
+        for (int taken = reader.take(many, 0, 64); taken > 0; taken = reader.take(many, 0, 64)) {
+            for (int i = 0; i < taken; i++) {
+                assertThat(number(many[i])).isEqualTo(read++ & 0xFF);
+            }
+        }
+        assertThat(read).isEqualTo(held);
     }
 
     // ---- messages
@@ -127,6 +165,25 @@ class FrameRingTest {
         assertThat(DirectMessage.isWellFormed(many[0])).isTrue();
         assertThat(DirectMessage.number(many[0])).isEqualTo(5);
         assertThat(DirectMessage.dataBytes(many[0])).isEqualTo(8);
+    }
+
+    /// Its bytes lie where the reader looks for the next record.
+    @Test
+    void aLongMessageThatIsGivenUpLeavesNothingBehind() {
+        long at = writer.begin(DirectMessage.BYTES_MAX);
+        writer.memory().asSlice(at, DirectMessage.BYTES_MAX).fill((byte) 1);
+        assertThat(putMessage(5, 8)).isTrue();
+        writer.publish();
+        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
+        assertThat(reader.take(many, 0, 64)).isZero();
+        at = writer.begin(DirectMessage.BYTES_MAX);
+        writer.memory().asSlice(at, DirectMessage.BYTES_MAX).fill((byte) 1);
+        writer.publish();
+        assertThat(putMessage(6, 8)).isTrue();
+        writer.publish();
+        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
+        assertThat(reader.take(many, 0, 64)).isZero();
+        assertThat(reader.isBroken()).isFalse();
     }
 
     @ParameterizedTest
@@ -167,11 +224,44 @@ class FrameRingTest {
         assertThat(put(1, 1_000)).isTrue();
     }
 
+    /// A message that comes after a look in vain is taken alone: the line behind it may be the writer's still.
+    @Test
+    void aReaderLooksBehindAMessageOnlyWhenMoreHasCome() {
+        assertThat(reader.hasRecords()).isFalse();
+        for (int i = 0; i < 4; i++) {
+            assertThat(putMessage(i, 8)).isTrue();
+        }
+        writer.publish();
+        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
+        assertThat(reader.take(many, 0, 64)).isEqualTo(3);
+        assertThat(reader.take(many, 0, 64)).isZero();
+        assertThat(putMessage(4, 8)).isTrue();
+        assertThat(putMessage(5, 8)).isTrue();
+        writer.publish();
+        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
+    }
+
+    @Test
+    void messagesAreTakenUpToTheFirstPacket() {
+        assertThat(putMessage(0, 8)).isTrue();
+        assertThat(putMessage(1, 8)).isTrue();
+        assertThat(put(2, 100)).isTrue();
+        assertThat(putMessage(3, 8)).isTrue();
+        writer.publish();
+        assertThat(reader.takeMessages(many, 0, 64)).isEqualTo(1);
+        assertThat(reader.takeMessages(many, 0, 64)).isEqualTo(1);
+        assertThat(DirectMessage.number(many[0])).isEqualTo(1);
+        assertThat(reader.takeMessages(many, 0, 64)).isZero();
+        assertThat(reader.take(many, 0, 64)).isEqualTo(2);
+        assertThat(many[0].isMessage).isFalse();
+        assertThat(DirectMessage.number(many[1])).isEqualTo(3);
+    }
+
     @Test
     void aMessageThatIsTooLongBreaksTheRing() {
         assertThat(putMessage(1, 8)).isTrue();
-        memory.set(JAVA_INT, FrameRing.HEAD_BYTES, 1 << 30 | DirectMessage.BYTES_MAX + 1);
         writer.publish();
+        memory.set(JAVA_INT, FrameRing.HEAD_BYTES, 1 << 30 | DirectMessage.BYTES_MAX + 1);
         assertThat(reader.take(many, 0, 1)).isZero();
         assertThat(reader.isBroken()).isTrue();
     }
@@ -199,26 +289,41 @@ class FrameRingTest {
                 int word = (int) (random.nextLong() >> random.nextInt(32, 64));
                 garbage.set(JAVA_INT, at, random.nextInt(4) == 0 ? word | 1 << 30 : word);
             }
-            garbage.set(JAVA_LONG, 0, random.nextLong() >>> random.nextInt(64) & -64L);
-            int taken = 0;
-            for (int more = 1; more > 0; ) {
-                more = deceived.take(many, 0, 64);
-                taken += more;
+            for (int i = 0; i < 100; i++) {
+                int taken = random.nextBoolean() ? deceived.take(many, 0, 64) : deceived.takeMessages(many, 0, 64);
+                for (int j = 0; j < taken; j++) {
+                    assertThat(many[j].length).isBetween(1, Frame.PACKET_MAX);
+                }
             }
-            assertThat(taken).isLessThanOrEqualTo(SIZE / 64);
-            assertThat(deceived.isBroken() || !deceived.hasRecords()).isTrue();
+            boolean isBroken = deceived.isBroken();
+            assertThat(isBroken && deceived.take(many, 0, 64) > 0).isFalse();
         }
+    }
+
+    /// Only the end of the ring is filled up. A record that fills all of it would have the reader go around for ever.
+    @Test
+    void aRingOfNothingIsBroken() {
+        memory.set(JAVA_INT, FrameRing.HEAD_BYTES, -1);
+        assertThat(reader.take(many, 0, 1)).isZero();
+        assertThat(reader.isBroken()).isTrue();
     }
 
     /// A writer that lies about its room harms its own frames only.
     @Test
     void aReaderThatLiesLeavesTheWriterInsideTheRing() {
         var random = new SplittableRandom(7);
+        MemorySegment around = Arena.ofAuto().allocate(FrameRing.bytes(SIZE) + 2 * GUARD, 64);
+        MemorySegment ring = around.asSlice(GUARD, FrameRing.bytes(SIZE));
+        var deceived = new FrameRing(ring);
         for (int i = 0; i < 10_000; i++) {
-            memory.set(JAVA_LONG, 64, random.nextLong() >>> random.nextInt(64));
-            boolean _ = put(i & 0xFF, 1 + random.nextInt(Frame.PACKET_MAX));
-            writer.publish();
+            ring.set(JAVA_LONG, 0, random.nextLong() >>> random.nextInt(64));
+            fill(one[0], FROM, TO, i & 0xFF, 1 + random.nextInt(Frame.PACKET_MAX));
+            boolean _ = deceived.put(one[0]);
+            deceived.publish();
         }
-        assertThat(memory.get(JAVA_LONG, 0) & 63).isZero();
+        MemorySegment untouched = Arena.ofAuto().allocate(GUARD);
+        assertThat(around.asSlice(0, GUARD).mismatch(untouched)).isEqualTo(-1);
+        assertThat(around.asSlice(around.byteSize() - GUARD).mismatch(untouched))
+                .isEqualTo(-1);
     }
 }

@@ -10,6 +10,10 @@ final class LatencyRun {
     private static final int TIMES_MAX = 1 << 22;
     /// A look at the clock costs half as much as a poll of memory, and what it costs is part of a latency.
     private static final int POLLS_FOR_A_LOOK = 64;
+
+    private static final int POLLS_FOR_A_QUESTION = 8;
+    /// How often the memory is looked at for each poll, which takes ten times as long.
+    private static final int LOOKS_FOR_A_POLL = 8;
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
     private final PerfEnd end;
@@ -32,6 +36,8 @@ final class LatencyRun {
     private long received;
     private boolean interrupted;
     private int vainPolls;
+    /// Whether a receive was taken that is not posted again.
+    private boolean isReceiveTaken;
 
     /// @param before how many messages of this size both ends have exchanged already, to warm up
     LatencyRun(PerfEnd end, Exchange exchange, int size, Progress progress, long before) {
@@ -82,7 +88,7 @@ final class LatencyRun {
         while (sent < limit || received < limit) {
             if (received < limit && !(sent == 0 && !options.isClient())) {
                 byte next = (byte) (before + ++received);
-                while ((byte) BYTE.getAcquire(memory, theirs) != next) {
+                while (!isThere(memory, theirs, next)) {
                     if (end.pollSend() >= 0) {
                         completed++;
                     }
@@ -93,9 +99,10 @@ final class LatencyRun {
                 stalls.progress();
             }
             if (sent < limit) {
-                stamp();
-                memory.set(ValueLayout.JAVA_BYTE, last, (byte) (before + ++sent));
+                pause();
+                memory.set(ValueLayout.JAVA_BYTE, last, (byte) (before + sent + 1));
                 end.requests.postOne(true);
+                stamp();
                 while (completed < sent) {
                     if (end.pollSend() >= 0) {
                         completed++;
@@ -106,6 +113,15 @@ final class LatencyRun {
                 }
             }
         }
+    }
+
+    private static boolean isThere(MemorySegment memory, long at, byte value) {
+        for (int i = 0; i < LOOKS_FOR_A_POLL; i++) {
+            if ((byte) BYTE.getAcquire(memory, at) == value) {
+                return true;
+            }
+        }
+        return false;
     }
 
     // A ping-pong of messages that take receives. The client begins.
@@ -125,14 +141,16 @@ final class LatencyRun {
                 }
                 received++;
                 count();
-                if (received + receiveDepth() <= limit) {
-                    end.requests.postReceives(0, 1);
-                }
+                isReceiveTaken = received + receiveDepth() <= limit;
             }
             if (sent < limit) {
-                stamp();
-                sent++;
+                pause();
                 end.requests.postOne(true);
+                stamp();
+                if (isReceiveTaken) {
+                    isReceiveTaken = false;
+                    end.requests.postReceives(0, 1); // not before the answer, which would have to wait for it
+                }
                 while (end.pollSend() < 0) {
                     if (isOver()) {
                         return;
@@ -147,9 +165,9 @@ final class LatencyRun {
     private void questions() {
         clock.start(System.nanoTime());
         while (sent < limit) {
-            stamp();
-            sent++;
+            pause();
             end.requests.postOne(true);
+            stamp();
             while (end.pollSend() < 0) {
                 if (isOver()) {
                     return;
@@ -159,18 +177,23 @@ final class LatencyRun {
         }
     }
 
-    private void stamp() {
+    private void pause() {
         if (options.gapMicros > 0 && !isWarmUp) {
             long until = System.nanoTime() + options.gapMicros * 1_000L;
             while (System.nanoTime() < until) {
                 Thread.onSpinWait();
             }
         }
+    }
+
+    /// A request was posted. What comes before a post is part of a latency, and the look at the clock is not.
+    private void stamp() {
         long now = System.nanoTime();
         if (sent > 0 && (!isDuration || clock.samples())) {
             between[(int) (times++ % between.length)] = now - postedAt;
         }
         postedAt = now;
+        sent++;
     }
 
     private void count() {
@@ -182,10 +205,13 @@ final class LatencyRun {
         }
     }
 
-    // Nothing has come: whether to stop.
+    // Nothing has come: whether to stop. Most polls do not ask, because the question takes time, too.
     private boolean isOver() {
+        if (++vainPolls % POLLS_FOR_A_QUESTION != 0) {
+            return false;
+        }
         if (isDuration) {
-            if (++vainPolls % POLLS_FOR_A_LOOK == 0) {
+            if (vainPolls % POLLS_FOR_A_LOOK == 0) {
                 clock.tick(System.nanoTime());
             }
             if (clock.isOver()) {

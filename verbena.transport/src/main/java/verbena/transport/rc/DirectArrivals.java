@@ -104,7 +104,7 @@ final class DirectArrivals {
         ScatterList into = receive.scatter();
         if (!receive.open()
                 || bytes > into.bytes
-                || core.memory.checkLocal(into, p.receiveDomain(), true) != MemoryVerdict.OK
+                || (into.count > 1 && core.memory.checkLocal(into, p.receiveDomain(), true) != MemoryVerdict.OK)
                 || core.memory.scatter(into, p.receiveDomain(), 0, frame.slot, at, bytes) != MemoryVerdict.OK) {
             return false;
         }
