@@ -22,7 +22,7 @@ final class Occupancy {
     private final Stay sleeping = new Stay();
 
     /// Keeps a thread inside until it is closed. There is one for each purpose, created once.
-    final class Stay implements AutoCloseable {
+    static final class Stay implements AutoCloseable {
         private final AtomicBoolean isInside = new AtomicBoolean();
 
         private Stay() {}
