@@ -161,22 +161,23 @@ final class MessagesEnd implements Worker.End {
 
     // ---- messages with tags
 
+    /// A receive is posted behind the message to the other end, and before that end can answer, as `ucx_perftest` does.
     private void tagLatency(RemoteWorker to, MemorySegment into, boolean asks) throws InterruptedException {
-        Pending<Received> next = to.receive(0, verbena.messages.Worker.ANY_TAG, into);
-        for (int i = 0; i < wanted; i++) {
-            if (asks) {
+        if (asks) {
+            for (int i = 0; i < wanted; i++) {
                 sent = System.nanoTime();
                 var _ = to.send(0, data);
-            }
-            await(next);
-            if (asks) {
+                await(to.receive(0, verbena.messages.Worker.ANY_TAG, into));
                 sample(i);
             }
-            if (i + 1 < wanted) {
+            return;
+        }
+        Pending<Received> next = to.receive(0, verbena.messages.Worker.ANY_TAG, into);
+        for (int i = 1; i <= wanted; i++) {
+            await(next);
+            var _ = to.send(0, data);
+            if (i < wanted) {
                 next = to.receive(0, verbena.messages.Worker.ANY_TAG, into);
-            }
-            if (!asks) {
-                var _ = to.send(0, data);
             }
         }
     }

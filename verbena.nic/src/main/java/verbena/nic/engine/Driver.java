@@ -174,12 +174,10 @@ final class Driver {
             return false;
         }
         if (!isLeft && glances < GLANCES_MAX && !work.hasLeft()) {
-            glances++;
-            if (work.link().seemsQuiet()) {
-                return false;
-            }
-            if (attendance.isAway() && takeMessages()) {
-                return true;
+            boolean isQuiet = work.link().seemsQuiet();
+            if (isQuiet || (work.link().carriesMessages() && attendance.isAway() && takeMessages())) {
+                glances++;
+                return !isQuiet;
             }
         }
         int polls = 1 + glances;
@@ -211,7 +209,11 @@ final class Driver {
         } finally {
             ownership.disown();
         }
-        return taken > 0 && !sleep.isUnderWay();
+        if (taken == 0 || sleep.isUnderWay()) {
+            return false;
+        }
+        pollers.countResult(true, lookedAt);
+        return true;
     }
 
     /// Works as an owner that is not the attendant, until there is nothing left or `pieces` are done, and gives the

@@ -33,9 +33,12 @@ public interface Link extends Carrier {
         return false;
     }
 
-    /// Takes messages without packets ([verbena.wire.DirectMessage]), up to the first packet of each sender, as
-    /// [#receive]
-    /// does. Much cheaper.
+    /// Whether it carries messages without packets ([verbena.wire.DirectMessage]).
+    default boolean carriesMessages() {
+        return false;
+    }
+
+    /// Takes such messages, up to the first packet of each sender, as [#receive] does, and looks at nothing else.
     default int takeMessages(Frame[] frames, int from, int count) {
         return 0;
     }

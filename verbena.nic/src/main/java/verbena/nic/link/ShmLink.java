@@ -170,6 +170,11 @@ public final class ShmLink extends PolledLink implements Neighbours {
     }
 
     @Override
+    public boolean carriesMessages() {
+        return true;
+    }
+
+    @Override
     public int takeMessages(Frame[] frames, int from, int count) {
         try (Occupancy.Stay stay = occupancy.move()) {
             return stay == null ? 0 : arrivals.takeMessages(frames, from, count);
