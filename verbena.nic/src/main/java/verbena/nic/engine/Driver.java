@@ -35,7 +35,7 @@ final class Driver {
     /// Pieces of work that a poller does for arrivals: one that receives and one that answers.
     private static final int POLLER_PIECES = 2;
     /// At most so many polls in a row only look at the link. The next one looks for everything: deadlines, sockets.
-    private static final int GLANCES_MAX = 64;
+    private static final int GLANCES_MAX = 32;
     /// The answers to this many packets may wait for the next step of a thread that polls without pause.
     private static final int FEW = 2;
     /// How long the attendant first waits when another thread owns the engine; the wait doubles each time. On a

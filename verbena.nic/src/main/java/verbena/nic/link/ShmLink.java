@@ -34,7 +34,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
     /// Each look in vain, which is a system call, doubles it.
     private static final int LOOKS_MIN = 16;
 
-    private static final int LOOKS_MAX = 1_024;
+    private static final int LOOKS_MAX = 64;
     /// The only descriptor of its own that ends a sleep.
     private static final int SOCKETS = 0;
     /// How long to wait before the next try when the process has no descriptor left for a new connection.
