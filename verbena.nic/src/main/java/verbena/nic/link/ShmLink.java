@@ -30,11 +30,8 @@ public final class ShmLink extends PolledLink implements Neighbours {
     public static final int GROUPS_MAX = UdpLink.GROUPS_MAX;
 
     private static final int SELF_BYTES = 1 << 18;
-    /// How often [#receive] looks at the sockets even if nothing has rung: after this many calls in vain at first.
-    /// Each look in vain, which is a system call, doubles it.
-    private static final int LOOKS_MIN = 16;
-
-    private static final int LOOKS_MAX = 64;
+    /// After this many calls of [#receive], the link looks at its sockets even if nothing has rung.
+    private static final int LOOKS = 64;
     /// The only descriptor of its own that ends a sleep.
     private static final int SOCKETS = 0;
     /// How long to wait before the next try when the process has no descriptor left for a new connection.
@@ -51,8 +48,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
     /// Frames from this link to itself.
     private final FrameRing self = new FrameRing(arena.allocate(FrameRing.bytes(SELF_BYTES), 64));
 
-    private int looks = LOOKS_MIN;
-    private int untilLook = LOOKS_MIN;
+    private int untilLook = LOOKS;
     /// Whether the sleeping thread has seen that a socket has something.
     private volatile boolean isRung;
 
@@ -200,8 +196,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
                 }
             }
         }
-        looks = ready > 0 ? LOOKS_MIN : Math.min(2 * looks, LOOKS_MAX);
-        untilLook = ready > 0 ? 1 : looks; // where something was, there may be more
+        untilLook = ready > 0 ? 1 : LOOKS; // where something was, there may be more
         return received;
     }
 
