@@ -111,12 +111,20 @@ final class CmConnections {
             }
         } else if (halfOpen.remove(connection)) {
             halfOpenOfPeer.computeIfPresent(peer, (_, n) -> n == 1 ? null : n - 1);
+            manager.closed().onDecided();
         }
         if (connection.state() == CmConnection.State.TIMEWAIT) {
             inTimewait.add(connection);
         } else {
             inTimewait.remove(connection);
         }
+    }
+
+    /// Whether a peer has asked for a service at an own address, and may ask again because it has no answer yet.
+    boolean isAsked(long serviceId, Gid local) {
+        return halfOpen.stream()
+                .anyMatch(one -> one.request().serviceId() == serviceId
+                        && one.route().local().equals(local));
     }
 
     /// For one more connection; the oldest timewait makes room.

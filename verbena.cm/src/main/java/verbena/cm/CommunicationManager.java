@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -65,6 +66,7 @@ public final class CommunicationManager {
     private final Map<Long, CmService> services = new HashMap<>();
     private final CmConnections connections;
     private final SidrRequests sidr;
+    private final ClosedServices closed = new ClosedServices(this);
     private final CmSuspects suspects = new CmSuspects();
 
     private final ArrayDeque<Departure> departures = new ArrayDeque<>();
@@ -101,7 +103,7 @@ public final class CommunicationManager {
         return services.putIfAbsent(serviceId, new CmService(backlog, listener)) == null;
     }
 
-    /// Takes none any more; connections stay.
+    /// Takes none any more; connections stay, and those that wait for a decision.
     public void unlisten(long serviceId) {
         services.remove(serviceId);
     }
@@ -149,6 +151,12 @@ public final class CommunicationManager {
     /// the peer blocked, which it was not: it gets no connections for a while ([CmSuspects]).
     public boolean onAccessError(Gid peer, long now) {
         return suspects.onAccessError(peer, now);
+    }
+
+    /// Runs `then` when no peer repeats a request for a service that was closed at an own address: at once, or when
+    /// the last one is established, answered or over.
+    public void whenQuiet(long serviceId, Gid local, Runnable then) {
+        closed.add(serviceId, local, then);
     }
 
     /// A number that is not taken, and not 0.
@@ -443,6 +451,10 @@ public final class CommunicationManager {
         return sidr;
     }
 
+    ClosedServices closed() {
+        return closed;
+    }
+
     /// Of an owner that refuses by itself.
     public void count(CmCounter counter) {
         counter(counter).increment();
@@ -451,11 +463,7 @@ public final class CommunicationManager {
     // ---- figures
 
     private LongAdder counter(CmCounter counter) {
-        LongAdder there = counters.get(counter);
-        if (there == null) {
-            throw new AssertionError(counter);
-        }
-        return there;
+        return Objects.requireNonNull(counters.get(counter));
     }
 
     /// Connections, those being made and those in timewait.

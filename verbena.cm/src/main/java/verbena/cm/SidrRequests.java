@@ -77,6 +77,13 @@ final class SidrRequests {
         services.remove(serviceId);
     }
 
+    /// Whether a peer has asked for a service at an own address, and has no answer yet.
+    boolean isAsked(long serviceId, Gid local) {
+        return open.values().stream()
+                .anyMatch(one -> one.request().serviceId() == serviceId
+                        && one.route().local().equals(local));
+    }
+
     void onRequest(SidrReq request, CmRoute route) {
         var name = new Name(route.remote(), request.requestId());
         SidrInquiry before = open.get(name);
@@ -114,6 +121,7 @@ final class SidrRequests {
     private void close(Name name) {
         if (open.remove(name) != null) {
             openOfPeer.computeIfPresent(name.from, (_, n) -> n == 1 ? null : n - 1);
+            manager.closed().onDecided();
         }
     }
 

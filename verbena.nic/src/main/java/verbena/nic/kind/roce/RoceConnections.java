@@ -206,7 +206,7 @@ final class RoceConnections implements ConnectionService {
                 if (sharing == null || !sharing.remove(this)) {
                     return false;
                 }
-                host.engine().link().releaseService(serviceId(), local);
+                manager.whenQuiet(serviceId(), local, this::release);
                 if (sharing.isEmpty()) {
                     ports.remove(serviceId());
                     manager.unlisten(serviceId());
@@ -215,6 +215,15 @@ final class RoceConnections implements ConnectionService {
                 PortTable.OF_PROCESS.unbind(space, local, number);
                 return true;
             });
+        }
+
+        /// Leaves the service to others, unless this device has it again.
+        private void release() {
+            boolean isTakenAgain =
+                    ports.getOrDefault(serviceId(), List.of()).stream().anyMatch(other -> other.local.equals(local));
+            if (!isTakenAgain) {
+                host.engine().link().releaseService(serviceId(), local);
+            }
         }
     }
 

@@ -1,0 +1,39 @@
+package verbena.cm;
+
+import java.util.ArrayList;
+import java.util.List;
+import verbena.verbs.Gid;
+
+/// Services that are closed here, and that peers may still ask for: a peer whose request is not decided repeats it, and
+/// the repetition has to find its way to this manager.
+final class ClosedServices {
+    private record Closed(long serviceId, Gid local, Runnable then) {}
+
+    private final CommunicationManager manager;
+    private final List<Closed> asked = new ArrayList<>();
+
+    ClosedServices(CommunicationManager manager) {
+        this.manager = manager;
+    }
+
+    /// Runs `then` when no peer repeats a request any more, which may be now.
+    void add(long serviceId, Gid local, Runnable then) {
+        asked.add(new Closed(serviceId, local, then));
+        onDecided();
+    }
+
+    /// A request is decided, or forgotten.
+    void onDecided() {
+        if (asked.isEmpty()) {
+            return;
+        }
+        List<Closed> quiet = asked.stream().filter(this::isQuiet).toList();
+        asked.removeAll(quiet);
+        quiet.forEach(closed -> closed.then.run());
+    }
+
+    private boolean isQuiet(Closed closed) {
+        return !manager.connections().isAsked(closed.serviceId, closed.local)
+                && !manager.sidr().isAsked(closed.serviceId, closed.local);
+    }
+}
