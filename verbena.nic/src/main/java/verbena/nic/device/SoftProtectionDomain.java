@@ -76,7 +76,8 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
         Slabs.Piece piece = context.regionMemory.allocate(bytes, access);
         MemorySegment segment = piece.segment();
         long iova = access.contains(Access.ZERO_BASED) ? 0 : segment.address();
-        return add("allocate", new Region(number, segment, iova, Access.bits(access)), access, piece.free());
+        return add(
+                "allocate", Region.ofLastingMemory(number, segment, iova, Access.bits(access)), access, piece.free());
     }
 
     private MemoryRegion add(String verb, Region region, Set<Access> access, Runnable free) {

@@ -26,6 +26,7 @@ public final class MemoryTable {
     private final KeyTable<Keyed> keys;
     private final KeyWatches watches;
     private final WindowBinder windows;
+    private final LongCopy longCopy;
     /// The value that the last atomic found.
     private long original;
 
@@ -33,6 +34,12 @@ public final class MemoryTable {
     /// @param limit regions and windows that can exist at once
     /// @param clock nanoseconds, monotonic
     public MemoryTable(RandomGenerator random, int limit, LongSupplier clock) {
+        this(random, limit, clock, MemorySegment::copy);
+    }
+
+    /// The same, with a way of its own for long copies.
+    public MemoryTable(RandomGenerator random, int limit, LongSupplier clock, LongCopy longCopy) {
+        this.longCopy = longCopy;
         this.random = random;
         this.keys = new KeyTable<>(random, 1, limit, clock);
         this.watches = new KeyWatches();
@@ -40,6 +47,7 @@ public final class MemoryTable {
     }
 
     private MemoryTable(MemoryTable other) {
+        this.longCopy = other.longCopy;
         this.random = other.random;
         this.keys = other.keys;
         this.watches = other.watches;
@@ -368,6 +376,8 @@ public final class MemoryTable {
 
     /// The memory that the last [#targetOffset] found.
     private MemorySegment target = MemorySegment.NULL;
+    /// Whether nothing can happen to it while its key is there.
+    private boolean lasts;
     // Of the last [#locate].
     private long locatedOffset;
     private long locatedBytes;
@@ -390,9 +400,11 @@ public final class MemoryTable {
         }
         if (region == null) {
             target = MemorySegment.NULL;
+            lasts = false;
             return 0;
         }
         target = region.memory;
+        lasts = region.lasts;
         return at - region.iova;
     }
 
@@ -465,11 +477,15 @@ public final class MemoryTable {
         }
     }
 
-    /// The one place where user memory is read and written in bulk. A closed arena throws IllegalStateException, a
-    /// mapped file that was cut short InternalError.
-    private static MemoryVerdict copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, int bytes) {
+    /// The one place where user memory is read and written in bulk; the other end is the engine's, and lasts. A closed
+    /// arena throws IllegalStateException, a mapped file that was cut short InternalError.
+    private MemoryVerdict copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, int bytes) {
         try {
-            MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
+            if (lasts && bytes >= LongCopy.BYTES_MIN) {
+                longCopy.copy(from, fromOffset, to, toOffset, bytes);
+            } else {
+                MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
+            }
             return MemoryVerdict.OK;
         } catch (IllegalStateException | InternalError | IndexOutOfBoundsException | IllegalArgumentException e) {
             return MemoryVerdict.GONE;

@@ -19,6 +19,8 @@ public final class Region extends Keyed {
     final MemorySegment memory;
     final long iova;
     final long length;
+    /// Nothing can happen to the memory before the region is removed.
+    final boolean lasts;
     volatile int access;
     /// Windows bound to it; changed by engines only.
     private volatile int windows;
@@ -27,11 +29,21 @@ public final class Region extends Keyed {
     /// @param iova address of its first byte as requests name it
     /// @param access bits of [verbena.verbs.Access]
     public Region(int protectionDomain, MemorySegment memory, long iova, int access) {
+        this(protectionDomain, memory, iova, access, false);
+    }
+
+    private Region(int protectionDomain, MemorySegment memory, long iova, int access, boolean lasts) {
         super(protectionDomain);
+        this.lasts = lasts;
         this.memory = memory;
         this.iova = iova;
         this.length = memory.byteSize();
         this.access = access;
+    }
+
+    /// A region whose memory lasts: until the region is removed, no arena is closed, and no mapped file is cut short.
+    public static Region ofLastingMemory(int protectionDomain, MemorySegment memory, long iova, int access) {
+        return new Region(protectionDomain, memory, iova, access, true);
     }
 
     public MemorySegment memory() {

@@ -1,0 +1,33 @@
+package verbena.foreign;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.util.Objects;
+
+/// Copies by the C library, which chooses its instructions by the processor and the caches. It may be 1.6 times as fast
+/// as the virtual machine's copy when the bytes do not fit the first cache, and half as fast when they do. Any thread.
+public final class SystemCopy {
+    /// Linked by the first long copy.
+    private static final class Holder {
+        static final SystemFunction MEMMOVE = SystemFunction.named("memmove");
+    }
+
+    private SystemCopy() {}
+
+    /// As [MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)], but memory that goes away meanwhile
+    /// ends the virtual machine. The caller sees to it that no arena is closed and no mapped file is cut short.
+    public static void copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes) {
+        if (!from.isNative() || !to.isNative() || to.isReadOnly()) {
+            MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
+            return;
+        }
+        long source = from.address() + Objects.checkFromIndexSize(fromOffset, bytes, from.byteSize());
+        long target = to.address() + Objects.checkFromIndexSize(toOffset, bytes, to.byteSize());
+        if (!from.scope().isAlive() || !to.scope().isAlive()) {
+            throw new IllegalStateException("copy: an arena is closed");
+        }
+        long _ = Holder.MEMMOVE.call(target, source, bytes);
+        Reference.reachabilityFence(from);
+        Reference.reachabilityFence(to);
+    }
+}
