@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WorkCompletion;
@@ -48,24 +49,42 @@ final class Arrivals implements Readers.Source {
     private final class Reading {
         private final Rail rail;
         private final WorkCompletion first = new WorkCompletion();
-        private final WorkCompletion[] others = new WorkCompletion[BATCH];
+        private final WorkCompletion[] batch = new WorkCompletion[BATCH];
         private final List<RemoteWorker> touched = new ArrayList<>();
+        /// Whether the first completion is still to be handled.
+        private boolean isKept;
 
         Reading(Rail rail) {
             this.rail = rail;
             for (int i = 0; i < BATCH; i++) {
-                others[i] = new WorkCompletion();
+                batch[i] = new WorkCompletion();
             }
         }
 
+        /// Handles a frame as soon as it is there, because its sender may wait for an answer. What can wait comes
+        /// with the next read: a look for more frames, and the completion of a send that came with the frame.
         boolean read(long nanos) throws InterruptedException {
-            boolean found = nanos == 0
-                    ? rail.queue.poll(first)
-                    : rail.queue.await(first, nanos >= FOREVER_NANOS ? FOREVER : Duration.ofNanos(nanos));
-            if (found) {
-                traffic.round(rail, first, others, rail.queue.poll(others), touched);
+            int n = rail.queue.poll(batch);
+            if (isKept || n > 0) {
+                WorkCompletion before = isKept ? first : null;
+                isKept = false;
+                round(before, n);
             }
-            return found;
+            if (n > 0) {
+                return true;
+            }
+            Duration limit = nanos >= FOREVER_NANOS ? FOREVER : Duration.ofNanos(nanos);
+            if (nanos == 0 || !rail.queue.await(first, limit)) {
+                return false;
+            }
+            n = Departures.isFrame(first.wrId()) ? 0 : rail.queue.poll(batch);
+            isKept = n > 0 && Departures.isSend(first.wrId()) && first.ok();
+            round(isKept ? null : first, n);
+            return true;
+        }
+
+        private void round(@Nullable WorkCompletion before, int n) {
+            traffic.round(rail, before, batch, n, !isKept && n < BATCH, touched);
         }
 
         private void run() {

@@ -15,6 +15,16 @@ final class Departures {
     static final long OPERATION = 4L << 32;
     static final long TELL = 5L << 32;
 
+    /// Whether a completion of this number is a frame that has arrived.
+    static boolean isFrame(long number) {
+        return number < SEND;
+    }
+
+    /// Whether a completion of this number is that of a frame that was sent.
+    static boolean isSend(long number) {
+        return number >= SEND && number < PART;
+    }
+
     /// Frames of one peer under way at once.
     static final int SENDS = 32;
     /// Messages of one peer that are read at once.

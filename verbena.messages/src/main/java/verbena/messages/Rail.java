@@ -12,6 +12,7 @@ import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
@@ -22,6 +23,8 @@ import verbena.verbs.cm.PrivateData;
 final class Rail {
     /// Receives for peers that are sent away, and may have sent a frame.
     static final int SPARE = 16;
+    /// Receives are posted so many at a time. There are as many more, so that those that wait are missed by no frame.
+    private static final int POSTED_AT_ONCE = 16;
 
     final int index;
     final Context device;
@@ -40,6 +43,8 @@ final class Rail {
     private final Arena arena = Arena.ofShared();
     private final MemoryRegion inbox;
     private final SharedReceiveQueue receives;
+    private final int[] toPost = new int[POSTED_AT_ONCE];
+    private int toPostCount;
     private final @Nullable Bell bell;
 
     // Made when they are first used, so that a frame makes no object.
@@ -57,7 +62,7 @@ final class Rail {
         this.stride = Slots.stride(options);
         this.longest = Math.min(device.port(1).maxMessageBytes(), Integer.MAX_VALUE);
         int told = rails > 1 ? rails + 1 : 0; // frames without a credit: of lost rails, and of the token
-        int count = options.maxPeers() * (options.window() + told) + SPARE;
+        int count = options.maxPeers() * (options.window() + told) + SPARE + POSTED_AT_ONCE;
         this.arrived = new MemorySegment[count];
         this.behindHeaders = new MemorySegment[count];
         var made = new ArrayList<AutoCloseable>();
@@ -107,8 +112,18 @@ final class Rail {
                 .withPrivateData(hello);
     }
 
+    /// The frame in this slot is needed no more: the slot is posted with the next ones.
     void postReceive(int slot) {
-        receives.postReceive(slot, inbox, (long) slot * stride, stride);
+        toPost[toPostCount++] = slot;
+        if (toPostCount == POSTED_AT_ONCE) {
+            toPostCount = 0;
+            try (ReceiveBatch batch = receives.receive()) {
+                for (int each : toPost) {
+                    batch.receive(each).sge(inbox, (long) each * stride, stride);
+                }
+                batch.submit();
+            }
+        }
     }
 
     /// The whole slot, of which the frame is the beginning.

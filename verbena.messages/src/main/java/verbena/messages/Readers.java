@@ -1,7 +1,6 @@
 package verbena.messages;
 
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -51,6 +50,9 @@ final class Readers {
         private final Thread thread = Thread.currentThread();
         /// The next that waits for the same.
         private @Nullable Waiter next;
+        // Those that came before and after it.
+        private @Nullable Waiter older;
+        private @Nullable Waiter newer;
     }
 
     /// Where the keeper is.
@@ -66,11 +68,13 @@ final class Readers {
     private final ReentrantLock lock = new ReentrantLock();
 
     // Under the lock.
-    private final LinkedHashSet<Waiter> waiting = new LinkedHashSet<>();
+    /// Of those that wait, the one that came last.
+    private @Nullable Waiter newest;
     /// Those of them that wait for what handlers do.
     private final ArrayList<Waiter> attending = new ArrayList<>();
-    /// The thread that reads; null for none. A thread may ask without the lock whether it is the one.
-    private volatile @Nullable Thread reader;
+    /// The thread that reads; null for none. A thread may ask without the lock whether it is the one, because only
+    /// the thread itself can make it so.
+    private @Nullable Thread reader;
     private @Nullable Thread keeperThread;
     private Keeper keeper = Keeper.LOOKS;
     /// Reads by waiting threads.
@@ -108,7 +112,7 @@ final class Readers {
             while (!isOver) {
                 if (me == null && reader != null) { // a thread that reads at once needs none, and makes no object
                     me = new Waiter();
-                    waiting.addLast(me);
+                    enter(me);
                     attending.add(me);
                 }
                 if (until.getAsBoolean()) { // also what came while this thread had no lock
@@ -124,7 +128,7 @@ final class Readers {
             return until.getAsBoolean();
         } finally {
             if (me != null) {
-                waiting.remove(me);
+                leave(me);
                 attending.remove(me);
             }
             passOn();
@@ -157,7 +161,7 @@ final class Readers {
         try {
             me.next = what.waiters;
             what.waiters = me;
-            waiting.addLast(me);
+            enter(me);
             while (!what.isDone()) {
                 long left = nanos == Long.MAX_VALUE ? nanos : nanos - (System.nanoTime() - start);
                 if (left <= 0) {
@@ -167,10 +171,31 @@ final class Readers {
             }
             return true;
         } finally {
-            waiting.remove(me);
+            leave(me);
             unlink(me, what);
             passOn();
             lock.unlock();
+        }
+    }
+
+    private void enter(Waiter me) {
+        me.older = newest;
+        if (newest != null) {
+            newest.newer = me;
+        }
+        newest = me;
+    }
+
+    private void leave(Waiter me) {
+        Waiter older = me.older;
+        Waiter newer = me.newer;
+        if (older != null) {
+            older.newer = newer;
+        }
+        if (newer != null) {
+            newer.older = older;
+        } else {
+            newest = older;
         }
     }
 
@@ -227,8 +252,8 @@ final class Readers {
         }
         if (isOver) {
             LockSupport.unpark(keeperThread);
-        } else if (!waiting.isEmpty()) {
-            LockSupport.unpark(waiting.getLast().thread);
+        } else if (newest != null) {
+            LockSupport.unpark(newest.thread);
         } else if (keeper == Keeper.RESTS) {
             LockSupport.unpark(keeperThread);
         }
@@ -236,8 +261,13 @@ final class Readers {
 
     // ---- what is done
 
-    /// Wakes those that wait for it. Called by any thread, after [Pending#isDone()] has become true.
+    /// Wakes those that wait for it. Called by any thread, after [Pending#isDone()] has become true. A thread that
+    /// waits says so first, and looks then whether it is done. So none is missed here.
     void tell(Pending<?> what) {
+        Waiter first = what.waiters;
+        if (first == null || (first.thread == Thread.currentThread() && first.next == null)) {
+            return;
+        }
         lock.lock();
         try {
             for (Waiter each = what.waiters; each != null; each = each.next) {
@@ -272,7 +302,7 @@ final class Readers {
             keeperThread = Thread.currentThread();
             while (!isOver) {
                 keeper = Keeper.READS;
-                while (reader == null && waiting.isEmpty() && !isOver) {
+                while (reader == null && newest == null && !isOver) {
                     read(Long.MAX_VALUE);
                 }
                 passOn();
@@ -296,7 +326,7 @@ final class Readers {
             sleep(Long.MAX_VALUE);
             return false;
         }
-        if (isOver || reader != null || !waiting.isEmpty()) {
+        if (isOver || reader != null || newest != null) {
             return false; // when a thread has left just now, it may come again
         }
         if (turns == before) {

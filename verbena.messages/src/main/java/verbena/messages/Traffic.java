@@ -258,15 +258,26 @@ final class Traffic {
         }
     }
 
-    /// Handles a batch of completions of a rail.
+    /// Handles completions of a rail.
     ///
+    /// @param first null when there are only those of the batch
+    /// @param n how many those are
+    /// @param areAll whether these are all that were there when the round began
     /// @param touched an empty list, and left so
-    void round(Rail rail, WorkCompletion first, WorkCompletion[] others, int n, List<RemoteWorker> touched) {
+    void round(
+            Rail rail,
+            @Nullable WorkCompletion first,
+            WorkCompletion[] batch,
+            int n,
+            boolean areAll,
+            List<RemoteWorker> touched) {
         lock.lock();
         try {
-            completed(rail, first, touched);
+            if (first != null) {
+                completed(rail, first, touched);
+            }
             for (int i = 0; i < n; i++) {
-                completed(rail, others[i], touched);
+                completed(rail, batch[i], touched);
             }
             for (int i = 0; i < touched.size(); i++) {
                 touched.get(i).isTouched = false;
@@ -274,7 +285,7 @@ final class Traffic {
             }
             touched.clear();
             departures.feedStarved();
-            if (n < others.length) {
+            if (areAll) {
                 rail.numbers.endRound();
             }
             moved.signalAll();
@@ -300,7 +311,7 @@ final class Traffic {
             return;
         }
         Way way = rail.numbers.get(wc.qpn());
-        if (number < Departures.SEND) {
+        if (Departures.isFrame(number)) {
             received(rail, way, wc, (int) number);
         } else if (way != null && way.isUsable() && wc.ok()) {
             RemoteWorker remote = way.remote;

@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 
 /// A message on its way out. Its memory belongs to it until [#done()] or [#failed].
 public abstract class Outgoing {
+    private static final byte[] NO_HEADER = {};
+
     final Kind kind;
     final long tag;
     final MemorySegment data;
@@ -12,7 +14,7 @@ public abstract class Outgoing {
 
     /// @param data may be empty
     protected Outgoing(Kind kind, long tag, MemorySegment data) {
-        this(kind, tag, new byte[0], data);
+        this(kind, tag, NO_HEADER, data);
     }
 
     /// An active message.

@@ -225,8 +225,7 @@ public final class Peer {
         long length = message.data.byteSize();
         if (!isToOffer(message)) {
             begin(out, Frame.WHOLE, message.kind.ordinal(), 0, message.tag);
-            long at = copy(MemorySegment.ofArray(message.header), out, Frame.HEADER_BYTES);
-            int bytes = (int) copy(message.data, out, at);
+            int bytes = (int) copy(message.data, out, copy(message.header, out, Frame.HEADER_BYTES));
             message.done();
             return bytes;
         }
@@ -239,7 +238,11 @@ public final class Peer {
         List<RemoteMemory> at = length == 0 ? limits.noMemory() : owner.expose(this, number, message.data);
         begin(out, Frame.OFFER, message.kind.ordinal(), number, message.tag);
         Frame.writeOffer(out, length, at);
-        return (int) copy(MemorySegment.ofArray(message.header), out, Frame.offerBytes(limits.rails()));
+        return (int) copy(message.header, out, Frame.offerBytes(limits.rails()));
+    }
+
+    private static long copy(byte[] from, MemorySegment out, long at) {
+        return from.length == 0 ? at : copy(MemorySegment.ofArray(from), out, at);
     }
 
     /// Copies all of it; the offset behind it.
@@ -324,7 +327,7 @@ public final class Peer {
         }
         owed++;
         return switch (Frame.type(frame)) {
-            case Frame.WHOLE -> onWhole(frame.asSlice(0, bytes));
+            case Frame.WHOLE -> onWhole(frame, frame.asSlice(Frame.HEADER_BYTES, bytes - Frame.HEADER_BYTES));
             case Frame.OFFER -> onOffer(frame.asSlice(0, bytes));
             case Frame.TAKEN -> onTaken(Frame.offer(frame));
             default -> "a frame of type " + Frame.type(frame);
@@ -349,8 +352,7 @@ public final class Peer {
         owed++;
     }
 
-    private @Nullable String onWhole(MemorySegment frame) {
-        MemorySegment message = frame.asSlice(Frame.HEADER_BYTES);
+    private @Nullable String onWhole(MemorySegment frame, MemorySegment message) {
         long tag = Frame.tag(frame);
         Optional<Kind> kind = Kind.of(Frame.kind(frame));
         if (kind.isEmpty()) {

@@ -2,6 +2,7 @@ package verbena.nic.engine;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -149,6 +150,7 @@ public final class Engine implements AutoCloseable {
         if (needNoPackets && task.scheduled.hasShortcut() && driver.doAtOnce(task)) {
             return;
         }
+        VarHandle.fullFence(); // the requests are there before the doorbell is looked at: it may have rung already
         doorbells.ring(task);
         driver.posted(requests, bytes);
     }
@@ -214,7 +216,7 @@ public final class Engine implements AutoCloseable {
                 }
             } while (policy.looksAgain(now) && now - start < nanos);
         } finally {
-            hasLooker.set(false);
+            hasLooker.setRelease(false);
         }
     }
 

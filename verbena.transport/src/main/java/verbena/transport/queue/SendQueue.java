@@ -82,12 +82,13 @@ public final class SendQueue {
     }
 
     /// Hands all claimed slots to the engine. Release: the engine that sees the position sees the slots' contents.
-    /// Volatile, so that a state read afterwards is not older (see the flush on entering ERR).
+    /// Whoever leaves them to another thread has a full fence follow. So what it reads afterwards is not older:
+    /// a doorbell, or a state (see the flush on entering ERR).
     public int publish() {
         int n = claimed;
         claimed = 0;
         assert (long) PUBLISHED.get(this) + n - (long) RETIRED.getAcquire(this) <= capacity : "inside the ring";
-        PUBLISHED.setVolatile(this, (long) PUBLISHED.get(this) + n);
+        PUBLISHED.setRelease(this, (long) PUBLISHED.get(this) + n);
         return n;
     }
 
