@@ -26,8 +26,11 @@ public final class SystemCopy {
         if (!from.scope().isAlive() || !to.scope().isAlive()) {
             throw new IllegalStateException("copy: an arena is closed");
         }
-        long _ = Holder.MEMMOVE.call(target, source, bytes);
-        Reference.reachabilityFence(from);
-        Reference.reachabilityFence(to);
+        try {
+            long _ = Holder.MEMMOVE.call(target, source, bytes);
+        } finally {
+            Reference.reachabilityFence(from);
+            Reference.reachabilityFence(to);
+        }
     }
 }

@@ -12,14 +12,12 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param <T> what it gives
 public final class Pending<T> {
-    private static final BooleanSupplier NEVER = () -> false;
-
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     private final Readers readers;
     /// Changed under the lock of the readers.
     volatile Readers.@Nullable Waiter waiters;
     /// Set before the program gets this.
-    private BooleanSupplier withdraw = NEVER;
+    private BooleanSupplier withdraw = () -> false;
 
     Pending(Readers readers) {
         this.readers = readers;

@@ -82,8 +82,8 @@ public final class SendQueue {
     }
 
     /// Hands all claimed slots to the engine. Release: the engine that sees the position sees the slots' contents.
-    /// Whoever leaves them to another thread has a full fence follow. So what it reads afterwards is not older:
-    /// a doorbell, or a state (see the flush on entering ERR).
+    /// A caller that leaves them to another thread has a full fence follow. So what it reads afterwards, a doorbell
+    /// or a state, is not older (see the flush on entering ERR).
     public int publish() {
         int n = claimed;
         claimed = 0;
