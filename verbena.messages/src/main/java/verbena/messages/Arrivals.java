@@ -69,9 +69,7 @@ final class Arrivals implements Readers.Source {
                 WorkCompletion before = isKept ? first : null;
                 isKept = false;
                 round(before, n);
-            }
-            if (n > 0) {
-                return true;
+                return n > 0 || nanos > 0; // a caller that would sleep looks first whether it still has a reason
             }
             Duration limit = nanos >= FOREVER_NANOS ? FOREVER : Duration.ofNanos(nanos);
             if (nanos == 0 || !rail.queue.await(first, limit)) {

@@ -142,8 +142,7 @@ final class RoceConnections implements ConnectionService {
 
     private @Nullable Port claim(PortSpace space, Gid local, int number) {
         long serviceId = space.serviceId(number);
-        List<Port> sharing = ports.getOrDefault(serviceId, List.of());
-        if (sharing.stream().anyMatch(other -> other.local.equals(local))) {
+        if (at(serviceId, local) != null) {
             return null;
         }
         try {
@@ -219,9 +218,7 @@ final class RoceConnections implements ConnectionService {
 
         /// Leaves the service to others, unless this device has it again.
         private void release() {
-            boolean isTakenAgain =
-                    ports.getOrDefault(serviceId(), List.of()).stream().anyMatch(other -> other.local.equals(local));
-            if (!isTakenAgain) {
+            if (at(serviceId(), local) == null) {
                 host.engine().link().releaseService(serviceId(), local);
             }
         }
@@ -229,9 +226,15 @@ final class RoceConnections implements ConnectionService {
 
     /// The port at which a program listens; null when there is none.
     private @Nullable Port listening(long serviceId, Gid local) {
+        Port port = at(serviceId, local);
+        return port == null || port.acceptor == null ? null : port;
+    }
+
+    /// The port of a service at an address; null when this device has none there.
+    private @Nullable Port at(long serviceId, Gid local) {
         for (Port port : ports.getOrDefault(serviceId, List.of())) {
             if (port.local.equals(local)) {
-                return port.acceptor == null ? null : port;
+                return port;
             }
         }
         return null;
