@@ -1,7 +1,9 @@
 package verbena.messages;
 
+import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import verbena.messages.protocol.Kind;
 import verbena.messages.protocol.Peer;
 import verbena.messages.protocol.Rails;
 import verbena.verbs.VerbsException;
@@ -52,6 +54,30 @@ final class Departures {
         } catch (VerbsException | IllegalStateException e) { // the program has closed memory that was under way
             traffic.lose(to, String.valueOf(e.getMessage()));
         }
+    }
+
+    /// Sends a message that can leave at once; false when it cannot, and is not sent. See [Peer#pollAtOnce].
+    boolean sendAtOnce(RemoteWorker to, Kind kind, long tag, MemorySegment header, MemorySegment data) {
+        int slot = slots.peek();
+        if (slot < 0 || !to.rails().maySend() || to.rails().isToSendAgain()) {
+            return false;
+        }
+        int bytes = to.peer().pollAtOnce(slots.toSend(slot), kind, tag, header, data);
+        if (bytes == 0) {
+            return false;
+        }
+        put(to, slot, bytes);
+        try {
+            try {
+                sendNext(to);
+            } finally {
+                to.submit();
+            }
+        } catch (VerbsException e) {
+            traffic.lose(to, String.valueOf(e.getMessage()));
+            return false;
+        }
+        return true;
     }
 
     private void send(RemoteWorker to) {

@@ -23,6 +23,14 @@ public final class Pending<T> {
         this.readers = readers;
     }
 
+    /// Something that is done already.
+    @SuppressWarnings("NullAway") // a Void has no other value
+    static Pending<Void> done(Readers readers) {
+        var pending = new Pending<Void>(readers);
+        pending.complete(null);
+        return pending;
+    }
+
     // ---- by the program
 
     /// Whether it is done, well or not. Never blocks.

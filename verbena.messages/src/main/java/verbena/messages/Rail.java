@@ -14,6 +14,7 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PrivateData;
@@ -23,7 +24,7 @@ import verbena.verbs.cm.PrivateData;
 final class Rail {
     /// Receives for peers that are sent away, and may have sent a frame.
     static final int SPARE = 16;
-    /// Receives are posted so many at a time. There are as many more, so that those that wait are missed by no frame.
+    /// Receives are posted so many at a time, at least. As many more than needed are there before.
     private static final int POSTED_AT_ONCE = 16;
 
     final int index;
@@ -43,8 +44,13 @@ final class Rail {
     private final Arena arena = Arena.ofShared();
     private final MemoryRegion inbox;
     private final SharedReceiveQueue receives;
-    private final int[] toPost = new int[POSTED_AT_ONCE];
-    private int toPostCount;
+    private final int receivesOfPeer;
+    /// Slots for frames that no receive has. The one behind all others was used last: the caches have it.
+    private final int[] free;
+
+    private int freeCount;
+    private int posted;
+    private int needed;
     private final @Nullable Bell bell;
 
     // Made when they are first used, so that a frame makes no object.
@@ -62,7 +68,9 @@ final class Rail {
         this.stride = Slots.stride(options);
         this.longest = Math.min(device.port(1).maxMessageBytes(), Integer.MAX_VALUE);
         int told = rails > 1 ? rails + 1 : 0; // frames without a credit: of lost rails, and of the token
-        int count = options.maxPeers() * (options.window() + told) + SPARE + POSTED_AT_ONCE;
+        this.receivesOfPeer = options.window() + told;
+        int count = options.maxPeers() * receivesOfPeer + SPARE + POSTED_AT_ONCE;
+        this.free = new int[count];
         this.arrived = new MemorySegment[count];
         this.behindHeaders = new MemorySegment[count];
         var made = new ArrayList<AutoCloseable>();
@@ -80,8 +88,11 @@ final class Rail {
             outbox = domain.register(slots.memory(), Access.local());
             made.add(outbox);
             for (int i = 0; i < count; i++) {
-                postReceive(i);
+                free[i] = count - 1 - i;
             }
+            freeCount = count;
+            needed = SPARE;
+            postReceives();
             bell = rails == 1 ? new Bell(domain, queue, outbox, ring) : null;
             done = true;
         } finally {
@@ -112,18 +123,44 @@ final class Rail {
                 .withPrivateData(hello);
     }
 
-    /// The frame in this slot is needed no more: the slot is posted with the next ones.
-    void postReceive(int slot) {
-        toPost[toPostCount++] = slot;
-        if (toPostCount == POSTED_AT_ONCE) {
-            toPostCount = 0;
-            try (ReceiveBatch batch = receives.receive()) {
-                for (int each : toPost) {
-                    batch.receive(each).sge(inbox, (long) each * stride, stride);
-                }
-                batch.submit();
+    /// Has a receive for each frame that so many peers may send, and few more. So few peers have their frames in
+    /// memory that the caches know.
+    void need(int peers) {
+        needed = peers * receivesOfPeer + SPARE;
+        try {
+            if (!isClosed) {
+                postReceives();
             }
+        } catch (VerbsException e) {
+            // the device has failed, and the rail is lost with the next read
         }
+    }
+
+    /// A receive has completed; its slot is the worker's until [#give].
+    void taken() {
+        posted--;
+    }
+
+    /// The frame in this slot is needed no more.
+    void give(int slot) {
+        free[freeCount++] = slot;
+        postReceives();
+    }
+
+    private void postReceives() {
+        int missing = Math.min(needed + POSTED_AT_ONCE - posted, freeCount);
+        if (missing < POSTED_AT_ONCE) {
+            return;
+        }
+        try (ReceiveBatch batch = receives.receive()) {
+            for (int i = 1; i <= missing; i++) {
+                int slot = free[freeCount - i];
+                batch.receive(slot).sge(inbox, (long) slot * stride, stride);
+            }
+            batch.submit();
+        }
+        freeCount -= missing;
+        posted += missing;
     }
 
     /// The whole slot, of which the frame is the beginning.

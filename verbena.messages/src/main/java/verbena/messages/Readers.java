@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// The reader finishes what others wait for, and wakes them. When it has what it wants, it wakes the waiting thread
 /// that came last, and that one reads on. With none left the place stays empty for a moment: the keeper looks after a
-/// quarter of a millisecond, and then less often, up to every millisecond, whether threads still come. It takes the
-/// place when none came since its last look, or when something has arrived that no thread read. While a thread waits
+/// quarter of a millisecond, and then less often, up to every millisecond, whether threads still come. While they come
+/// more often than every tenth of a millisecond, it looks every four. It takes the place when none came since its last
+/// look, or when something has arrived that no thread read. While a thread waits
 /// long for an arrival, the keeper sleeps without a timer. A thread that begins to wait while the keeper reads gets the
 /// place after the next arrival.
 ///
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 final class Readers {
     private static final long FIRST_LOOK_NANOS = 250_000;
     private static final long LOOK_NANOS = 1_000_000;
+    private static final long SELDOM_NANOS = 4_000_000;
+    /// Threads that read as often as this will come again.
+    private static final long OFTEN_NANOS = 100_000;
 
     /// Where completions come from. One thread at a time reads.
     interface Source {
@@ -307,13 +311,23 @@ final class Readers {
                 }
                 passOn();
                 long pause = FIRST_LOOK_NANOS;
+                long before = turns;
                 while (!isOver && !isLeft(pause)) {
-                    pause = keeper == Keeper.RESTS ? FIRST_LOOK_NANOS : Math.min(2 * pause, LOOK_NANOS);
+                    pause = nextPause(pause, turns - before);
+                    before = turns;
                 }
             }
         } finally {
             lock.unlock();
         }
+    }
+
+    /// @param came reads by waiting threads in the last pause
+    private long nextPause(long last, long came) {
+        if (keeper == Keeper.RESTS) {
+            return FIRST_LOOK_NANOS;
+        }
+        return came > last / OFTEN_NANOS ? SELDOM_NANOS : Math.min(2 * last, LOOK_NANOS);
     }
 
     /// Waits for the next look; true when no thread will take the place soon.

@@ -27,7 +27,6 @@ import verbena.messages.protocol.Rails;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.RemoteMemory;
-import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Connection;
 
 /// A peer of a [Worker]. Messages to it leave in the order in which they were sent, and arrive once.
@@ -282,6 +281,9 @@ public final class RemoteWorker implements AutoCloseable {
     /// @param data of any kind; memory that is no array's and belongs to no single thread is not copied when it is
     ///     long
     public Pending<Void> send(long tag, MemorySegment data) {
+        if (data.scope().isAlive() && sendAtOnce(Kind.TAGGED, tag, MemorySegment.NULL, data)) {
+            return traffic.sent;
+        }
         var pending = new Pending<Void>(traffic.readers);
         post(new Outgoing(Kind.TAGGED, tag, forAllThreads(data)) {
             @Override
@@ -338,25 +340,13 @@ public final class RemoteWorker implements AutoCloseable {
     /// peer, or when the peer is lost: then it is not sent, and [#sendActive] can take it.
     public boolean trySendActive(int number, MemorySegment header, MemorySegment data) {
         requireActive(number, header, data);
+        return sendAtOnce(Kind.ACTIVE, Outgoing.activeTag(number, (int) header.byteSize()), header, data);
+    }
+
+    private boolean sendAtOnce(Kind kind, long tag, MemorySegment header, MemorySegment data) {
         traffic.lock.lock();
         try {
-            int slot = traffic.slots.peek();
-            if (slot < 0 || !rails.maySend() || rails.isToSendAgain()) {
-                return false;
-            }
-            int bytes = peer.pollActive(traffic.slots.toSend(slot), number, header, data);
-            if (bytes > 0) {
-                traffic.departures.put(this, slot, bytes);
-                try {
-                    traffic.departures.sendNext(this);
-                } finally {
-                    submit();
-                }
-            }
-            return bytes > 0;
-        } catch (VerbsException e) {
-            traffic.lose(this, String.valueOf(e.getMessage()));
-            return false;
+            return traffic.departures.sendAtOnce(this, kind, tag, header, data);
         } finally {
             traffic.lock.unlock();
         }

@@ -36,6 +36,8 @@ final class Traffic {
     private final Thread thread;
     final Arrivals arrivals;
     final Readers readers;
+    /// Of all messages that left at once.
+    final Pending<Void> sent;
     final LongMessages longMessages;
     final LostRails lostRails = new LostRails(this);
     final Departures departures;
@@ -72,6 +74,7 @@ final class Traffic {
         this.thread = Thread.ofPlatform().daemon().name("verbena-messages").unstarted(this::keep);
         this.arrivals = new Arrivals(this, rails);
         this.readers = new Readers(arrivals);
+        this.sent = Pending.done(readers);
         this.longMessages = new LongMessages(rails, thread);
         thread.start();
         arrivals.start();
@@ -86,7 +89,7 @@ final class Traffic {
             if (isClosing || peers == options.maxPeers()) {
                 return false;
             }
-            peers++;
+            countPeers(peers + 1);
             return true;
         } finally {
             lock.unlock();
@@ -97,11 +100,16 @@ final class Traffic {
     void giveBack() {
         lock.lock();
         try {
-            peers--;
+            countPeers(peers - 1);
             moved.signalAll();
         } finally {
             lock.unlock();
         }
+    }
+
+    private void countPeers(int now) {
+        rails.forEach(each -> each.need(now));
+        peers = now;
     }
 
     /// A connection of a peer is there, its first or a further one; false when it is not wanted any more.
@@ -181,7 +189,7 @@ final class Traffic {
             if (remotes.remove(remote)) {
                 remote.ways().forEach(each -> each.rail.numbers.remove(each));
                 budget.forget(remote);
-                peers--;
+                countPeers(peers - 1);
                 departures.forget(remote);
                 moved.signalAll();
             }
@@ -339,6 +347,7 @@ final class Traffic {
     }
 
     private void received(Rail rail, @Nullable Way way, WorkCompletion wc, int slot) {
+        rail.taken();
         if (wc.ok()) {
             handlers.frame(rail, slot);
             if (way != null) {
@@ -348,7 +357,7 @@ final class Traffic {
             }
         }
         if (!wc.ok() || !handlers.hasFrame()) {
-            rail.postReceive(slot);
+            rail.give(slot);
         }
     }
 
@@ -399,7 +408,7 @@ final class Traffic {
                 Rail rail = message.inbox();
                 if (rail != null) {
                     if (!rail.isClosed) {
-                        rail.postReceive(message.slot());
+                        rail.give(message.slot());
                     }
                     message.sender().peer().handled();
                 }

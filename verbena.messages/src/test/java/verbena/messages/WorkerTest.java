@@ -71,6 +71,33 @@ class WorkerTest {
         }
     }
 
+    /// A worker has receives for the peers that are there. The slots of 36 frames would not do for 40 peers, one after
+    /// another, if one of them kept its own.
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "shm"})
+    void receivesComeBackWhenPeersGo(String device) throws Exception {
+        WorkerOptions few = WorkerOptions.defaults().withPeers(2, 2, 64);
+        try (Context a = Device.named(device).open();
+                Context b = Device.named(device).open();
+                Worker server = Worker.open(a, few);
+                Worker client = Worker.open(b, few);
+                var listener = server.listen(TwoWorkers.at(a))) {
+            for (int peer = 0; peer < 40; peer++) {
+                var accepted = TwoWorkers.accept(listener);
+                try (RemoteWorker there = client.connect(listener.localAddress());
+                        RemoteWorker here = accepted.get(60, TimeUnit.SECONDS)) {
+                    for (int i = 0; i < 5; i++) {
+                        Pending<Void> _ = there.send(i, "message " + i);
+                    }
+                    for (int i = 0; i < 5; i++) {
+                        Pending<Received> next = here.receive(i, Worker.EXACT, memory(20));
+                        assertThat(next.await(LONG)).isTrue();
+                    }
+                }
+            }
+        }
+    }
+
     /// Arrays are copied; native memory is read where it lies, and put where it is wanted.
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})

@@ -19,7 +19,7 @@ public abstract class Outgoing {
 
     /// An active message.
     protected Outgoing(int handler, byte[] header, MemorySegment data) {
-        this(Kind.ACTIVE, Peer.activeTag(handler, header.length), header, data);
+        this(Kind.ACTIVE, activeTag(handler, header.length), header, data);
     }
 
     private Outgoing(Kind kind, long tag, byte[] header, MemorySegment data) {
@@ -27,6 +27,15 @@ public abstract class Outgoing {
         this.header = header;
         this.tag = tag;
         this.data = data;
+    }
+
+    /// What an active message has in place of a tag.
+    public static long activeTag(int handler, int headerBytes) {
+        return (long) handler << 32 | headerBytes;
+    }
+
+    long bytes() {
+        return header.length + data.byteSize();
     }
 
     /// Its bytes have left the memory.

@@ -119,10 +119,6 @@ public final class Peer {
         return Math.min(PeerLimits.HEADER_MAX, limits.frameBytes() - Frame.offerBytes(limits.rails()));
     }
 
-    static long activeTag(int handler, int headerBytes) {
-        return (long) handler << 32 | headerBytes;
-    }
-
     /// Whether nothing waits to be sent, and no offer to be taken.
     public boolean isIdle() {
         return waiting.isEmpty()
@@ -213,17 +209,16 @@ public final class Peer {
     }
 
     private boolean mayLeave(@Nullable Outgoing message, Lane lane) {
-        return message != null && (!isToOffer(message) || lane.offered < limits.offersMaxThere());
+        return message != null && (!isToOffer(message.kind, message.bytes()) || lane.offered < limits.offersMaxThere());
     }
 
-    private boolean isToOffer(Outgoing message) {
-        return message.header.length + message.data.byteSize() > limits.frameBytes() - Frame.HEADER_BYTES
-                || (isCrowdedThere && message.kind == Kind.TAGGED);
+    private boolean isToOffer(Kind kind, long bytes) {
+        return bytes > limits.frameBytes() - Frame.HEADER_BYTES || (isCrowdedThere && kind == Kind.TAGGED);
     }
 
     private int write(Outgoing message, MemorySegment out) {
         long length = message.data.byteSize();
-        if (!isToOffer(message)) {
+        if (!isToOffer(message.kind, message.bytes())) {
             begin(out, Frame.WHOLE, message.kind.ordinal(), 0, message.tag);
             int bytes = (int) copy(message.data, out, copy(message.header, out, Frame.HEADER_BYTES));
             message.done();
@@ -251,20 +246,23 @@ public final class Peer {
         return at + from.byteSize();
     }
 
-    /// Writes an active message as the next frame, when it can leave at once. It makes no object.
+    /// Writes a message as the next frame, when it can leave at once. It makes no object. Memory that is closed
+    /// throws, and costs nothing.
     ///
-    /// @return its bytes; 0 when it has to wait, or is too long for a frame
-    public int pollActive(MemorySegment out, int handler, MemorySegment header, MemorySegment data) {
-        long headerBytes = header.byteSize();
-        long bytes = Frame.HEADER_BYTES + headerBytes + data.byteSize();
+    /// @param tag of an active message: [Outgoing#activeTag]
+    /// @param header of an active message; else empty
+    /// @return the frame's bytes; 0 when the message has to wait, or is too long for a frame
+    public int pollAtOnce(MemorySegment out, Kind kind, long tag, MemorySegment header, MemorySegment data) {
+        long bytes = header.byteSize() + data.byteSize();
+        Lane lane = lane(kind);
         boolean isNext = lost == null && credits > 0 && taken.isEmpty() && waiting.isEmpty();
-        if (!isNext || bytes > limits.frameBytes() || !active.heldBack.isEmpty()) {
+        if (!isNext || isToOffer(kind, bytes) || (lane != null && !lane.heldBack.isEmpty())) {
             return 0;
         }
+        copy(data, out, copy(header, out, Frame.HEADER_BYTES)); // before anything is counted
         credits--;
-        begin(out, Frame.WHOLE, Kind.ACTIVE.ordinal(), 0, activeTag(handler, (int) headerBytes));
-        copy(data, out, copy(header, out, Frame.HEADER_BYTES));
-        return (int) bytes;
+        begin(out, Frame.WHOLE, kind.ordinal(), 0, tag);
+        return Frame.HEADER_BYTES + (int) bytes;
     }
 
     private void begin(MemorySegment out, int type, int kind, int offer, long tag) {

@@ -2,7 +2,9 @@ package verbena.messages.protocol;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -243,18 +245,57 @@ class PeerTest {
         assertThat(arrives("01 00 00 09 00000000 0000000000000000")).isNull();
         var data = MemorySegment.ofArray(new byte[] {1, 2, 3});
         MemorySegment out = MemorySegment.ofArray(new byte[FRAME_BYTES]);
-        int bytes = peer.pollActive(out, 3, MemorySegment.ofArray(new byte[] {(byte) 0xAA}), data);
+        var header = MemorySegment.ofArray(new byte[] {(byte) 0xAA});
+        int bytes = peer.pollAtOnce(out, Kind.ACTIVE, Outgoing.activeTag(3, 1), header, data);
         assertThat(HexFormat.of().formatHex(out.asSlice(0, bytes).toArray(JAVA_BYTE)))
                 .isEqualTo("02050100" + "00000000" + "0000000300000001" + "aa" + "010203");
         peer.send(active(new byte[] {(byte) 0xBB}, 2));
         peer.send(active(new byte[] {(byte) 0xCC, (byte) 0xDD}, 50));
-        assertThat(peer.pollActive(out, 3, MemorySegment.NULL, data)).isZero(); // others wait
+        assertThat(peer.pollAtOnce(out, Kind.ACTIVE, Outgoing.activeTag(3, 0), MemorySegment.NULL, data))
+                .isZero(); // others wait
         assertThat(poll()).isEqualTo("02050000" + "00000000" + "0000000500000001" + "bb" + "0000");
         assertThat(poll())
                 .isEqualTo("03050000" + "00000001" + "0000000500000002" + "0000000000000032" + "0000000000001000"
                         + "0000abcd" + "ccdd");
-        assertThat(peer.pollActive(out, 3, MemorySegment.NULL, MemorySegment.ofArray(new byte[60])))
-                .isZero(); // too long
+        MemorySegment tooLong = MemorySegment.ofArray(new byte[60]);
+        assertThat(peer.pollAtOnce(out, Kind.ACTIVE, Outgoing.activeTag(3, 0), MemorySegment.NULL, tooLong))
+                .isZero();
+    }
+
+    /// It is the frame that it would be if it waited.
+    @Test
+    void aTaggedMessageMayLeaveAtOnce() {
+        poll();
+        assertThat(arrives("01 00 00 02 00000000 0000000000000000")).isNull();
+        MemorySegment out = MemorySegment.ofArray(new byte[FRAME_BYTES]);
+        var data = MemorySegment.ofArray(new byte[] {1, 2, 3});
+        int bytes = peer.pollAtOnce(out, Kind.TAGGED, 7, MemorySegment.NULL, data);
+        assertThat(HexFormat.of().formatHex(out.asSlice(0, bytes).toArray(JAVA_BYTE)))
+                .isEqualTo("02000100" + "00000000" + "0000000000000007" + "010203");
+    }
+
+    @Test
+    void aPeerThatIsCrowdedIsSentNoMessageAtOnce() {
+        poll();
+        assertThat(arrives("01 00 02 02 00000000 0000000000000000")).isNull();
+        MemorySegment out = MemorySegment.ofArray(new byte[FRAME_BYTES]);
+        assertThat(peer.pollAtOnce(out, Kind.TAGGED, 7, MemorySegment.NULL, MemorySegment.NULL))
+                .isZero();
+    }
+
+    @Test
+    void memoryThatIsClosedCostsNoCredit() {
+        poll();
+        assertThat(arrives("01 00 00 01 00000000 0000000000000000")).isNull();
+        MemorySegment out = MemorySegment.ofArray(new byte[FRAME_BYTES]);
+        MemorySegment gone;
+        try (var arena = Arena.ofConfined()) {
+            gone = arena.allocate(8);
+        }
+        assertThatThrownBy(() -> peer.pollAtOnce(out, Kind.ACTIVE, Outgoing.activeTag(3, 0), MemorySegment.NULL, gone))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(peer.pollAtOnce(out, Kind.TAGGED, 7, MemorySegment.NULL, MemorySegment.NULL))
+                .isEqualTo(Frame.HEADER_BYTES);
     }
 
     private static Outgoing active(byte[] header, int bytes) {
