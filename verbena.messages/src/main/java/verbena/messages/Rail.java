@@ -24,7 +24,7 @@ import verbena.verbs.cm.PrivateData;
 final class Rail {
     /// Receives for peers that are sent away, and may have sent a frame.
     static final int SPARE = 16;
-    /// Receives are posted so many at a time, at least. As many more than needed are there before.
+    /// Receives are posted at least so many at a time. As many are there beyond those needed, so none is missing.
     private static final int POSTED_AT_ONCE = 16;
 
     final int index;
@@ -123,8 +123,8 @@ final class Rail {
                 .withPrivateData(hello);
     }
 
-    /// Has a receive for each frame that so many peers may send, and few more. So few peers have their frames in
-    /// memory that the caches know.
+    /// Posts a receive for each frame that so many peers may send, and 16 to 32 more. While there are few peers, their
+    /// frames come into memory that the caches know.
     void need(int peers) {
         needed = peers * receivesOfPeer + SPARE;
         try {

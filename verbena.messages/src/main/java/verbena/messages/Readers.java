@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 /// worker, or the worker's own thread, the keeper, while none waits.
 ///
 /// The reader finishes what others wait for, and wakes them. When it has what it wants, it wakes the waiting thread
-/// that came last, and that one reads on. With none left the place stays empty for a moment: the keeper looks after a
+/// that came last, and that one reads on. With none left the place stays empty for a moment. The keeper looks after a
 /// quarter of a millisecond, and then less often, up to every millisecond, whether threads still come. While they come
-/// more often than every tenth of a millisecond, it looks every four. It takes the place when none came since its last
-/// look, or when something has arrived that no thread read. While a thread waits
-/// long for an arrival, the keeper sleeps without a timer. A thread that begins to wait while the keeper reads gets the
-/// place after the next arrival.
+/// more often than every tenth of a millisecond, it looks every four milliseconds. It takes the place when none came
+/// since its last look, or when something has arrived that no thread read. While a thread waits long for an arrival,
+/// the keeper sleeps without a timer. A thread that begins to wait while the keeper reads gets the place after the next
+/// arrival.
 ///
 /// No wake-up is lost. A thread decides under the lock whether it reads, sleeps or leaves. What is finished is marked
 /// first; then the lock is taken, and those that wait for it are woken: a sleeper by unpark, the reader by a ring of
@@ -313,7 +313,7 @@ final class Readers {
                 long pause = FIRST_LOOK_NANOS;
                 long before = turns;
                 while (!isOver && !isLeft(pause)) {
-                    pause = nextPause(pause, turns - before);
+                    pause = keeper == Keeper.RESTS ? FIRST_LOOK_NANOS : nextPause(pause, turns - before);
                     before = turns;
                 }
             }
@@ -322,11 +322,11 @@ final class Readers {
         }
     }
 
-    /// @param came reads by waiting threads in the last pause
-    private long nextPause(long last, long came) {
-        if (keeper == Keeper.RESTS) {
-            return FIRST_LOOK_NANOS;
-        }
+    /// How long to wait for the next look.
+    ///
+    /// @param last the pause before this look, in nanoseconds
+    /// @param came reads by waiting threads meanwhile
+    static long nextPause(long last, long came) {
         return came > last / OFTEN_NANOS ? SELDOM_NANOS : Math.min(2 * last, LOOK_NANOS);
     }
 

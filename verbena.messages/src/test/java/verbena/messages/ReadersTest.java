@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Which thread reads. The source is a queue of this test. A wake-up that is lost makes a test wait for ever.
@@ -210,5 +211,17 @@ class ReadersTest {
             each.join();
         }
         assertThat(done).hasValue(6 * rounds);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "250,    1,  500", // threads come now and then
+        "1000,   9, 1000",
+        "1000,  11, 4000", // more often than every tenth of a millisecond
+        "4000,  41, 4000",
+        "4000,  39, 1000", // not so often any more
+    })
+    void theKeeperLooksSeldomWhileThreadsComeOften(long lastMicros, long came, long nextMicros) {
+        assertThat(Readers.nextPause(lastMicros * 1000, came)).isEqualTo(nextMicros * 1000);
     }
 }

@@ -74,7 +74,7 @@ class WorkerTest {
     /// A worker has receives for the peers that are there. The slots of 36 frames would not do for 40 peers, one after
     /// another, if one of them kept its own.
     @ParameterizedTest
-    @ValueSource(strings = {"rocev2", "shm"})
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void receivesComeBackWhenPeersGo(String device) throws Exception {
         WorkerOptions few = WorkerOptions.defaults().withPeers(2, 2, 64);
         try (Context a = Device.named(device).open();
