@@ -67,17 +67,8 @@ final class Departures {
             return false;
         }
         put(to, slot, bytes);
-        try {
-            try {
-                sendNext(to);
-            } finally {
-                to.submit();
-            }
-        } catch (VerbsException e) {
-            traffic.lose(to, String.valueOf(e.getMessage()));
-            return false;
-        }
-        return true;
+        pump(to);
+        return !to.peer().isLost();
     }
 
     private void send(RemoteWorker to) {
@@ -122,12 +113,12 @@ final class Departures {
     }
 
     /// A frame that the peer's protocol has written into a slot.
-    void put(RemoteWorker to, int slot, int bytes) {
+    private void put(RemoteWorker to, int slot, int bytes) {
         slots.take(slot, to);
         to.rails().put(slot, bytes);
     }
 
-    void sendNext(RemoteWorker to) {
+    private void sendNext(RemoteWorker to) {
         Rails itsRails = to.rails();
         Way way = to.way(itsRails.forFrames());
         int slot = itsRails.slot();

@@ -83,8 +83,11 @@ class PeerTest {
 
     private String poll() {
         MemorySegment out = MemorySegment.ofArray(new byte[FRAME_BYTES]);
-        int bytes = peer.poll(out);
-        return HexFormat.of().formatHex(out.asSlice(0, bytes).toArray(JAVA_BYTE));
+        return hex(out, peer.poll(out));
+    }
+
+    private static String hex(MemorySegment frame, int bytes) {
+        return HexFormat.of().formatHex(frame.asSlice(0, bytes).toArray(JAVA_BYTE));
     }
 
     private String arrives(String frame) {
@@ -243,23 +246,19 @@ class PeerTest {
     void anActiveMessageHasAHeaderAndData() {
         poll();
         assertThat(arrives("01 00 00 09 00000000 0000000000000000")).isNull();
-        var data = MemorySegment.ofArray(new byte[] {1, 2, 3});
-        MemorySegment out = MemorySegment.ofArray(new byte[FRAME_BYTES]);
-        var header = MemorySegment.ofArray(new byte[] {(byte) 0xAA});
-        int bytes = peer.pollAtOnce(out, Kind.ACTIVE, Outgoing.activeTag(3, 1), header, data);
-        assertThat(HexFormat.of().formatHex(out.asSlice(0, bytes).toArray(JAVA_BYTE)))
+        assertThat(atOnce(Kind.ACTIVE, Outgoing.activeTag(3, 1), array("aa"), array("010203")))
                 .isEqualTo("02050100" + "00000000" + "0000000300000001" + "aa" + "010203");
         peer.send(active(new byte[] {(byte) 0xBB}, 2));
         peer.send(active(new byte[] {(byte) 0xCC, (byte) 0xDD}, 50));
-        assertThat(peer.pollAtOnce(out, Kind.ACTIVE, Outgoing.activeTag(3, 0), MemorySegment.NULL, data))
-                .isZero(); // others wait
+        assertThat(atOnce(Kind.ACTIVE, Outgoing.activeTag(3, 0), MemorySegment.NULL, array("010203")))
+                .isEmpty(); // others wait
         assertThat(poll()).isEqualTo("02050000" + "00000000" + "0000000500000001" + "bb" + "0000");
         assertThat(poll())
                 .isEqualTo("03050000" + "00000001" + "0000000500000002" + "0000000000000032" + "0000000000001000"
                         + "0000abcd" + "ccdd");
         MemorySegment tooLong = MemorySegment.ofArray(new byte[60]);
-        assertThat(peer.pollAtOnce(out, Kind.ACTIVE, Outgoing.activeTag(3, 0), MemorySegment.NULL, tooLong))
-                .isZero();
+        assertThat(atOnce(Kind.ACTIVE, Outgoing.activeTag(3, 0), MemorySegment.NULL, tooLong))
+                .isEmpty();
     }
 
     /// It is the frame that it would be if it waited.
@@ -267,10 +266,7 @@ class PeerTest {
     void aTaggedMessageMayLeaveAtOnce() {
         poll();
         assertThat(arrives("01 00 00 02 00000000 0000000000000000")).isNull();
-        MemorySegment out = MemorySegment.ofArray(new byte[FRAME_BYTES]);
-        var data = MemorySegment.ofArray(new byte[] {1, 2, 3});
-        int bytes = peer.pollAtOnce(out, Kind.TAGGED, 7, MemorySegment.NULL, data);
-        assertThat(HexFormat.of().formatHex(out.asSlice(0, bytes).toArray(JAVA_BYTE)))
+        assertThat(atOnce(Kind.TAGGED, 7, MemorySegment.NULL, array("010203")))
                 .isEqualTo("02000100" + "00000000" + "0000000000000007" + "010203");
     }
 
@@ -278,24 +274,32 @@ class PeerTest {
     void aPeerThatIsCrowdedIsSentNoMessageAtOnce() {
         poll();
         assertThat(arrives("01 00 02 02 00000000 0000000000000000")).isNull();
-        MemorySegment out = MemorySegment.ofArray(new byte[FRAME_BYTES]);
-        assertThat(peer.pollAtOnce(out, Kind.TAGGED, 7, MemorySegment.NULL, MemorySegment.NULL))
-                .isZero();
+        assertThat(atOnce(Kind.TAGGED, 7, MemorySegment.NULL, MemorySegment.NULL))
+                .isEmpty();
     }
 
     @Test
     void memoryThatIsClosedCostsNoCredit() {
         poll();
         assertThat(arrives("01 00 00 01 00000000 0000000000000000")).isNull();
-        MemorySegment out = MemorySegment.ofArray(new byte[FRAME_BYTES]);
         MemorySegment gone;
         try (var arena = Arena.ofConfined()) {
             gone = arena.allocate(8);
         }
-        assertThatThrownBy(() -> peer.pollAtOnce(out, Kind.ACTIVE, Outgoing.activeTag(3, 0), MemorySegment.NULL, gone))
+        assertThatThrownBy(() -> atOnce(Kind.ACTIVE, Outgoing.activeTag(3, 0), MemorySegment.NULL, gone))
                 .isInstanceOf(IllegalStateException.class);
-        assertThat(peer.pollAtOnce(out, Kind.TAGGED, 7, MemorySegment.NULL, MemorySegment.NULL))
-                .isEqualTo(Frame.HEADER_BYTES);
+        assertThat(atOnce(Kind.TAGGED, 7, MemorySegment.NULL, MemorySegment.NULL))
+                .isEqualTo("02000100" + "00000000" + "0000000000000007");
+    }
+
+    /// The frame of a message that leaves at once; empty when it does not.
+    private String atOnce(Kind kind, long tag, MemorySegment header, MemorySegment data) {
+        MemorySegment out = MemorySegment.ofArray(new byte[FRAME_BYTES]);
+        return hex(out, peer.pollAtOnce(out, kind, tag, header, data));
+    }
+
+    private static MemorySegment array(String hex) {
+        return MemorySegment.ofArray(HexFormat.of().parseHex(hex));
     }
 
     private static Outgoing active(byte[] header, int bytes) {
