@@ -16,6 +16,7 @@ final class Departures {
     static final long RING = 3L << 32;
     static final long OPERATION = 4L << 32;
     static final long TELL = 5L << 32;
+    static final long END = 6L << 32;
 
     /// Whether a completion of this number is a frame that has arrived.
     static boolean isFrame(long number) {

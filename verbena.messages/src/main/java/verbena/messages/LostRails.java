@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.VerbsException;
 
 /// What happens when a rail is lost: with one peer, or with all when a device fails or is given back.
 final class LostRails {
@@ -36,6 +37,30 @@ final class LostRails {
         } finally {
             traffic.lock.unlock();
         }
+    }
+
+    /// A connection has ended. Frames of it may have arrived that no thread has read; so the end comes by the same
+    /// queue, behind them.
+    void end(Way way) {
+        RemoteWorker remote = way.remote;
+        traffic.lock.lock();
+        try {
+            if (!remote.peer().isLost() && way.isUsable()) {
+                way.postEnd();
+                return;
+            }
+        } catch (VerbsException e) {
+            loseWay(way, "device " + way.rail.index + " of the worker has failed: " + e.getMessage());
+        } finally {
+            traffic.lock.unlock();
+        }
+        remote.releaseIfLost();
+    }
+
+    /// All that has arrived by a connection is handled, and no more will come. Under the lock of the traffic.
+    void ended(Way way) {
+        loseWay(way, "the peer has left, or is gone");
+        Thread.startVirtualThread(way.remote::releaseIfLost); // it waits for the device
     }
 
     private void drop(Way way, String why) {

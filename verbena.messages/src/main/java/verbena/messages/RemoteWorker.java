@@ -459,7 +459,7 @@ public final class RemoteWorker implements AutoCloseable {
         release();
     }
 
-    /// By a thread that watches a connection.
+    /// After one of its connections has ended.
     void releaseIfLost() {
         if (isLost()) {
             release();

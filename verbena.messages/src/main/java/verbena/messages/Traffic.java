@@ -58,7 +58,8 @@ final class Traffic {
         this.slots = new Slots(options, Rail.SPARE);
         this.departures = new Departures(this, slots);
         int count = devices.size();
-        int requests = Departures.SENDS + Transfers.REQUESTS + Operations.UNDER_WAY + (count > 1 ? count + 1 : 0);
+        int told = count > 1 ? count + 1 : 0; // of lost rails, and of the token
+        int requests = Departures.SENDS + Transfers.REQUESTS + Operations.UNDER_WAY + told + 1; // and of the end
         boolean done = false;
         try {
             for (Context each : devices) {
@@ -340,7 +341,9 @@ final class Traffic {
                 remote.isTouched = true;
                 touched.add(remote);
             }
-            if (!wc.ok()) {
+            if (number == Departures.END) {
+                lostRails.ended(way);
+            } else if (!wc.ok()) {
                 lostRails.loseWay(way, wc.cause() + " (" + wc.status() + ")");
             }
         }

@@ -19,7 +19,8 @@ final class Way {
     final Rail rail;
     final Connection connection;
     private final Traffic traffic;
-    private final Thread watcher;
+    /// Ends when the connection does.
+    final Thread watcher;
     /// For frames that tell of rails; null when there is only one.
     private final @Nullable MemoryRegion told;
 
@@ -53,8 +54,7 @@ final class Way {
         } catch (InvalidStateException e) {
             // closed
         }
-        traffic.lostRails.loseWay(this, "the peer has left, or is gone");
-        remote.releaseIfLost();
+        traffic.lostRails.end(this);
     }
 
     int number() {
@@ -101,6 +101,13 @@ final class Way {
             int bytes = token == null ? remote.rails().tell(out) : Rails.writeToken(out, token);
             requests().send(Departures.TELL).sge(memory, at, bytes).signaled();
         }
+    }
+
+    /// Posts a last request, after the connection has ended. It completes flushed (IBTA chapter 10.3.1, the Error
+    /// state), behind all that has arrived.
+    void postEnd() {
+        requests().send(Departures.END).signaled();
+        submit();
     }
 
     void disconnect() {

@@ -266,6 +266,29 @@ class WorkerTest {
         }
     }
 
+    /// A handler keeps the reader until the end of the connection is known. What came before is still to be read then.
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void lastWordsArriveBeforeTheEnd(String device) throws Exception {
+        try (var pair = TwoWorkers.of(device)) {
+            var isHandling = new CountDownLatch(1);
+            pair.server().onActive(1, _ -> {
+                isHandling.countDown();
+                Readers.join(pair.toClient().way(0).watcher);
+            });
+            pair.toServer().sendActive(1, memory(0), memory(0)).await();
+            isHandling.await();
+            pair.toServer().send(7, "last words").await();
+            pair.toServer().close();
+            Pending<Received> last = pair.server().receive(7, Worker.EXACT, memory(100));
+            assertThat(last.await(LONG)).isTrue();
+            assertThat(pair.toClient().receive(8, Worker.EXACT, memory(1)).toFuture())
+                    .failsWithin(LONG)
+                    .withThrowableThat()
+                    .withMessageContaining("the peer has left");
+        }
+    }
+
     // ---- calls
 
     @ParameterizedTest
