@@ -21,9 +21,10 @@ import verbena.verbs.XrcDomain;
 /// No operation between two devices of one process allocates an object, in any of its threads.
 class AllocationTest {
     private static final int BATCH = 8;
-    private static final int ROUNDS = 200;
+    /// So few that an attempt ends between two looks of another thread, on a busy machine too.
+    private static final int ROUNDS = 20;
     /// The compiler needs some attempts, and after its work the other threads of a test run must be idle.
-    private static final int ATTEMPTS_MAX = 300;
+    private static final int ATTEMPTS_MAX = 3000;
 
     private static final class End implements AutoCloseable {
         final Context context;
