@@ -16,7 +16,15 @@ final class Threads {
 
     /// At start-up, while all signals are blocked.
     static void begin() {
-        make(() -> 0);
+        boolean _ = make(Threads::linkInterrupted);
+    }
+
+    /// Has the JVM look up now what it calls when a thread of ours is interrupted. Later the program may hold
+    /// the loader's lock when it closes what that thread works for: in a destructor, during `dlclose(3)`. The
+    /// thread would wait for that lock within the JVM, and no garbage could be collected meanwhile.
+    private static boolean linkInterrupted() {
+        Thread.currentThread().interrupt();
+        return Thread.interrupted();
     }
 
     /// What makes threads: opening a device.
