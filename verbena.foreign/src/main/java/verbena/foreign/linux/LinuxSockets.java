@@ -61,37 +61,47 @@ public final class LinuxSockets {
 
     // Those of the packet path keep the segments alive that they are passed. Each is linked when it is first needed.
     // That takes 5 to 10 ms in a cold virtual machine, and a program that only asks for devices needs none of them.
+    // Their addresses are looked up before: a program may hold the loader's lock later, in what dlclose(3) runs.
+    private static final MemorySegment SENDMMSG = symbol("sendmmsg");
+    private static final MemorySegment RECVMSG = symbol("recvmsg");
+    private static final MemorySegment RECVMMSG = symbol("recvmmsg");
+    private static final MemorySegment PPOLL = symbol("ppoll");
+    private static final MemorySegment EPOLL_WAIT = symbol("epoll_wait");
+    private static final MemorySegment SENDMSG = symbol("sendmsg");
+    private static final MemorySegment READV = symbol("readv");
 
     private static final FunctionDescriptor SENDMSG_SHAPE =
             FunctionDescriptor.of(JAVA_LONG, JAVA_INT, POINTER, JAVA_INT, POINTER, POINTER, POINTER);
 
     private static final class OfDatagrams {
-        static final MethodHandle SENDMMSG = linked("sendmmsg", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
-        static final MethodHandle RECVMSG = linked("recvmsg", JAVA_LONG, JAVA_INT, POINTER, JAVA_INT);
+        static final MethodHandle SENDMMSG =
+                linked(LinuxSockets.SENDMMSG, JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
+        static final MethodHandle RECVMSG = linked(LinuxSockets.RECVMSG, JAVA_LONG, JAVA_INT, POINTER, JAVA_INT);
         static final MethodHandle RECVMMSG =
-                linked("recvmmsg", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT, POINTER);
+                linked(LinuxSockets.RECVMMSG, JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT, POINTER);
     }
 
     private static final class OfSleep {
-        static final MethodHandle PPOLL = linked("ppoll", JAVA_INT, POINTER, JAVA_LONG, POINTER, POINTER);
+        static final MethodHandle PPOLL = linked(LinuxSockets.PPOLL, JAVA_INT, POINTER, JAVA_LONG, POINTER, POINTER);
     }
 
     private static final class OfEvents {
-        static final MethodHandle EPOLL_WAIT = linked("epoll_wait", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
+        static final MethodHandle EPOLL_WAIT =
+                linked(LinuxSockets.EPOLL_WAIT, JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
     }
 
     private static final class OfMessages {
         // With three more arguments than the function has, which the calling conventions of x86-64 and aarch64 pass
         // in registers that it does not look at: a segment that is passed stays alive until the call returns, and those
         // that an iovec names are not.
-        static final MethodHandle SENDMSG = LINKER.downcallHandle(symbol("sendmsg"), SENDMSG_SHAPE);
+        static final MethodHandle SENDMSG = LINKER.downcallHandle(LinuxSockets.SENDMSG, SENDMSG_SHAPE);
     }
 
     /// What streams need as well. READV has one more argument, as SENDMSG has.
     private static final class OfStreams {
-        static final MethodHandle READV = linked("readv", JAVA_LONG, JAVA_INT, POINTER, JAVA_INT, POINTER);
+        static final MethodHandle READV = linked(LinuxSockets.READV, JAVA_LONG, JAVA_INT, POINTER, JAVA_INT, POINTER);
         static final MethodHandle SENDMSG_ERRNO =
-                LINKER.downcallHandle(symbol("sendmsg"), SENDMSG_SHAPE, Linker.Option.captureCallState("errno"));
+                LINKER.downcallHandle(LinuxSockets.SENDMSG, SENDMSG_SHAPE, Linker.Option.captureCallState("errno"));
     }
 
     private final MemorySegment state;
@@ -110,8 +120,8 @@ public final class LinuxSockets {
         return LINKER.defaultLookup().findOrThrow(name);
     }
 
-    private static MethodHandle linked(String name, ValueLayout result, ValueLayout... arguments) {
-        return LINKER.downcallHandle(symbol(name), FunctionDescriptor.of(result, arguments));
+    private static MethodHandle linked(MemorySegment address, ValueLayout result, ValueLayout... arguments) {
+        return LINKER.downcallHandle(address, FunctionDescriptor.of(result, arguments));
     }
 
     /// A non-blocking UDP socket.
