@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.wire.Frame;
 
 /// The rings that lead from a [ShmLink] to its neighbours and to itself. What is added to them, a frame or a
-/// [DirectMessage], is seen by its reader after [#show()].
+/// [verbena.wire.DirectMessage], is seen by its reader after [#show()].
 ///
 /// For the owner of the engine.
 public final class OutgoingRings {

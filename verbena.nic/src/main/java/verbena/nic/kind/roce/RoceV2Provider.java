@@ -17,7 +17,7 @@ import verbena.verbs.GidType;
 /// | `queue` | behind `link=xdp`: the queue of the interface, from 0 (default) |
 /// | `vlan` | with `raw` and `xdp`: the VLAN of all frames, 1 to 4094, or 0 for a tag with a priority only |
 /// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
-/// | `congestion` | `window` (default), `dcqcn` or `swift`, with parameters, see [CongestionRule#parse] |
+/// | `congestion` | `window` (default), `dcqcn` or `swift`, with parameters, see `CongestionRule` |
 /// | `ecn` | `on`: switches may mark packets, and marks are answered; `off` is the default, but not with `dcqcn` |
 /// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, see [verbena.nic.link.Faults] |
 public final class RoceV2Provider extends HostProvider {
