@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
@@ -166,14 +167,23 @@ sealed interface Carrier {
     }
 
     /// By TCP, through the JDK's own channel.
-    record ByTcp(SocketChannel channel) implements Carrier {
-        private static long in(long bytes) {
-            NioCounters.TCP_IN.add(Math.max(0, bytes));
-            return bytes;
+    ///
+    /// Its descriptor may be non-blocking though the channel blocks: the JDK leaves it so after a call of a virtual
+    /// thread, and then a write takes what there is room for. A write here goes on until all is written.
+    final class ByTcp implements Carrier {
+        /// The JDK copies a buffer of the heap for each system call, the bytes too that the call does not take.
+        private static final int PIECE = 1 << 18;
+
+        private final SocketChannel channel;
+        /// Held by a thread that writes: it may need several calls of the channel.
+        private final ReentrantLock writing = new ReentrantLock();
+
+        ByTcp(SocketChannel channel) {
+            this.channel = channel;
         }
 
-        private static long out(long bytes) {
-            NioCounters.TCP_OUT.add(Math.max(0, bytes));
+        private static long in(long bytes) {
+            NioCounters.TCP_IN.add(Math.max(0, bytes));
             return bytes;
         }
 
@@ -187,14 +197,66 @@ sealed interface Carrier {
             return in(channel.read(into, offset, length));
         }
 
+        private static long out(long bytes) {
+            NioCounters.TCP_OUT.add(bytes);
+            return bytes;
+        }
+
         @Override
         public int write(ByteBuffer from) throws IOException {
-            return (int) out(channel.write(from));
+            writing.lock();
+            try {
+                if (!channel.isBlocking()) {
+                    return (int) out(channel.write(from));
+                }
+                int done = 0;
+                do {
+                    done += writePiece(from);
+                } while (from.hasRemaining());
+                return done;
+            } finally {
+                writing.unlock();
+            }
+        }
+
+        private int writePiece(ByteBuffer from) throws IOException {
+            int limit = from.limit();
+            try {
+                return (int) out(channel.write(from.limit(Math.min(limit, from.position() + PIECE))));
+            } finally {
+                from.limit(limit);
+            }
         }
 
         @Override
         public long write(ByteBuffer[] from, int offset, int length) throws IOException {
-            return out(channel.write(from, offset, length));
+            writing.lock();
+            try {
+                if (!channel.isBlocking()) {
+                    return out(channel.write(from, offset, length));
+                }
+                long done = 0;
+                int next = offset;
+                int end = offset + length;
+                do {
+                    done += writePiece(from, next, end - next);
+                    while (next < end && !from[next].hasRemaining()) {
+                        next++;
+                    }
+                } while (next < end);
+                return done;
+            } finally {
+                writing.unlock();
+            }
+        }
+
+        /// Writes from the first of the buffers, and from as many more as make up a piece.
+        private long writePiece(ByteBuffer[] from, int offset, int length) throws IOException {
+            int count = 0;
+            for (long bytes = 0; count < length && bytes < PIECE; count++) {
+                bytes += from[offset + count].remaining();
+            }
+            return count == 1 ? writePiece(from[offset]) : out(channel.write(from, offset, count));
         }
 
         /// Reads through the socket, whose time limit holds.
@@ -215,7 +277,12 @@ sealed interface Carrier {
 
         @Override
         public void configureBlocking(boolean block) throws IOException {
-            SelectableChannel _ = channel.configureBlocking(block);
+            writing.lock();
+            try {
+                SelectableChannel _ = channel.configureBlocking(block);
+            } finally {
+                writing.unlock();
+            }
         }
 
         @Override

@@ -28,7 +28,7 @@ class ManyConnectionsTest {
     private static final int BUFFER_BYTES = 4_096;
 
     @ParameterizedTest
-    @MethodSource("verbena.nio.Providers#both")
+    @MethodSource("verbena.nio.Providers#all")
     void aThousandConnectionsOfOneSelectorAreAnswered(SelectorProvider provider) throws Exception {
         try (Selector selector = provider.openSelector();
                 ServerSocketChannel listener = provider.openServerSocketChannel()) {

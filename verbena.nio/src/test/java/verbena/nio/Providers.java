@@ -3,26 +3,81 @@ package verbena.nio;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
 import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Named;
 
-/// The providers that the contract of `java.nio.channels` is tried with: the JDK's own is the reference.
+/// The providers that the contract of `java.nio.channels` is tried with: the JDK's own is the reference. Where one end
+/// is ours and the other the JDK's, ours falls back to TCP.
 final class Providers {
     static final Duration LIMIT = Duration.ofSeconds(60);
 
     private Providers() {}
 
-    static Stream<Named<SelectorProvider>> both() {
+    static Stream<Named<SelectorProvider>> all() {
+        return Stream.concat(
+                withOwnClients(),
+                Stream.of(Named.of("TCP, our listener", new Mixed(Jdk.provider(), new RdmaSelectorProvider()))));
+    }
+
+    /// Those whose clients their selectors take without a difference.
+    static Stream<Named<SelectorProvider>> withOwnClients() {
         return Stream.of(
-                Named.of("JDK", Jdk.provider()), Named.of("RDMA", (SelectorProvider) new RdmaSelectorProvider()));
+                Named.of("JDK", Jdk.provider()),
+                Named.of("RDMA", new RdmaSelectorProvider()),
+                Named.of("TCP, our client", new Mixed(new RdmaSelectorProvider(), Jdk.provider())));
+    }
+
+    /// Clients of one provider and listeners of another, which meet by TCP. The selectors are ours.
+    private static final class Mixed extends SelectorProvider {
+        private final SelectorProvider clients;
+        private final SelectorProvider listeners;
+
+        Mixed(SelectorProvider clients, SelectorProvider listeners) {
+            this.clients = clients;
+            this.listeners = listeners;
+        }
+
+        @Override
+        public SocketChannel openSocketChannel() throws IOException {
+            return clients.openSocketChannel();
+        }
+
+        @Override
+        public ServerSocketChannel openServerSocketChannel() throws IOException {
+            return listeners.openServerSocketChannel();
+        }
+
+        @Override
+        public AbstractSelector openSelector() throws IOException {
+            return new RdmaSelectorProvider().openSelector();
+        }
+
+        @Override
+        public DatagramChannel openDatagramChannel() throws IOException {
+            return new RdmaSelectorProvider().openDatagramChannel();
+        }
+
+        @Override
+        public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
+            return new RdmaSelectorProvider().openDatagramChannel(family);
+        }
+
+        @Override
+        public Pipe openPipe() throws IOException {
+            return new RdmaSelectorProvider().openPipe();
+        }
     }
 
     static InetSocketAddress anyPort() {

@@ -32,10 +32,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 @SuppressWarnings("try") // closing is what some tests are about
 class SelectorContractTest {
-    private static final String BOTH = "verbena.nio.Providers#both";
+    private static final String OWN = "verbena.nio.Providers#withOwnClients";
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void aConnectionIsMadeAcceptedReadAndWrittenWithoutBlocking(SelectorProvider provider) throws IOException {
         try (Selector selector = provider.openSelector();
                 ServerSocketChannel listener =
@@ -75,7 +75,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void aRefusedConnectionIsConnectableAndFinishingItTells(SelectorProvider provider) throws IOException {
         InetSocketAddress nowhere;
         try (ServerSocketChannel gone = provider.openServerSocketChannel().bind(Providers.anyPort())) {
@@ -98,7 +98,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void wakeupBeforeAndDuringASelection(SelectorProvider provider) throws Exception {
         try (Selector selector = provider.openSelector()) {
             selector.wakeup().wakeup();
@@ -120,7 +120,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void anInterruptionEndsASelectionAndStays(SelectorProvider provider) throws Exception {
         try (Selector selector = provider.openSelector()) {
             var selecting = new FutureTask<>(() -> {
@@ -135,7 +135,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void closingTheSelectorEndsASelectionAndAllKeys(SelectorProvider provider) throws Exception {
         try (var pair = Providers.Pair.of(provider)) {
             Selector selector = provider.openSelector();
@@ -160,7 +160,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void aCancelledKeyGoesWithTheNextSelectionAndTheChannelMayComeBack(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider);
                 Selector selector = provider.openSelector()) {
@@ -194,7 +194,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void closingAChannelCancelsItsKeys(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider);
                 Selector selector = provider.openSelector()) {
@@ -209,7 +209,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void theSelectedSetGrowsBySelectionOnlyAndCountsWhatIsNew(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider);
                 Selector selector = provider.openSelector()) {
@@ -232,7 +232,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void anActionGetsTheKeysThatAreReady(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider);
                 Selector selector = provider.openSelector()) {
@@ -248,7 +248,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void interestChangedByAnotherThreadHoldsFromTheNextSelectionOn(SelectorProvider provider) throws Exception {
         try (var pair = Providers.Pair.of(provider);
                 Selector selector = provider.openSelector()) {
@@ -265,7 +265,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void aSlowReaderMakesWritesReturnZeroAndWritableComesLater(SelectorProvider provider) throws Exception {
         try (var pair = Providers.Pair.of(provider);
                 Selector selector = provider.openSelector()) {
@@ -288,7 +288,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void pipesDatagramsAndSocketsAreSelectedTogether(SelectorProvider provider) throws Exception {
         try (Selector selector = provider.openSelector();
                 var pair = Providers.Pair.of(provider);
@@ -324,7 +324,7 @@ class SelectorContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(OWN)
     void sixtyFourConnectionsInOneSelectorEcho(SelectorProvider provider) throws Exception {
         int peers = 64;
         int bytes = 20_000;

@@ -25,6 +25,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -39,10 +42,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 @SuppressWarnings("try") // closing is what some tests are about
 class SocketChannelContractTest {
-    private static final String BOTH = "verbena.nio.Providers#both";
+    private static final String ALL = "verbena.nio.Providers#all";
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void bytesGoBothWays(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider)) {
             pair.client().write(ByteBuffer.wrap("ask".getBytes(StandardCharsets.UTF_8)));
@@ -55,7 +58,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void bothEndsKnowBothAddresses(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider)) {
             assertThat(pair.client().getRemoteAddress())
@@ -69,7 +72,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void tenMegabytesArriveWholeBothWaysAtOnce(SelectorProvider provider) throws Exception {
         int bytes = 10 << 20;
         try (var pair = Providers.Pair.of(provider)) {
@@ -93,8 +96,60 @@ class SocketChannelContractTest {
         }
     }
 
+    /// Much more than a socket or a ring takes, while the reader has not begun.
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
+    void aBlockingWriteHandsOverAllOfIt(SelectorProvider provider) throws Exception {
+        int bytes = 20_000_000;
+        ByteBuffer all = Providers.pattern(bytes, 3);
+        try (var pair = Providers.Pair.of(provider)) {
+            var writing = new FutureTask<>(() -> pair.client().write(all.duplicate()));
+            var answering = new FutureTask<>(() -> pair.server().write(inPieces(all)));
+            awaitSleep(Thread.ofPlatform().start(writing));
+            awaitSleep(Thread.ofPlatform().start(answering));
+            assertThat(Providers.readFully(pair.server(), bytes).equals(all)).isTrue();
+            assertThat(writing.get()).isEqualTo(bytes);
+            assertThat(Providers.readFully(pair.client(), bytes).equals(all)).isTrue();
+            assertThat(answering.get()).isEqualTo(bytes);
+        }
+    }
+
+    /// Short ones, long ones and empty ones.
+    private static ByteBuffer[] inPieces(ByteBuffer all) {
+        List<ByteBuffer> pieces = new ArrayList<>();
+        for (int at = 0, i = 0; at < all.limit(); i++) {
+            int length = Math.min(all.limit() - at, i == 4 ? 1 << 20 : i % 900 * 100);
+            pieces.add(all.slice(at, length));
+            at += length;
+        }
+        return pieces.toArray(ByteBuffer[]::new);
+    }
+
+    @ParameterizedTest
+    @MethodSource(ALL)
+    void theBytesOfAWriteStayTogether(SelectorProvider provider) throws Exception {
+        int bytes = 8_000_000;
+        try (var pair = Providers.Pair.of(provider)) {
+            var first = new FutureTask<>(() -> pair.client().write(filled(bytes, 1)));
+            var second = new FutureTask<>(() -> pair.client().write(new ByteBuffer[] {filled(bytes, 2)}));
+            Thread.ofPlatform().start(first);
+            Thread.ofPlatform().start(second);
+            ByteBuffer half = Providers.readFully(pair.server(), bytes);
+            assertThat(half.equals(filled(bytes, half.get(0)))).isTrue();
+            ByteBuffer rest = Providers.readFully(pair.server(), bytes);
+            assertThat(rest.equals(filled(bytes, 3 - half.get(0)))).isTrue();
+            assertThat(first.get() + second.get()).isEqualTo(2L * bytes);
+        }
+    }
+
+    private static ByteBuffer filled(int bytes, int value) {
+        var made = new byte[bytes];
+        Arrays.fill(made, (byte) value);
+        return ByteBuffer.wrap(made);
+    }
+
+    @ParameterizedTest
+    @MethodSource(ALL)
     void gatheredBytesAreScattered(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider)) {
             ByteBuffer[] from = {Providers.pattern(10, 1), Providers.pattern(0, 1), Providers.pattern(700, 2)};
@@ -115,7 +170,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void afterShutdownOfOutputThePeerReadsTheEndAndMayStillWrite(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider)) {
             pair.client().write(Providers.pattern(1_000, 1));
@@ -133,7 +188,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void afterShutdownOfInputAReadFindsTheEnd(SelectorProvider provider) throws Exception {
         try (var pair = Providers.Pair.of(provider)) {
             var reading = new FutureTask<>(() -> pair.client().read(ByteBuffer.allocate(1)));
@@ -148,7 +203,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void thePeersCloseIsTheEnd(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider)) {
             pair.client().write(Providers.pattern(20_000, 3));
@@ -159,7 +214,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void aReaderEndsWhenAnotherThreadCloses(SelectorProvider provider) throws Exception {
         try (var pair = Providers.Pair.of(provider)) {
             var reading = new FutureTask<>(() -> pair.client().read(ByteBuffer.allocate(1)));
@@ -172,7 +227,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void anInterruptedReaderClosesTheChannel(SelectorProvider provider) throws Exception {
         try (var pair = Providers.Pair.of(provider)) {
             var status = new CompletableFuture<Boolean>();
@@ -194,7 +249,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void aBlockedAcceptEndsWhenAnotherThreadClosesOrInterrupts(SelectorProvider provider) throws Exception {
         for (boolean interrupts : new boolean[] {false, true}) {
             try (ServerSocketChannel listener =
@@ -216,7 +271,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void nothingToReadIsZeroInNonBlockingMode(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider)) {
             pair.client().configureBlocking(false);
@@ -227,7 +282,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void aSlowReaderFillsTheWayAndNothingIsLost(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider)) {
             pair.client().configureBlocking(false);
@@ -245,7 +300,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void stateIsCheckedAsTheJavadocHasIt(SelectorProvider provider) throws IOException {
         try (SocketChannel channel = provider.openSocketChannel()) {
             assertThat(channel.getRemoteAddress()).isNull();
@@ -284,7 +339,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void whereNoProgramListensTheConnectionIsRefusedAndTheChannelClosed(SelectorProvider provider) throws IOException {
         InetSocketAddress nowhere;
         try (ServerSocketChannel gone = provider.openServerSocketChannel().bind(Providers.anyPort())) {
@@ -297,7 +352,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void optionsHoldBeforeAndAfterConnecting(SelectorProvider provider) throws IOException {
         try (ServerSocketChannel listener = provider.openServerSocketChannel().bind(Providers.anyPort());
                 SocketChannel channel = provider.openSocketChannel()) {
@@ -322,7 +377,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void aFileIsTransferredIntoAChannelAndOut(SelectorProvider provider, @TempDir Path folder) throws Exception {
         int bytes = 1 << 20;
         Path from = folder.resolve("from");
@@ -349,7 +404,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void theAdaptorHasStreamsAndATimeLimit(SelectorProvider provider) throws Exception {
         try (ServerSocketChannel listener = provider.openServerSocketChannel();
                 SocketChannel client = provider.openSocketChannel()) {
@@ -379,7 +434,7 @@ class SocketChannelContractTest {
     }
 
     @ParameterizedTest
-    @MethodSource(BOTH)
+    @MethodSource(ALL)
     void manyThreadsAcceptAndConnect(SelectorProvider provider) throws Exception {
         int peers = 16;
         try (ServerSocketChannel listener = provider.openServerSocketChannel().bind(Providers.anyPort())) {
