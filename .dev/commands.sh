@@ -52,6 +52,32 @@ developer_docs() {
   echo "$home/target/site/apidocs/index.html"
 }
 
+# All published modules into the local Maven repository, without their tests.
+developer_install() {
+  local options=() repository="the local Maven repository" here=$SECONDS
+  need_maven
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --spark) options+=(-Pspark -Dspark.test.skip=true) ;;
+      --repository)
+        [ -n "${2:-}" ] || fail "install: --repository needs a folder"
+        repository=$(realpath -m "$2")
+        options+=("-Dmaven.repo.local=$repository")
+        shift
+        ;;
+      *) fail "install: unknown option $1; see verbena install --help" ;;
+    esac
+    shift
+  done
+  mkdir -p "$state"
+  echo "verbena: installing version $version into $repository: a minute or two; the log is in .verbena/install.log" >&2
+  maven_by_room install -Prelease "${options[@]}" -Dmaven.test.skip -Dmaven.javadoc.skip -Dcyclonedx.skip \
+    -pl '!bench,!fuzz,!jcstress,!verbena.lab,!engines' install >&2 \
+    || fail "the installation failed; all of it is in .verbena/install.log"
+  echo "verbena: installed in $((SECONDS - here)) s; a program's pom.xml says:" >&2
+  sed -n '/^<dependencyManagement>$/,/^```$/p' "$home/docs/start.md" | sed '/^```$/,$d'
+}
+
 developer_dist() {
   . "$home/dist/make.sh"
   make_dist "$@"
@@ -78,17 +104,22 @@ developer_test() {
 }
 
 run_tests() {
-  local deep=() status=0 started
+  local deep=() status=0 started length="some twelve minutes on two cores"
   need_maven
   if [ "${1:-}" = --deep ]; then
     deep=(-Dverbena.deep=true)
+    length="hours"
     shift
   fi
   mkdir -p "$state"
   started=$state/tests-started
   touch "$started"
-  maven -B "${deep[@]}" verify "$@" || status=$?
+  echo "verbena: all tests of all rooms: $length, and a minute more where all has to be compiled; the log is in .verbena/test.log" >&2
+  trap 'status=130' INT # Maven ends by it too
+  maven_by_room test "${deep[@]}" --fail-at-end verify "$@" || status=$((status == 130 ? 130 : $?))
+  trap - INT
   echo
+  [ $status != 130 ] || echo "interrupted: of the tests that had run until then,"
   # The closing line: all Surefire reports that this run wrote.
   find "$home" -path '*/target/surefire-reports/TEST-*.xml' -newer "$started" -exec sed -n '/<testsuite /p' {} + \
     | awk '
@@ -96,6 +127,39 @@ run_tests() {
         { t += number("tests"); f += number("failures") + number("errors"); s += number("skipped") }
         END { printf "%d passed, %d failed, %d skipped\n", t - f - s, f, s }'
   return $status
+}
+
+# Maven's log goes into .verbena/NAME.log. What is shown is a line for each room, with its tests and its time, and the errors.
+maven_by_room() { # NAME MAVEN-ARGUMENT ...
+  local log=$state/$1.log
+  mkdir -p "$state"
+  maven -B "${@:2}" 2>&1 | (trap '' INT && show_rooms "$log") # which ends with Maven
+  return "${PIPESTATUS[0]}"
+}
+
+show_rooms() { # LOG
+  local line room="" tests="" began=$SECONDS
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >&3
+    case $line in
+      "[INFO] Building "*"["*/*"]" | "[INFO] Reactor Summary"*)
+        [ -z "$room" ] || printf '%s%5d s\n' "$tests" $((SECONDS - began))
+        room="" tests="" began=$SECONDS
+        if [[ $line =~ Building\ (.*)\ [0-9][^\ ]*\ +(\[[0-9]+/[0-9]+\])$ ]]; then
+          room=${BASH_REMATCH[1]}
+          printf '%8s  %-20s' "${BASH_REMATCH[2]}" "$room"
+        fi
+        ;;
+      *"Time elapsed"*) ;; # of a class
+      "["*"] Tests run: "*) tests=$(printf '%-56s' "${line#*] }") ;;
+      "[ERROR] "*[!\ ]*)
+        case $line in
+          *"Re-run Maven"* | *"full stack trace"* | *"For more information"* | *"[Help "[0-9]"] "*) ;;
+          *) printf '\n%s' "$line" ;;
+        esac
+        ;;
+    esac
+  done 3> "$1"
 }
 
 run_program() {
