@@ -65,6 +65,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
 
     static SoftQueuePair create(QueuePairParts parts) {
         Engine engine = parts.home();
+        engine.claim("createQueuePair");
         var made = new SoftQueuePair[1];
         int qpn = engine.add(number -> {
             made[0] = new SoftQueuePair(number, engine, parts);

@@ -12,11 +12,13 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
+import verbena.nic.link.LinkException;
 import verbena.transport.Counters;
 import verbena.transport.PacketFate;
 import verbena.transport.congestion.PeerWindows;
 import verbena.transport.memory.KeyTable;
 import verbena.transport.queue.SpareFrames;
+import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 
 /// Owns the state of all queue pairs of a device and drives them. It brings packets from the link to their queue
@@ -357,6 +359,17 @@ public final class Engine implements AutoCloseable {
     }
 
     // ---- queue pairs
+
+    /// Claims what only one device at a time can use ([Link#claim()]). Any thread.
+    ///
+    /// @throws DeviceException when another device has it
+    public void claim(String verb) {
+        try {
+            link().claim();
+        } catch (LinkException e) {
+            throw new DeviceException(verb + ": " + e.getMessage(), e);
+        }
+    }
 
     /// How many queue pairs there are. Any thread.
     public int size() {

@@ -15,7 +15,8 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.roce.RoceV2;
 
-/// What keeps an [EthernetLink] alone: the packets that a wire brings are not divided between processes.
+/// What keeps an [EthernetLink] alone while it is in use: the packets that a wire brings are not divided between
+/// processes. Any thread.
 ///
 /// On RoCE v1 it is a name for each interface, which the kernel removes when the process ends. On RoCE v2 it is
 /// UDP port 4791 of each address, at sockets that receive nothing. Without these sockets the kernel would answer
@@ -23,43 +24,54 @@ import verbena.wire.roce.RoceV2;
 final class EthernetClaim implements AutoCloseable {
     private record Port(int fd, GidEntry at) {}
 
-    private final LinuxSockets linux;
+    private final Arena arena = Arena.ofShared();
+    /// Errors come back through memory that is one thread's: under this object's lock.
+    private final LinuxSockets linux = new LinuxSockets(arena);
+    private final boolean isRoceV1;
+    private final List<GidEntry> gids;
     private final List<Port> ports = new ArrayList<>();
     private int name = -1;
+    private boolean isTaken;
+    private boolean isClosed;
 
-    private EthernetClaim(LinuxSockets linux) {
-        this.linux = linux;
+    /// A claim that is not made yet.
+    EthernetClaim(boolean isRoceV1, List<GidEntry> gids) {
+        this.isRoceV1 = isRoceV1;
+        this.gids = gids;
     }
 
+    /// Makes the claim; true when it was not made before. Does nothing after [#close()].
+    ///
     /// @throws LinkException when another has it
-    static EthernetClaim of(LinuxSockets linux, boolean isRoceV1, List<GidEntry> gids) {
-        var claim = new EthernetClaim(linux);
-        boolean isComplete = false;
+    synchronized boolean take() {
+        if (isTaken || isClosed) {
+            return false;
+        }
         try {
             if (isRoceV1) {
-                claim.takeName(gids.getFirst());
+                takeName(gids.getFirst());
             } else {
-                gids.forEach(claim::takePort);
+                gids.forEach(this::takePort);
             }
-            isComplete = true;
+            isTaken = true;
         } finally {
-            if (!isComplete) {
-                claim.close();
+            if (!isTaken) {
+                giveBack();
             }
         }
-        return claim;
+        return true;
     }
 
     private void takeName(GidEntry at) {
         name = linux.localSocket();
         int result = name < 0 ? name : linux.bind(name, PeerSockets.address("verbena/rocev1/" + at.interfaceIndex()));
         if (result < 0) {
-            boolean isTaken = result == -LinuxAbi.EADDRINUSE;
+            boolean isInUse = result == -LinuxAbi.EADDRINUSE;
             throw new LinkException(
-                    isTaken ? LinkException.Kind.PORT_IN_USE : LinkException.Kind.FAILED,
-                    isTaken
+                    isInUse ? LinkException.Kind.PORT_IN_USE : LinkException.Kind.FAILED,
+                    isInUse
                             ? "RoCE v1 on " + at.networkInterface()
-                                    + " is in use: one device at a time has an interface."
+                                    + " is in use: one device at a time has queue pairs at an interface."
                             : "RoCE v1 on " + at.networkInterface() + ": " + LinuxSockets.message(-result));
         }
     }
@@ -97,7 +109,7 @@ final class EthernetClaim implements AutoCloseable {
     /// Tells the network that this host is a member of a group, where that is the business of IP.
     ///
     /// @throws LinkException when the system does not permit it
-    void join(Gid group) {
+    synchronized void join(Gid group) {
         Port port = portFor(group);
         if (port == null) {
             return;
@@ -110,7 +122,7 @@ final class EthernetClaim implements AutoCloseable {
     }
 
     /// Ends that.
-    void leave(Gid group) {
+    synchronized void leave(Gid group) {
         Port port = portFor(group);
         if (port != null) {
             int _ = membership(port, group, LinuxAbi.MCAST_LEAVE_GROUP);
@@ -135,7 +147,15 @@ final class EthernetClaim implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
+        if (!isClosed) {
+            isClosed = true;
+            giveBack();
+            arena.close();
+        }
+    }
+
+    private void giveBack() {
         ports.forEach(port -> LinuxSockets.close(port.fd));
         ports.clear();
         if (name >= 0) {

@@ -106,7 +106,8 @@ public final class EthernetLink extends PolledLink {
     ///
     /// @param gids its addresses, of one type
     /// @param vlan as in [Station]
-    /// @throws LinkException when the system does not permit it, or another link has the interface or an address
+    /// @throws LinkException when the system does not permit it, or, by AF_XDP, another link has the interface or an
+    ///     address; by a packet socket, [#claim()] says so
     public static EthernetLink open(HostInterface host, List<GidEntry> gids, int vlan, Way way) {
         var station = new Station(gids, host.mac(), host.mtu(), vlan);
         Wire wire = way.isXdp()
@@ -173,6 +174,11 @@ public final class EthernetLink extends PolledLink {
                 station.gids().stream().allMatch(entry -> entry.gid().isIpv4());
         int overhead = station.isRoceV1() ? Grh.BYTES : isOnlyIpv4 ? RoceV2.IPV4_OVERHEAD : RoceV2.IPV6_OVERHEAD;
         packetMax = Math.min(Frame.PACKET_MAX, station.mtu() - overhead) & ~3; // whole words (IBTA 9.2, PadCnt)
+    }
+
+    @Override
+    public void claim() {
+        wire.claim();
     }
 
     // ---- receiving

@@ -74,6 +74,11 @@ public abstract class ForwardingLink implements Link {
     }
 
     @Override
+    public void claim() {
+        link.claim();
+    }
+
+    @Override
     public boolean claimService(long serviceId, Gid local) {
         return link.claimService(serviceId, local);
     }

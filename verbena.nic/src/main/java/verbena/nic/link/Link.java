@@ -86,6 +86,13 @@ public interface Link extends Carrier {
     /// not a member. Called like [#join(Gid)].
     void leave(Gid group);
 
+    /// Claims what only one link at a time can use, before the first queue pair is there. Nothing arrives before
+    /// that, so any number of processes may have a device open. Does nothing when it was claimed already. Any
+    /// thread.
+    ///
+    /// @throws LinkException when another link has it
+    default void claim() {}
+
     /// Claims a service at an own address: from now on, the requests of connection management (REQ and SIDR_REQ) for
     /// it are for this link, whichever links receive at the address. They arrive as soon as the service is open.
     /// Called like [#join(Gid)].

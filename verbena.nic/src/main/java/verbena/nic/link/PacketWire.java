@@ -50,6 +50,7 @@ public final class PacketWire implements Wire {
     private final Arena arena = Arena.ofShared();
     private final LinuxSockets linux = new LinuxSockets(arena);
     private final HostInterface host;
+    private final boolean isRoceV1;
     private final int fd;
     private final PacketRing ring;
     private final PacketMembership membership;
@@ -77,7 +78,7 @@ public final class PacketWire implements Wire {
     /// Opens the wire of an interface, for a link with these addresses there.
     ///
     /// @param isRoceV1 whether frames of RoCE v1 arrive, else those of RoCE v2
-    /// @throws LinkException when the system does not permit it, or another link has the interface or an address
+    /// @throws LinkException when the system does not permit it
     static PacketWire open(HostInterface host, boolean isRoceV1, List<GidEntry> gids) {
         String why = UdpLinks.whyPortable();
         if (why != null) {
@@ -106,6 +107,8 @@ public final class PacketWire implements Wire {
 
     private PacketWire(HostInterface host, boolean isRoceV1, List<GidEntry> gids) {
         this.host = host;
+        this.isRoceV1 = isRoceV1;
+        claim = new EthernetClaim(isRoceV1, gids);
         fd = linux.packetSocket();
         membership = new PacketMembership(linux, fd, host.index());
         boolean isReady = false;
@@ -114,12 +117,11 @@ public final class PacketWire implements Wire {
                 throw refused(-fd);
             }
             ring = PacketRing.open(linux, fd, Math.min(host.mtu() + Ethernet.BYTES + 8, FRAME_MAX), RING_BYTES, arena);
-            require("SO_ATTACH_FILTER", setFilter(isRoceV1));
+            require("SO_ATTACH_FILTER", setFilter(linux, EthernetFilter.NOTHING)); // until the claim
             if (linux.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_SNDBUFFORCE, SEND_BUFFER_BYTES) < 0) {
                 int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_SNDBUF, SEND_BUFFER_BYTES);
             }
             require("bind to " + host.name(), bind());
-            claim = EthernetClaim.of(linux, isRoceV1, gids);
             isReady = true;
         } catch (PacketRing.NoRingException e) {
             throw new LinkException(
@@ -165,12 +167,20 @@ public final class PacketWire implements Wire {
         return linux.bind(fd, name);
     }
 
-    private int setFilter(boolean isRoceV1) {
-        return linux.setOption(
-                fd,
-                LinuxAbi.SOL_SOCKET,
-                LinuxAbi.SO_ATTACH_FILTER,
-                Steering.layOut(isRoceV1 ? EthernetFilter.ROCE_V1 : EthernetFilter.ROCE_V2, arena));
+    private int setFilter(LinuxSockets calling, List<Steering.Instruction> filter) {
+        return calling.setOption(
+                fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_ATTACH_FILTER, Steering.layOut(filter, arena));
+    }
+
+    @Override
+    public void claim() {
+        synchronized (statistics) {
+            if (claim.take()) {
+                require(
+                        "SO_ATTACH_FILTER",
+                        setFilter(counting, isRoceV1 ? EthernetFilter.ROCE_V1 : EthernetFilter.ROCE_V2));
+            }
+        }
     }
 
     // ---- arrivals
@@ -313,7 +323,6 @@ public final class PacketWire implements Wire {
 
     @Override
     public void close() {
-        claim.close();
         closeAll();
     }
 
@@ -321,6 +330,7 @@ public final class PacketWire implements Wire {
         synchronized (statistics) {
             if (isOpen) {
                 isOpen = false;
+                claim.close();
                 if (fd >= 0) {
                     LinuxSockets.close(fd);
                 }

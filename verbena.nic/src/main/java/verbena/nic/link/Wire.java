@@ -11,6 +11,9 @@ import verbena.wire.Frame;
 ///
 /// Threads as in [Link]: one moves frames, another may wait for [#descriptor()] meanwhile.
 public interface Wire extends AutoCloseable {
+    /// See [Link#claim()].
+    default void claim() {}
+
     // ---- arrivals
 
     /// Takes the next arrival, which the following methods describe; false when there is none. An arrival stays

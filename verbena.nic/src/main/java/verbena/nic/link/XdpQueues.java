@@ -32,16 +32,18 @@ final class XdpQueues {
         XdpProgram madeProgram = null;
         PacketMembership madeMembership = null;
         EthernetClaim madeClaim = null;
+        boolean isReady = false;
         try {
             madeProgram = new XdpProgram(host, isRoceV1, queue, count, inPieces, arena);
             for (GidEntry entry : gids) {
                 madeProgram.add(entry.gid());
             }
             madeMembership = new PacketMembership(linux, linux.packetSocket(), host.index());
-            madeClaim = EthernetClaim.of(linux, isRoceV1, gids);
+            madeClaim = new EthernetClaim(isRoceV1, gids);
+            isReady = madeClaim.take();
         } finally {
-            if (madeClaim == null) {
-                close(null, madeProgram, madeMembership);
+            if (!isReady) {
+                close(madeClaim, madeProgram, madeMembership);
                 arena.close();
             }
         }

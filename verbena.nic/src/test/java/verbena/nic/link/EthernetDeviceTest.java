@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import verbena.nic.SoftContext;
 import verbena.nic.kind.roce.RoceV1Provider;
 import verbena.nic.kind.roce.RoceV2Provider;
 import verbena.verbs.Access;
@@ -50,7 +51,7 @@ class EthernetDeviceTest {
         public static void main(String[] arguments) throws Exception {
             anInterfaceHasTheGidOfItsOwnBesideThoseOfIp();
             refusalsSayWhatToDo();
-            oneDeviceAtATimeHasAnInterfaceOrAnAddress();
+            manyDevicesAreOpenAtOneInterfaceAndOneHasQueuePairs();
             bytesGoOverTheCable();
             aPeerThatIsNotThereIsAskedForAndGivenUp();
         }
@@ -86,18 +87,37 @@ class EthernetDeviceTest {
             assertThatThrownBy(() -> v2("rocev2_veth0,link=raw,engines=2")).hasMessageContaining("one engine");
         }
 
-        private static void oneDeviceAtATimeHasAnInterfaceOrAnAddress() {
-            try (Context _ = v1("rocev1_veth0").open()) {
-                assertThatThrownBy(() -> v1("rocev1_veth0").open())
-                        .isInstanceOf(DeviceException.class)
-                        .hasMessageContaining("RoCE v1 on veth0 is in use");
-                try (Context _ = v2("rocev2_veth0,link=raw").open()) {
-                    assertThatThrownBy(() -> v2("rocev2_veth0").open())
+        /// A program that opens all devices takes none of them from others.
+        private static void manyDevicesAreOpenAtOneInterfaceAndOneHasQueuePairs() {
+            try (Context user = v1("rocev1_veth0").open();
+                    Context watcher = v1("rocev1_veth0").open()) {
+                assertThat(watcher.gids(1)).isEqualTo(user.gids(1));
+                withQueuePair(user, () -> {
+                    assertThatThrownBy(() -> withQueuePair(watcher, () -> {}))
                             .isInstanceOf(DeviceException.class)
-                            .hasMessageContaining("UDP port 4791 at 10.7.0.1 is in use");
-                }
+                            .hasMessageContaining("createQueuePair: RoCE v1 on veth0 is in use");
+                    assertThatThrownBy(() -> ((SoftContext) watcher).manage(0x55, (_, _, _, _) -> {}))
+                            .isInstanceOf(DeviceException.class)
+                            .hasMessageContaining("queue pair 1: RoCE v1 on veth0 is in use");
+                });
             }
-            v1("rocev1_veth0").open().close();
+            try (Context raw = v2("rocev2_veth0,link=raw").open();
+                    Context _ = v2("rocev2_veth0").open()) {
+                assertThatThrownBy(() -> withQueuePair(raw, () -> {}))
+                        .isInstanceOf(DeviceException.class)
+                        .hasMessageContaining("UDP port 4791 at 10.7.0.1 is in use");
+            }
+            try (Context next = v1("rocev1_veth0").open()) {
+                withQueuePair(next, () -> {});
+            }
+        }
+
+        private static void withQueuePair(Context context, Runnable meanwhile) {
+            try (var domain = context.allocateProtectionDomain();
+                    var cq = context.createCompletionQueue(16);
+                    var _ = domain.createQueuePair(QueuePairOptions.rc(cq))) {
+                meanwhile.run();
+            }
         }
 
         private static void bytesGoOverTheCable() throws Exception {

@@ -61,7 +61,9 @@ final class Gsi implements Protocol {
     /// Takes datagrams of a class for `agent` from now on.
     ///
     /// @throws InvalidStateException when another agent does already
+    /// @throws verbena.verbs.DeviceException when another device has queue pair 1
     void add(int managementClass, ManagementAgent agent) {
+        engine.claim("queue pair 1");
         engine.call(() -> {
             if (agents[managementClass] != null) {
                 throw new InvalidStateException(
