@@ -1,5 +1,6 @@
 package verbena.transport;
 
+import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 
@@ -12,7 +13,10 @@ public interface PacketHandler {
     /// free again when this returns.
     PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos);
 
-    /// A [verbena.wire.DirectMessage] has arrived, which is well-formed and comes from the device that its source
-    /// belongs to. What a handler does not know is dropped.
-    default void onMessage(Frame frame, long nowNanos) {}
+    /// A [DirectMessage] has arrived, which is well-formed and comes from the device that its source
+    /// belongs to. False when it is for none of its connections; then its device [declines][DirectMessage#DECLINE] it
+    /// to a sender that asks.
+    default boolean onMessage(Frame frame, long nowNanos) {
+        return false;
+    }
 }

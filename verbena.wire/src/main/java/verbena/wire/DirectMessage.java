@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
 /// |---|---|---|
 /// | 0 | number of the queue pair that it is for | |
 /// | 4 | number of the queue pair that it comes from | |
-/// | 8 | its own number among the messages of that connection, 24 bits | |
-/// | 12 | number of the next message that its sender expects: all before it are delivered | |
+/// | 8 | its own number among the messages of that queue pair, 24 bits | |
+/// | 12 | number of the next message that its sender expects, with [#ANSWERS]: all before it are delivered | |
 /// | 16, 17 | kind, flags | |
 /// | 20 | immediate data | |
 /// | 24 | the data of a SEND | address |
@@ -34,9 +34,10 @@ public final class DirectMessage {
     // Kinds.
     /// Nothing but [#expected].
     public static final int ANSWER = 1;
-    /// The message with number [#expected], and all behind it, are not taken: they have to go by packets.
+    /// The message with number [#expected], and all behind it up to the next [#FIRST] one, are not taken: they have
+    /// to go by packets.
     public static final int DECLINE = 2;
-    /// Asks which message is expected. The answer is [#DECLINE].
+    /// Asks which message is expected. Its own number is that of the oldest message without an answer.
     public static final int QUERY = 3;
     public static final int SEND = 4;
     public static final int WRITE = 5;
@@ -46,6 +47,10 @@ public final class DirectMessage {
     public static final int SOLICITED = 2;
     /// The data of a WRITE with immediate was carried to its place by direct access, before this message.
     public static final int PLACED = 4;
+    /// All messages before this one have their answers.
+    public static final int FIRST = 8;
+    /// It says by [#expected] what its sender has taken. Otherwise its sender has nothing to say about that.
+    public static final int ANSWERS = 16;
 
     private DirectMessage() {}
 
@@ -58,6 +63,12 @@ public final class DirectMessage {
         to.set(JAVA_INT, at + 12, expected);
         to.set(JAVA_INT, at + 16, kind | flags << 8);
         to.set(JAVA_INT, at + 20, 0);
+    }
+
+    /// Writes what a device answers to a [#QUERY] for a queue pair that is not there, or not connected to the one that
+    /// asks: from the oldest message without an answer on, nothing is taken.
+    public static void writeDecline(MemorySegment to, long at, Frame query) {
+        write(to, at, DECLINE, ANSWERS, sourceQp(query), destinationQp(query), 0, number(query));
     }
 
     /// Writes the immediate data.
@@ -114,6 +125,11 @@ public final class DirectMessage {
 
     public static int flags(Frame frame) {
         return frame.slot.get(JAVA_BYTE, frame.start + 17L);
+    }
+
+    /// Whether [#expected] says anything.
+    public static boolean answers(Frame frame) {
+        return (flags(frame) & ANSWERS) != 0;
     }
 
     /// Where in the frame's slot the data of a SEND or WRITE is.

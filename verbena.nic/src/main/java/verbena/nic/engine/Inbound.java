@@ -53,7 +53,7 @@ final class Inbound {
         int n = link.receive(arrivals, 0, BATCH);
         for (int i = 0; i < n; i++) {
             if (arrivals[i].isMessage) {
-                handMessage(arrivals[i], now);
+                handMessage(link, arrivals[i], now);
                 continue;
             }
             if (i + 1 < n && !arrivals[i + 1].isMessage && Trailing.isBehind(arrivals[i], arrivals[i + 1])) {
@@ -77,7 +77,7 @@ final class Inbound {
     int takeMessages(Link link, long about) {
         int n = link.takeMessages(arrivals, 0, BATCH);
         for (int i = 0; i < n; i++) {
-            handMessage(arrivals[i], about);
+            handMessage(link, arrivals[i], about);
         }
         return n;
     }
@@ -134,18 +134,25 @@ final class Inbound {
         return fate;
     }
 
-    /// Hands a message without packets to its queue pair. For one that is not there, its sender asks in vain.
-    private void handMessage(Frame frame, long now) {
+    /// Hands a message without packets to its queue pair. A sender that asks a queue pair that is not there, or not
+    /// its peer, has its answer from the device.
+    private void handMessage(Link link, Frame frame, long now) {
         EngineTask task = tasks.get(DirectMessage.destinationQp(frame));
-        if (task == null || task.isLost) {
-            return;
+        boolean isTaken = task != null && !task.isLost && hand(task, frame, now);
+        if (!isTaken && DirectMessage.kind(frame) == DirectMessage.QUERY) {
+            link.decline(frame);
         }
+    }
+
+    private boolean hand(EngineTask task, Frame message, long now) {
+        boolean isTaken = false;
         try {
-            task.arrivals.onMessage(frame, now);
+            isTaken = task.arrivals.onMessage(message, now);
         } catch (RuntimeException | Error e) {
             containment.contain(task, e);
         }
         outbound.makeReady(task);
+        return isTaken;
     }
 
     // ---- which queue pair gets what

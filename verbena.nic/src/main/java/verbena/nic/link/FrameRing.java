@@ -224,9 +224,14 @@ final class FrameRing {
         prepared = Math.max(from, end);
     }
 
-    /// Whether there is something that the reader has not said that it has taken. The writer.
-    boolean isUnread() {
-        return next != (long) POSITION.getAcquire(memory, READ);
+    /// The position behind all that was added. The writer.
+    long added() {
+        return next;
+    }
+
+    /// Whether the reader has said that it has taken all before this position. The writer.
+    boolean isRead(long position) {
+        return (long) POSITION.getAcquire(memory, READ) - position >= 0;
     }
 
     // --- the reader

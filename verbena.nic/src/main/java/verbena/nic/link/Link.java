@@ -43,6 +43,10 @@ public interface Link extends Carrier {
         return 0;
     }
 
+    /// Answers a [question][verbena.wire.DirectMessage#QUERY] for a queue pair that is not there, or not connected to
+    /// the one that asks. Where there is no room, the neighbour asks again.
+    default void decline(Frame query) {}
+
     /// Whether further packets may have arrived before the last [#receive], although it returned fewer than it was
     /// asked for. A link asks the system for as many packets as usually come.
     default boolean mayHaveMore() {

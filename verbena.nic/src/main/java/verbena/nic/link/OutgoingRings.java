@@ -2,6 +2,7 @@ package verbena.nic.link;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 
 /// The rings that lead from a [ShmLink] to its neighbours and to itself. What is added to them, a frame or a
@@ -87,9 +88,31 @@ public final class OutgoingRings {
         }
     }
 
-    /// Whether the link with a slot has not yet taken all that was added for it; false when there is no such neighbour.
-    public boolean hasUnread(int slot) {
-        return slot == neighbours.slot() ? self.isUnread() : neighbours.hasUnreadFrames(slot);
+    /// See [Link#decline].
+    void decline(Frame query) {
+        long at = begin(DirectMessage.sourceQp(query) >>> Addressee.SLOT_SHIFT, DirectMessage.HEADER_BYTES);
+        if (at >= 0) {
+            DirectMessage.writeDecline(memory(), at, query);
+            end();
+            show();
+        }
+    }
+
+    /// The place behind all that was added for the link with a slot; 0 when there is no such neighbour.
+    public long added(int slot) {
+        FrameRing ring = ring(slot);
+        return ring == null ? 0 : ring.added();
+    }
+
+    /// Whether the link with a slot has said that it has taken all before this place; true when there is no such
+    /// neighbour.
+    public boolean isRead(int slot, long place) {
+        FrameRing ring = ring(slot);
+        return ring == null || ring.isRead(place);
+    }
+
+    private @Nullable FrameRing ring(int slot) {
+        return slot == neighbours.slot() ? self : neighbours.outgoing(slot);
     }
 
     // --- all

@@ -178,6 +178,15 @@ public final class ShmLink extends PolledLink implements Neighbours {
     }
 
     @Override
+    public void decline(Frame query) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay != null) {
+                rings.decline(query);
+            }
+        }
+    }
+
+    @Override
     public boolean seemsQuiet() {
         return !isRung && writers.areQuiet();
     }

@@ -24,8 +24,9 @@ import verbena.wire.Frame;
 ///
 /// For one thread at a time, except where a method allows any thread.
 final class ShmNeighbours {
-    /// What the names of all links begin with.
-    static final String PLACE = "shm";
+    /// What the names of all links begin with. The number is that of what neighbours say, by sockets and rings: links
+    /// of another number are on another host, as it were.
+    static final String PLACE = "shm/2";
     private static final String SLOT = "slot-";
 
     private static final int SOCKET_BUFFER_BYTES = 1 << 20;
@@ -235,8 +236,15 @@ final class ShmNeighbours {
 
     /// As [Neighbours#hasUnreadFrames].
     boolean hasUnreadFrames(int slot) {
+        FrameRing ring = outgoing(slot);
+        return ring != null && !ring.isRead(ring.added());
+    }
+
+    /// The ring that leads to the neighbour with a slot; null when there is none yet.
+    @Nullable
+    FrameRing outgoing(int slot) {
         ShmNeighbour neighbour = neighbours[slot];
-        return neighbour != null && neighbour.outgoing != null && neighbour.outgoing.isUnread();
+        return neighbour == null ? null : neighbour.outgoing;
     }
 
     /// As [Neighbours#isThere].

@@ -64,7 +64,8 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
     byte @Nullable [] lastSent;
     int notifications;
     private @Nullable DirectWay direct;
-    private @Nullable MessageWay messages;
+    @Nullable
+    MessageWay messages;
     /// What requests without packets would have sent and got, oldest first.
     final Deque<Frame> shown = new ArrayDeque<>();
 

@@ -60,6 +60,9 @@ final class MessageWay implements PeerMessages {
                 case "number" -> DirectMessage.number(message) == words.integer(word);
                 case "expects" -> DirectMessage.expected(message) == words.integer(word);
                 case "bytes" -> DirectMessage.dataBytes(message) == words.integer(word);
+                case "first" -> (DirectMessage.flags(message) & DirectMessage.FIRST) != 0;
+                case "follows" -> (DirectMessage.flags(message) & DirectMessage.FIRST) == 0;
+                case "silent" -> !DirectMessage.answers(message);
                 case "solicited" -> (DirectMessage.flags(message) & DirectMessage.SOLICITED) != 0;
                 default -> throw words.wrong("\"" + word + "\" is nothing of a message");
             };
@@ -67,19 +70,39 @@ final class MessageWay implements PeerMessages {
         if (!isSame) {
             throw new Mismatch(from.name + " => " + to.name + "  " + text);
         }
-        to.protocol.onMessage(message, now);
+        hand(to, message, now);
         return text;
+    }
+
+    /// As the end's device does: it answers for an end that is not connected, or to another peer.
+    private static void hand(End to, Frame message, long now) {
+        MessageWay back = to.messages;
+        boolean isTaken = to.protocol.onMessage(message, now);
+        boolean isAsked = DirectMessage.kind(message) == DirectMessage.QUERY
+                && DirectMessage.sourceQp(message) == to.peer.parameters.qpn;
+        if (!isTaken && isAsked && back != null && !back.isFull) {
+            Frame answer = allocate();
+            DirectMessage.writeDecline(answer.slot, answer.start, message);
+            answer.length = DirectMessage.HEADER_BYTES;
+            back.shown.add(answer);
+        }
+    }
+
+    private static Frame allocate() {
+        Frame message = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
+        message.isMessage = true;
+        return message;
     }
 
     /// `peer => b write number 100 bytes 8 at r1+0 rkey 99`: a scripted peer sends anything.
     static void forge(Ends ends, End to, Words words, long now) {
-        Frame message = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
+        Frame message = allocate();
         int kind = KINDS.indexOf(words.next("kind"));
         int number = 0;
         int expected = 0;
         int source = to.parameters.destinationQpn;
         int bytes = 0;
-        int flags = 0;
+        int flags = DirectMessage.ANSWERS;
         int value = 0;
         long address = 0;
         int rkey = 0;
@@ -96,6 +119,8 @@ final class MessageWay implements PeerMessages {
                     address = place.area().region.iova() + place.offset();
                     rkey = place.area().region.key();
                 }
+                case "first" -> flags |= DirectMessage.FIRST;
+                case "silent" -> flags &= ~DirectMessage.ANSWERS;
                 case "imm" -> {
                     flags |= DirectMessage.WITH_IMMEDIATE;
                     value = words.integer(word);
@@ -110,8 +135,7 @@ final class MessageWay implements PeerMessages {
             DirectMessage.setRemote(message.slot, message.start, address, rkey);
         }
         message.length = (isWrite ? DirectMessage.WRITE_HEADER_BYTES : DirectMessage.HEADER_BYTES) + bytes;
-        message.isMessage = true;
-        to.protocol.onMessage(message, now);
+        hand(to, message, now);
     }
 
     private static String text(Frame message) {
@@ -145,10 +169,9 @@ final class MessageWay implements PeerMessages {
 
     @Override
     public void end() {
-        Frame message = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
+        Frame message = allocate();
         MemorySegment.copy(memory, 0, message.slot, message.start, begun);
         message.length = begun;
-        message.isMessage = true;
         if (!DirectMessage.isWellFormed(message)
                 || DirectMessage.sourceQp(message) != end.parameters.qpn
                 || DirectMessage.destinationQp(message) != end.peer.parameters.qpn) {
@@ -164,7 +187,12 @@ final class MessageWay implements PeerMessages {
     }
 
     @Override
-    public boolean hasUnread() {
-        return hasUnread;
+    public long added() {
+        return 1;
+    }
+
+    @Override
+    public boolean isRead(long place) {
+        return !hasUnread;
     }
 }

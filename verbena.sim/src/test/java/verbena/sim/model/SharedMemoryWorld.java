@@ -14,6 +14,7 @@ import verbena.nic.kind.shm.DrivenShm;
 import verbena.nic.link.Faults;
 import verbena.nic.link.FaultyLink;
 import verbena.nic.link.Link;
+import verbena.nic.link.OutgoingRings;
 import verbena.nic.link.ShmLink;
 import verbena.sim.NetworkFaults;
 import verbena.transport.Protocol;
@@ -161,7 +162,11 @@ final class SharedMemoryWorld implements WalkWorld {
     /// told another one something.
     private boolean isUnderWay() {
         return links.stream()
-                .anyMatch(from -> links.stream().anyMatch(to -> from.rings().hasUnread(to.slot())));
+                .anyMatch(from -> links.stream().anyMatch(to -> hasUnread(from.rings(), to.slot())));
+    }
+
+    private static boolean hasUnread(OutgoingRings rings, int slot) {
+        return !rings.isRead(slot, rings.added(slot));
     }
 
     /// Looks at the sockets, which a device that is driven does only now and then; whether that led to anything.

@@ -18,15 +18,26 @@ import verbena.wire.ib.Psn;
 /// at once is declined, before anything is touched, and comes again by packets: only the responder refuses.
 /// Engine-confined.
 ///
-/// A message is carried out when it is the next one by its number. Those behind one that was declined are dropped,
-/// because the peer hands them over again.
+/// The [first][DirectMessage#FIRST] message of a run says which number comes first, and those behind it follow. Behind
+/// one that was declined, all are dropped until the next run begins. Why that is enough: [DirectMessages].
 final class DirectArrivals {
     private final QueuePairCore core;
     private final QueuePairParameters p;
     private final Receiving receive;
     private final DirectPackets packets;
 
-    /// The number of the next message.
+    /// What becomes of the messages that are under way.
+    private enum Run {
+        /// None has begun since the connection did, so far as is known here: they are dropped.
+        UNKNOWN,
+        /// They are taken.
+        TAKEN,
+        /// They are dropped, and the peer is told.
+        DECLINED
+    }
+
+    private Run run = Run.UNKNOWN;
+    /// The number of the next message, or of the one that was declined. All before it are delivered.
     private int expected;
     /// A packet of the peer has passed all checks since anything was changed: it is the right peer, by the right way.
     private boolean isProven;
@@ -36,7 +47,6 @@ final class DirectArrivals {
     private boolean refusesKeys;
 
     private boolean owesAnswer;
-    private boolean declines;
 
     /// @param packets what observers are shown
     DirectArrivals(QueuePairCore core, Receiving receive, DirectPackets packets) {
@@ -46,18 +56,17 @@ final class DirectArrivals {
         this.packets = packets;
     }
 
-    /// Begins: the first message has this number.
-    void start(int number) {
-        expected = number;
+    /// Begins.
+    void start() {
         refusesKeys = false;
         forget();
     }
 
     /// The peer is owed nothing, and has to show itself by a packet.
     void forget() {
+        run = Run.UNKNOWN;
         isProven = false;
         owesAnswer = false;
-        declines = false;
     }
 
     /// Something of the queue pair was changed.
@@ -75,22 +84,30 @@ final class DirectArrivals {
     /// @param isFree whether no message is arriving by packets, and messages may come at all
     /// @param psn that a packet would have, for observers
     void onMessage(Frame frame, boolean isFree, int psn) {
-        if (DirectMessage.number(frame) != expected) {
+        int number = DirectMessage.number(frame);
+        if ((DirectMessage.flags(frame) & DirectMessage.FIRST) != 0) {
+            run = Run.TAKEN;
+            expected = number;
+        }
+        if (run != Run.TAKEN || number != expected) {
             return;
         }
         if (isFree && isProven && accept(frame)) {
             expected = Psn.next(expected);
             core.events.onDirect(packets.of(frame, psn));
         } else {
-            declines = true;
+            run = Run.DECLINED;
             core.counters.count(Counter.DIRECT_DECLINED_MESSAGES);
         }
         owesAnswer = true;
     }
 
-    /// The peer asks which message is expected, and does not wait for those behind it any more.
-    void onQuery() {
-        declines = true;
+    /// The peer asks which message is expected. If it has begun before this connection did, none is.
+    void onQuery(Frame frame) {
+        if (run == Run.UNKNOWN) {
+            run = Run.DECLINED;
+            expected = DirectMessage.number(frame);
+        }
         owesAnswer = true;
     }
 
@@ -155,20 +172,24 @@ final class DirectArrivals {
 
     /// Whether the answer that is owed declines.
     boolean declines() {
-        return declines;
+        return run == Run.DECLINED;
     }
 
-    /// The number of the next message, for a message of this side, which answers with it. What is declined needs an
-    /// answer of its own.
+    /// Whether [#expected] says anything.
+    boolean knowsRun() {
+        return run != Run.UNKNOWN;
+    }
+
+    /// The same as [#expected], for a message of this side, which answers with it. What is declined needs an answer of
+    /// its own.
     int tellExpected() {
-        owesAnswer = declines;
+        owesAnswer &= declines();
         return expected;
     }
 
     /// The answer that was owed is given.
     void answered() {
         owesAnswer = false;
-        declines = false;
     }
 
     int expected() {

@@ -13,7 +13,6 @@ import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.QpState;
-import verbena.verbs.WcStatus;
 import verbena.verbs.spi.SendOperation;
 import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
@@ -29,6 +28,15 @@ import verbena.wire.ib.Psn;
 /// head        oldest request that is not done       done    its number
 /// handed      first request that is no message yet  next    the number of the next message
 /// ```
+///
+/// Why each message is delivered once, in order, and succeeds only then. A run is what is under way at once, from a
+/// [first][DirectMessage#FIRST] message on. The way keeps the order, and no number is used twice. The peer takes a run's
+/// messages one behind the other. Once it has said that it declines one, it takes none until the next run begins. So an
+/// answer with number `n` tells that all before `n` are delivered. [DirectMessage#DECLINE] tells besides that `n` and
+/// all behind it never will be, and then they go by packets. A run begins only when the one before is settled in this
+/// way. What the peer said about an earlier run is recognized by its numbers, however late it comes. A question
+/// changes nothing at the peer, and time settles nothing: whoever has no answer asks again, for ever. A dead peer is
+/// known in another way, and for a queue pair that is not there its device answers.
 final class DirectMessages {
     private static final int UNDER_WAY_MAX = 256;
     /// The longest WRITE with immediate: its data is carried to its place at once.
@@ -39,10 +47,9 @@ final class DirectMessages {
     /// [DirectRequests].
     private static final int STREAM_REQUESTS = 8;
     private static final long NOWHERE = -1;
-    /// How long an answer may take before the peer is asked, at least: answers come when the peer has a processor.
-    private static final long ASK_NANOS_MIN = 10_000_000;
-    /// The same where an ACK timeout of 0 says that the peer may take for ever.
-    private static final long ASK_NANOS_ENDLESS = 1_000_000_000;
+    /// How long an answer may take before the peer is asked, if it has read the message: only an answer that found no
+    /// room takes so long.
+    private static final long ASK_NANOS = 50_000_000;
 
     private final QueuePairCore core;
     private final QueuePairParameters p;
@@ -50,7 +57,6 @@ final class DirectMessages {
     private final SendQueue sends;
     private final SendCursor cursor;
     private final SendCompletions completions;
-    private final RequestFailures failures;
     private final RequestWriter writer;
     private final DirectPackets packets;
     private final DirectArrivals arrivals;
@@ -62,6 +68,8 @@ final class DirectMessages {
     private int next;
     private int done;
     private long handed;
+    /// The place on the way behind all that was written here.
+    private long written;
     /// The request that was declined, and goes by packets.
     private long declined = NOWHERE;
 
@@ -74,8 +82,6 @@ final class DirectMessages {
     /// Whether an answer has come since that was set.
     private boolean isAnswered;
 
-    private int queries;
-
     /// @param writer of packets, for observers
     /// @param packets what observers are shown
     /// @param arrivals whose answers this side's messages carry
@@ -86,7 +92,6 @@ final class DirectMessages {
             SendQueue sends,
             SendCursor cursor,
             SendCompletions completions,
-            RequestFailures failures,
             RequestWriter writer,
             DirectPackets packets,
             DirectArrivals arrivals,
@@ -97,28 +102,22 @@ final class DirectMessages {
         this.sends = sends;
         this.cursor = cursor;
         this.completions = completions;
-        this.failures = failures;
         this.writer = writer;
         this.packets = packets;
         this.arrivals = arrivals;
         this.memory = memory;
+        this.next = p.sqPsn; // or any other number
+        this.done = next;
     }
 
     // ---- life
 
-    /// Begins: the first message has this number.
-    void start(int number) {
-        next = done = number;
-        stop();
-    }
-
     /// Nothing is under way any more.
     void stop() {
         isProven = false;
-        next = done;
+        done = next;
         declined = NOWHERE;
         dueNanos = Protocol.NEVER;
-        queries = 0;
     }
 
     /// Something of the queue pair was changed.
@@ -253,7 +252,8 @@ final class DirectMessages {
                 || request.operation == SendOperation.WRITE_WITH_IMMEDIATE;
         int flags = (tells ? DirectMessage.WITH_IMMEDIATE : 0)
                 | (request.solicited ? DirectMessage.SOLICITED : 0)
-                | (isPlaced ? DirectMessage.PLACED : 0);
+                | (isPlaced ? DirectMessage.PLACED : 0)
+                | (isUnderWay() ? 0 : DirectMessage.FIRST);
         write(to, at, isWrite ? DirectMessage.WRITE : DirectMessage.SEND, flags, next, arrivals.tellExpected());
         DirectMessage.setImmediate(to, at, request.immediateOrKey);
         if (isWrite) {
@@ -262,8 +262,7 @@ final class DirectMessages {
         if (isPlaced) {
             DirectMessage.setPlaced(to, at, (int) request.bytes());
         }
-        way.end();
-        isAdded = true;
+        end();
         return true;
     }
 
@@ -278,24 +277,30 @@ final class DirectMessages {
     }
 
     private void write(MemorySegment to, long at, int kind, int flags, int number, int expected) {
-        DirectMessage.write(to, at, kind, flags, p.destinationQpn, p.qpn, number, expected);
+        int allFlags = flags | (arrivals.knowsRun() ? DirectMessage.ANSWERS : 0);
+        DirectMessage.write(to, at, kind, allFlags, p.destinationQpn, p.qpn, number, expected);
     }
 
-    private boolean tell(int kind) {
+    private void end() {
+        way.end();
+        written = way.added();
+        isAdded = true;
+    }
+
+    private boolean tell(int kind, int number) {
         long at = way.begin(DirectMessage.HEADER_BYTES);
         if (at < 0) {
             return false;
         }
-        write(way.memory(), at, kind, 0, 0, arrivals.expected());
-        way.end();
-        isAdded = true;
+        write(way.memory(), at, kind, 0, number, arrivals.expected());
+        end();
         return true;
     }
 
     /// Answers the peer's messages, and shows the peer what was added.
     void finishTurn() {
         // Where there is no room for an answer, the next message brings it, or the peer asks.
-        if (arrivals.owesAnswer() && tell(arrivals.declines() ? DirectMessage.DECLINE : DirectMessage.ANSWER)) {
+        if (arrivals.owesAnswer() && tell(arrivals.declines() ? DirectMessage.DECLINE : DirectMessage.ANSWER, 0)) {
             arrivals.answered();
         }
         if (isAdded) {
@@ -308,16 +313,12 @@ final class DirectMessages {
 
     /// The peer says which message it expects.
     void onAnswer(Frame frame) {
-        if (!isUnderWay()) {
+        if (!isUnderWay() || !DirectMessage.answers(frame)) {
             return;
         }
-        boolean isDecline = DirectMessage.kind(frame) == DirectMessage.DECLINE;
         int count = Psn.distance(done, DirectMessage.expected(frame));
         if (count < 0 || count > Psn.distance(done, next)) {
-            if (isDecline) {
-                goByPackets(); // the peer has begun anew
-            }
-            return;
+            return; // of an earlier run
         }
         for (int i = 0; i < count; i++) {
             finishOldest();
@@ -325,11 +326,8 @@ final class DirectMessages {
                 return;
             }
         }
-        if (count > 0 || isDecline) {
-            isAnswered = true;
-            queries = 0;
-        }
-        if (isDecline && isUnderWay()) {
+        isAnswered |= count > 0;
+        if (DirectMessage.kind(frame) == DirectMessage.DECLINE && isUnderWay()) {
             goByPackets();
         }
     }
@@ -350,7 +348,7 @@ final class DirectMessages {
     }
 
     private void goByPackets() {
-        next = done;
+        done = next;
         declined = cursor.head();
         core.events.onReady();
     }
@@ -362,12 +360,11 @@ final class DirectMessages {
     }
 
     private void arm(long now) {
-        dueNanos = now + (p.ackTimeoutNanos == 0 ? ASK_NANOS_ENDLESS : Math.max(p.ackTimeoutNanos, ASK_NANOS_MIN));
+        dueNanos = now + ASK_NANOS;
         isAnswered = false;
     }
 
-    /// Time has passed: when messages are under way, and no answer has come, the peer is asked. It always answers,
-    /// unless its queue pair is not there any more, or not ready.
+    /// Time has passed: when messages are under way, the peer has read them, and no answer has come, it is asked.
     void onDue(long now) {
         if (dueNanos > now) {
             return;
@@ -376,17 +373,8 @@ final class DirectMessages {
         if (!isUnderWay() || !isWorking()) {
             return;
         }
-        if (!isAnswered && !way.hasUnread()) {
-            if (p.ackTimeoutNanos != 0 && queries == p.retryCount) {
-                failures.failOldest(
-                        WcStatus.RETRY_EXC_ERR,
-                        0,
-                        "no answer to the " + failures.describeOldest() + ", after " + queries
-                                + " questions with an ACK timeout of " + p.ackTimeoutNanos / 1_000 + " microseconds");
-                return;
-            }
-            queries++;
-            boolean _ = tell(DirectMessage.QUERY);
+        if (!isAnswered && way.isRead(written)) {
+            boolean _ = tell(DirectMessage.QUERY, done);
         }
         arm(now);
     }

@@ -39,13 +39,6 @@ final class DirectWays {
         }
     }
 
-    /// Begins: the first packet has this PSN.
-    void start(int psn) {
-        if (messages != null) {
-            messages.start(psn);
-        }
-    }
-
     /// Nothing is under way any more.
     void stop() {
         if (messages != null) {

@@ -21,6 +21,9 @@ public interface PeerMessages {
     /// Shows the peer all that was added.
     void show();
 
-    /// Whether the peer's device has not yet taken all that was added.
-    boolean hasUnread();
+    /// The place on the way behind all that was added, by whomever.
+    long added();
+
+    /// Whether the peer's device has taken all before such a place. It may say so later than it does so.
+    boolean isRead(long place);
 }

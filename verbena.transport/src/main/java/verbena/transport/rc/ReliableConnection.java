@@ -51,7 +51,6 @@ public final class ReliableConnection extends ReliableProtocol {
     /// [#peerMemory], if that is called.
     public void peerMessages(PeerMessages way) {
         arrivals = new DirectArrivals(core, receiving, requester.packets());
-        arrivals.start(p.rqPsn);
         messages = requester.peerMessages(way, arrivals, near);
     }
 
@@ -64,7 +63,7 @@ public final class ReliableConnection extends ReliableProtocol {
         }
         if (arrivals != null) {
             switch (to) {
-                case RTR -> arrivals.start(p.rqPsn);
+                case RTR -> arrivals.start();
                 case RESET -> arrivals.forget();
                 case INIT, RTS, SQD, SQE, ERR -> arrivals.onModified();
             }
@@ -111,24 +110,25 @@ public final class ReliableConnection extends ReliableProtocol {
     }
 
     @Override
-    public void onMessage(Frame frame, long nowNanos) {
+    public boolean onMessage(Frame frame, long nowNanos) {
         if (messages == null
                 || arrivals == null
                 || !isConnected()
                 || DirectMessage.sourceQp(frame) != p.destinationQpn) {
-            return;
+            return false;
         }
         requester.heard(nowNanos);
         requester.onAnswer(messages, frame);
         if (!isConnected()) {
-            return; // completing a request has ended the connection
+            return false; // completing a request has ended the connection
         }
         switch (DirectMessage.kind(frame)) {
             case DirectMessage.SEND, DirectMessage.WRITE ->
                 arrivals.onMessage(frame, messages.isOpen() && responder.isFree(), responder.expected());
-            case DirectMessage.QUERY -> arrivals.onQuery();
+            case DirectMessage.QUERY -> arrivals.onQuery(frame);
             default -> {} // an answer only
         }
+        return true;
     }
 
     @Override

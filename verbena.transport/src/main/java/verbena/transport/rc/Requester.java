@@ -109,9 +109,7 @@ final class Requester {
     /// @param arrivals whose answers they carry
     /// @param memory carries the data of long ones; null when there is no such way
     DirectMessages peerMessages(PeerMessages way, DirectArrivals arrivals, @Nullable PeerMemory memory) {
-        var made = new DirectMessages(
-                core, way, sends, cursor, completions, failures, writer, packets(), arrivals, memory);
-        made.start(p.sqPsn);
+        var made = new DirectMessages(core, way, sends, cursor, completions, writer, packets(), arrivals, memory);
         direct.use(made);
         return made;
     }
@@ -142,7 +140,6 @@ final class Requester {
 
     private void start() {
         cursor.start(p.sqPsn);
-        direct.start(p.sqPsn);
         share.join(p.windows, p.path.destinationHigh(), p.path.destinationLow());
         recovery.start();
     }

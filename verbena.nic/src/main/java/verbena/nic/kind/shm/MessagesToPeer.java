@@ -48,7 +48,12 @@ final class MessagesToPeer implements PeerMessages {
     }
 
     @Override
-    public boolean hasUnread() {
-        return rings.hasUnread(slot());
+    public long added() {
+        return rings.added(slot());
+    }
+
+    @Override
+    public boolean isRead(long place) {
+        return rings.isRead(slot(), place);
     }
 }
