@@ -18,7 +18,7 @@
 /// packet   = notation { "from" address | "to" address | "tos" n | "ttl" n | "port" n }
 /// end      = a name
 /// message  = ( "send" | "write" | "answer" | "decline" | "query" ) { "number" n | "expects" n | "bytes" n
-///          | "solicited" | "source-qp" n | "rkey" n | "at" place | "imm" n }
+///          | "first" | "follows" | "silent" | "solicited" | "source-qp" n | "rkey" n | "at" place | "imm" n }
 /// arrow    = "->" | "-x" | "->>" span | "-2>" | "-2>>" span | "-~>" | "-ce>"
 /// span     = number ( "ns" | "us" | "ms" | "s" )
 ///
