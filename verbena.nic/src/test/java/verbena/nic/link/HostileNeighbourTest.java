@@ -63,7 +63,7 @@ class HostileNeighbourTest {
     private final LinuxSockets linux = new LinuxSockets(arena);
     private final DescriptorMessages messages = new DescriptorMessages(arena);
     private final PeerSockets sockets =
-            new PeerSockets(linux, arena, new MessageBlock(arena), "a test", "shm", 1 << 18);
+            new PeerSockets(linux, arena, new MessageBlock(arena), "a test", ShmNeighbours.PLACE, 1 << 18);
     private final MemorySegment message = arena.allocate(8_192, 8);
     private final WorkCompletion wc = new WorkCompletion();
 

@@ -375,7 +375,7 @@ class ShmLinkTest {
             a.move(0);
         };
         var linux = new LinuxSockets(arena);
-        var sockets = new PeerSockets(linux, arena, new MessageBlock(arena), "a test", "shm", 1 << 16);
+        var sockets = new PeerSockets(linux, arena, new MessageBlock(arena), "a test", ShmNeighbours.PLACE, 1 << 16);
         var messages = new ShmMessages(arena);
         int slot = IntStream.range(0, SharedAddress.SLOTS)
                 .filter(each -> each != a.slot() && each != b.slot())
@@ -445,7 +445,7 @@ class ShmLinkTest {
         meet(a, b);
         var linux = new LinuxSockets(arena);
         var messages = new DescriptorMessages(arena);
-        var sockets = new PeerSockets(linux, arena, new MessageBlock(arena), "a test", "shm", 1 << 16);
+        var sockets = new PeerSockets(linux, arena, new MessageBlock(arena), "a test", ShmNeighbours.PLACE, 1 << 16);
         var random = new SplittableRandom(11);
         MemorySegment message = arena.allocate(512, 8);
         for (int i = 0; i < 400; i++) {
