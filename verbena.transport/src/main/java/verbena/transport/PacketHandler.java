@@ -1,6 +1,5 @@
 package verbena.transport;
 
-import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 
@@ -13,9 +12,8 @@ public interface PacketHandler {
     /// free again when this returns.
     PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos);
 
-    /// A [DirectMessage] has arrived, which is well-formed and comes from the device that its source
-    /// belongs to. False when it is for none of its connections; then its device [declines][DirectMessage#DECLINE] it
-    /// to a sender that asks.
+    /// A [verbena.wire.DirectMessage] has arrived, which is well-formed and comes from the device that its source
+    /// belongs to. False when it is for no connection of this handler. Then the device answers a sender that asks.
     default boolean onMessage(Frame frame, long nowNanos) {
         return false;
     }

@@ -64,6 +64,7 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
     byte @Nullable [] lastSent;
     int notifications;
     private @Nullable DirectWay direct;
+
     @Nullable
     MessageWay messages;
     /// What requests without packets would have sent and got, oldest first.

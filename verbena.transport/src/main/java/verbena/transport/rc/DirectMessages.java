@@ -30,13 +30,13 @@ import verbena.wire.ib.Psn;
 /// ```
 ///
 /// Why each message is delivered once, in order, and succeeds only then. A run is what is under way at once, from a
-/// [first][DirectMessage#FIRST] message on. The way keeps the order, and no number is used twice. The peer takes a run's
-/// messages one behind the other. Once it has said that it declines one, it takes none until the next run begins. So an
-/// answer with number `n` tells that all before `n` are delivered. [DirectMessage#DECLINE] tells besides that `n` and
-/// all behind it never will be, and then they go by packets. A run begins only when the one before is settled in this
-/// way. What the peer said about an earlier run is recognized by its numbers, however late it comes. A question
-/// changes nothing at the peer, and time settles nothing: whoever has no answer asks again, for ever. A dead peer is
-/// known in another way, and for a queue pair that is not there its device answers.
+/// [first][DirectMessage#FIRST] message on. The way keeps the order, and no number is used twice. The peer takes the
+/// messages of a run one behind the other. Once it has said that it declines one, it takes none until the next run
+/// begins. So an answer with number `n` tells that all before `n` are delivered. [DirectMessage#DECLINE] tells besides
+/// that `n` and all behind it never will be, and then they go by packets. A run begins only when the one before is
+/// settled in this way. What the peer said about an earlier run is recognized by its numbers, however late it comes. A
+/// question changes nothing at the peer, and time settles nothing: whoever has no answer asks again, for ever. A dead
+/// peer is known in another way, and for a queue pair that is not there its device answers.
 final class DirectMessages {
     private static final int UNDER_WAY_MAX = 256;
     /// The longest WRITE with immediate: its data is carried to its place at once.
