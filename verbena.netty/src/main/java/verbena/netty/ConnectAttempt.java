@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.PendingCloses;
@@ -34,7 +35,7 @@ final class ConnectAttempt {
 
     private void run(Consumer<StreamChannel> onConnected, Consumer<Throwable> onFailed) {
         try {
-            boolean _ = from == null ? stream.connectTo(to) : stream.connectTo(from, to);
+            boolean _ = stream.connectTo(Optional.ofNullable(from), to, () -> true);
             stream.configureBlocking(false);
         } catch (IOException | RuntimeException | LinkageError e) {
             cancel();

@@ -1,6 +1,7 @@
 package verbena.nio;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -10,25 +11,30 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import verbena.nio.Choice.Failure;
+import verbena.nio.Choice.Turn;
 import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
-import verbena.stream.StreamOptions;
 
-/// One attempt to connect, in a virtual thread of its own: by RDMA where the [Routes] say so, and by TCP when the peer
-/// does not take that.
+/// One attempt to connect: by RDMA where the [Routes] say so, and by TCP when the [Choice] says so. Each is tried by a
+/// virtual thread of its own, so that none waits for the other longer than its head start.
 final class Attempt {
     private final InetSocketAddress peer;
     private final SocketChoices choices;
     private final Opener<SocketChannel> opener;
     private final @Nullable SocketChannel bound;
+    private final long limitNanos;
     private final Runnable onEnd;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition ended = lock.newCondition();
+    private final Condition changed = lock.newCondition();
 
     // Guarded by the lock, all below.
+    /// Null until it is known whether RDMA is tried.
+    private @Nullable Choice choice;
     private boolean isCancelled;
     private boolean hasEnded;
     private @Nullable StreamChannel stream;
@@ -37,17 +43,20 @@ final class Attempt {
 
     /// @param bound a TCP channel that the program has bound, whose address and port are to be the connection's; else
     ///     null
-    /// @param onEnd runs in the attempt's thread
+    /// @param limitNanos how long the program waits at most, `Long.MAX_VALUE` when it has not said so
+    /// @param onEnd runs in a thread of the attempt's
     Attempt(
             InetSocketAddress peer,
             SocketChoices choices,
             Opener<SocketChannel> opener,
             @Nullable SocketChannel bound,
+            long limitNanos,
             Runnable onEnd) {
         this.peer = peer;
         this.choices = choices;
         this.opener = opener;
         this.bound = bound;
+        this.limitNanos = limitNanos;
         this.tcp = bound;
         this.onEnd = onEnd;
     }
@@ -69,90 +78,236 @@ final class Attempt {
     }
 
     void start() {
-        Thread.ofVirtual().name("verbena-nio-connect").start(this::run);
+        try {
+            Thread.ofVirtual().name("verbena-nio-connect").start(this::run);
+        } catch (OutOfMemoryError e) {
+            end(e);
+        }
     }
 
+    /// Whatever goes wrong, an error too, ends the attempt: a thread of the program waits for that.
     private void run() {
-        Throwable why = null;
         try {
-            if (!Routes.triesRdma(peer)) {
-                byTcp();
-            } else if (!byRdma()) {
-                byTcp();
-                Routes.takesTcpOnly(peer);
+            long begun = System.nanoTime();
+            Choice made = Routes.choose(peer, limitNanos, begun);
+            if (begins(made)) {
+                Thread.ofVirtual().name("verbena-nio-rdma").start(() -> tryRdma(made));
             }
-        } catch (IOException | RuntimeException e) {
-            why = e;
+            if (awaitTcpsTurn(made)) {
+                byTcp(made);
+            }
+        } catch (Throwable e) {
+            end(e);
         }
+    }
+
+    private boolean begins(Choice made) {
+        lock.lock();
+        try {
+            choice = made;
+            if (isCancelled) {
+                made.onCancel(System.nanoTime());
+            }
+            return made.turn() == Turn.RDMA;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Waits while it is the turn of RDMA; whether it is TCP's then.
+    private boolean awaitTcpsTurn(Choice of) throws InterruptedException {
+        StreamChannel late;
+        lock.lock();
+        try {
+            while (of.turn() == Turn.RDMA) {
+                long _ = changed.awaitNanos(of.nanosLeft(System.nanoTime()));
+                of.onTime(System.nanoTime());
+            }
+            if (of.turn() != Turn.TCP) {
+                return false;
+            }
+            late = stream;
+            stream = null;
+        } finally {
+            lock.unlock();
+        }
+        if (late != null) {
+            Routes.fellBack(peer, new SocketTimeoutException("no answer by RDMA in the time that it was given"));
+            PendingCloses.add(late); // tells the peer that there is no such connection
+        }
+        return true;
+    }
+
+    private void end(@Nullable Throwable why) {
         lock.lock();
         try {
             failure = why;
             hasEnded = true;
+            if (choice != null && why != null) {
+                choice.onFailed();
+            }
             if (isCancelled || why != null) {
                 closeBoth();
             }
-            ended.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
         onEnd.run();
     }
 
-    /// False when the peer does not take it, or there is no device.
-    private boolean byRdma() throws IOException {
-        StreamChannel made = null;
-        boolean done = false;
+    // ---- RDMA
+
+    private void tryRdma(Choice of) {
         try {
-            InetSocketAddress to = ChosenDevice.hasPortsOfTcp()
-                    ? new InetSocketAddress(peer.getAddress(), MappedPort.ask(peer, Routes.waitForPort()))
-                    : peer;
-            StreamOptions options = choices.stream().withConnectTimeout(Routes.wait(peer));
-            made = StreamChannel.open(ChosenDevice.choose(options));
-            keep(made, bound);
-            done = bound == null ? made.connectTo(to) : made.connectTo(address(bound), to);
-            if (done) {
-                keep(made, null);
-                Opener.quietly(bound); // it has held the port
+            if (byRdma(of)) {
+                end(null);
             }
-        } catch (AsynchronousCloseException e) {
-            throw e;
-        } catch (SocketTimeoutException e) {
-            Routes.silent(peer);
-            Routes.fellBack(peer, e);
-        } catch (IOException | RuntimeException | LinkageError e) {
-            Routes.fellBack(peer, e); // a device that cannot be used is no reason not to connect
-        } finally {
-            if (!done && made != null) {
-                made.close();
+        } catch (Throwable e) { // a device that cannot be used is no reason not to connect
+            if (fails(of, e)) {
+                Routes.fellBack(peer, e);
             }
         }
-        return done;
     }
 
-    private void byTcp() throws IOException {
-        SocketChannel made = bound == null ? opener.open() : bound;
-        keep(null, made);
-        choices.apply(made);
-        boolean _ = made.connect(peer);
+    /// Whether TCP is to be tried for that.
+    private boolean fails(Choice of, Throwable why) {
+        Failure how =
+                switch (why) {
+                    case SocketTimeoutException e -> Failure.SILENCE;
+                    case ConnectException e -> Failure.REFUSED;
+                    default -> Failure.OWN;
+                };
+        lock.lock();
+        try {
+            boolean isNews = of.onRdmaFailed(how, System.nanoTime());
+            changed.signalAll();
+            return isNews;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Whether it is what connects the channel.
+    private boolean byRdma(Choice of) throws IOException {
+        StreamChannel made = StreamChannel.open(ChosenDevice.choose(choices.stream()));
+        boolean isTaken = false;
+        try {
+            made.configureBlocking(false);
+            if (!keeps(of, made)) {
+                return false;
+            }
+            InetSocketAddress to = peer;
+            if (ChosenDevice.hasPortsOfTcp()) {
+                asked(of);
+                to = new InetSocketAddress(peer.getAddress(), MappedPort.ask(peer, Routes.waitForPort()));
+                if (!answered(of)) { // from here on a peer of iWARP cannot be told that there is no connection
+                    return false;
+                }
+            }
+            boolean isMade = made.connectTo(
+                    bound == null ? Optional.empty() : Optional.of(address(bound)), to, () -> answered(of));
+            asked(of);
+            if (!isMade) {
+                made.configureBlocking(true);
+                isMade = made.finishConnect();
+            }
+            isTaken = isMade && takes(of);
+            return isTaken;
+        } finally {
+            if (isTaken) {
+                Opener.quietly(bound); // it has held the port
+            } else {
+                PendingCloses.add(made);
+            }
+        }
     }
 
     private static InetSocketAddress address(SocketChannel bound) throws IOException {
         return (InetSocketAddress) Objects.requireNonNull(bound.getLocalAddress());
     }
 
-    private void keep(@Nullable StreamChannel newStream, @Nullable SocketChannel newTcp) throws IOException {
+    /// Whether it is still its turn.
+    private boolean keeps(Choice of, StreamChannel made) {
         lock.lock();
         try {
-            stream = newStream;
-            tcp = newTcp;
+            stream = of.turn() == Turn.RDMA ? made : stream;
+            return of.turn() == Turn.RDMA;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void asked(Choice of) {
+        lock.lock();
+        try {
+            of.onAsked(System.nanoTime());
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean answered(Choice of) {
+        lock.lock();
+        try {
+            return of.onAnswer(System.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean takes(Choice of) {
+        lock.lock();
+        try {
+            boolean isTaken = of.onRdma();
+            tcp = isTaken ? null : tcp;
+            return isTaken;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- TCP
+
+    private void byTcp(Choice of) throws IOException {
+        SocketChannel made = bound == null ? opener.open() : bound;
+        boolean isTaken = false;
+        try {
+            keep(made);
+            choices.apply(made);
+            boolean _ = made.connect(peer);
+            isTaken = takesTcp(of);
+        } finally {
+            if (!isTaken) {
+                Opener.quietly(made);
+            }
+        }
+        end(null);
+    }
+
+    private void keep(SocketChannel made) throws IOException {
+        lock.lock();
+        try {
+            tcp = made;
             if (isCancelled) {
-                closeBoth();
                 throw new AsynchronousCloseException();
             }
         } finally {
             lock.unlock();
         }
     }
+
+    private boolean takesTcp(Choice of) {
+        lock.lock();
+        try {
+            return of.onTcp(System.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- the end
 
     private void closeBoth() {
         if (stream != null) {
@@ -166,8 +321,11 @@ final class Attempt {
         lock.lock();
         try {
             isCancelled = true;
+            if (choice != null) {
+                choice.onCancel(System.nanoTime());
+            }
             closeBoth();
-            ended.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -182,7 +340,7 @@ final class Attempt {
         try {
             long left = nanos;
             while (!hasEnded && !isCancelled && left > 0) {
-                left = ended.awaitNanos(left);
+                left = changed.awaitNanos(left);
             }
             return hasEnded || isCancelled;
         } finally {
@@ -213,9 +371,10 @@ final class Attempt {
                 case IOException e -> throw e;
                 default -> throw new IOException("connect: " + peer + ": " + failure.getMessage(), failure);
             }
+            Usage usage = Usage.of(peer, Routes::closed);
             return stream != null
-                    ? Carrier.ByStream.connected(stream, peer)
-                    : new Carrier.ByTcp(Objects.requireNonNull(tcp));
+                    ? Carrier.ByStream.connected(stream, peer, usage)
+                    : new Carrier.ByTcp(Objects.requireNonNull(tcp), usage);
         } finally {
             lock.unlock();
         }

@@ -63,27 +63,30 @@ sealed interface Carrier {
     record ByStream(
             StreamChannel stream,
             @Nullable InetSocketAddress local,
-            @Nullable InetSocketAddress remote) implements Carrier {
+            @Nullable InetSocketAddress remote,
+            Usage usage) implements Carrier {
         /// At a listener with this port.
         static ByStream accepted(StreamChannel stream, int port) {
             InetSocketAddress local = stream.localAddress()
                     .map(at -> new InetSocketAddress(at.getAddress(), port))
                     .orElse(null);
-            return new ByStream(stream, local, stream.peerAddress().orElse(null));
+            return new ByStream(stream, local, stream.peerAddress().orElse(null), Usage.NONE);
         }
 
         /// To this peer.
-        static ByStream connected(StreamChannel stream, InetSocketAddress peer) {
-            return new ByStream(stream, stream.localAddress().orElse(null), peer);
+        static ByStream connected(StreamChannel stream, InetSocketAddress peer, Usage usage) {
+            return new ByStream(stream, stream.localAddress().orElse(null), peer, usage);
         }
 
-        private static long in(long bytes) {
+        private long in(long bytes) {
             NioCounters.RDMA_IN.add(Math.max(0, bytes));
+            usage.in(bytes);
             return bytes;
         }
 
-        private static long out(long bytes) {
+        private long out(long bytes) {
             NioCounters.RDMA_OUT.add(Math.max(0, bytes));
+            usage.out(bytes);
             return bytes;
         }
 
@@ -151,6 +154,7 @@ sealed interface Carrier {
 
         @Override
         public void close(int lingerSeconds, boolean waits) {
+            usage.closed();
             if (lingerSeconds == 0) {
                 stream.abandon();
             } else if (lingerSeconds > 0 && waits) {
@@ -175,15 +179,18 @@ sealed interface Carrier {
         private static final int PIECE = 1 << 18;
 
         private final SocketChannel channel;
+        private final Usage usage;
         /// Held by a thread that writes: it may need several calls of the channel.
         private final ReentrantLock writing = new ReentrantLock();
 
-        ByTcp(SocketChannel channel) {
+        ByTcp(SocketChannel channel, Usage usage) {
             this.channel = channel;
+            this.usage = usage;
         }
 
-        private static long in(long bytes) {
+        private long in(long bytes) {
             NioCounters.TCP_IN.add(Math.max(0, bytes));
+            usage.in(bytes);
             return bytes;
         }
 
@@ -197,8 +204,9 @@ sealed interface Carrier {
             return in(channel.read(into, offset, length));
         }
 
-        private static long out(long bytes) {
+        private long out(long bytes) {
             NioCounters.TCP_OUT.add(bytes);
+            usage.out(bytes);
             return bytes;
         }
 
@@ -322,6 +330,7 @@ sealed interface Carrier {
 
         @Override
         public void close(int lingerSeconds, boolean waits) throws IOException {
+            usage.closed();
             channel.close();
         }
 

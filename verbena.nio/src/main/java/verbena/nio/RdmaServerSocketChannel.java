@@ -290,7 +290,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
 
     private @Nullable Carrier pollTcp() throws IOException {
         SocketChannel found = tcp.accept();
-        return found == null ? null : new Carrier.ByTcp(found);
+        return found == null ? null : new Carrier.ByTcp(found, Usage.NONE);
     }
 
     private @Nullable Carrier pollStream() throws IOException {

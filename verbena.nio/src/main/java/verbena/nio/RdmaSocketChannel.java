@@ -164,7 +164,7 @@ final class RdmaSocketChannel extends SocketChannel {
             if (attempt != null) {
                 throw new ConnectionPendingException();
             }
-            var made = new Attempt(peer, choices, opener, bound, this::onReadiness);
+            var made = new Attempt(peer, choices, opener, bound, nanos, this::onReadiness);
             attempt = made;
             bound = null;
             if (!isOpen()) {

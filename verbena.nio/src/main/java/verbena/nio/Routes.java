@@ -9,8 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
-import verbena.verbs.VerbsException;
+import verbena.nio.KnownPeers.Reach;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
@@ -19,29 +18,18 @@ import verbena.verbs.cm.PortSpace;
 ///
 /// - `verbena.nio.rdma`: peers that are tried by RDMA, as an [AddressRules]. The default is `local`.
 /// - `verbena.nio.tcp`: peers and own ports that are not. The default is empty; it comes before the other.
-/// - `verbena.nio.wait`: milliseconds for a peer on another host to answer, 1000 by default. One that does not answer
-///   is not asked again for a minute.
+/// - `verbena.nio.wait`: milliseconds for a peer on another host to answer, 250 by default (RFC 8305 5 has as much for
+///   an address). What has been learnt of a peer makes it more, or less ([KnownPeers]).
 ///
 /// Within this host a connection goes through its memory where a process has the port there, which is known without
-/// asking it; and by TCP otherwise, unless `verbena.nio.device` names a device. A peer on this host is given ten
-/// seconds to answer. A listener of another host that refuses RDMA and takes TCP is not asked for RDMA again for ten
-/// seconds.
+/// asking it; and by TCP otherwise, unless `verbena.nio.device` names a device.
 final class Routes {
     private static final System.Logger LOG = System.getLogger("verbena.nio");
 
     private static final AddressRules RDMA = new AddressRules(System.getProperty("verbena.nio.rdma", "local"));
     private static final AddressRules TCP = new AddressRules(System.getProperty("verbena.nio.tcp", ""));
-    private static final Duration WAIT = Duration.ofMillis(Math.max(1, Long.getLong("verbena.nio.wait", 1_000)));
-    private static final Duration WAIT_WITHIN = Duration.ofSeconds(10);
-    private static final long SILENT_NANOS = Duration.ofMinutes(1).toNanos();
-    private static final long REFUSED_NANOS = Duration.ofSeconds(10).toNanos();
-    private static final int REMEMBERED_MAX = 4_096;
-
-    /// Until when a host that did not answer is left alone.
-    private static final Map<InetAddress, Long> SILENT = new ConcurrentHashMap<>();
-
-    /// Until when a listener that took TCP only, or did not say its port, is not asked for RDMA.
-    private static final Map<InetSocketAddress, Long> TCP_ONLY = new ConcurrentHashMap<>();
+    private static final Duration WAIT = Duration.ofMillis(Math.max(1, Long.getLong("verbena.nio.wait", 250)));
+    private static final KnownPeers KNOWN = new KnownPeers(WAIT.toNanos());
 
     private static final Map<InetSocketAddress, Boolean> TOLD = new ConcurrentHashMap<>();
 
@@ -56,28 +44,27 @@ final class Routes {
         }
     }
 
-    /// Whether a connection to this peer is tried by RDMA.
-    static boolean triesRdma(InetSocketAddress peer) {
-        if (TCP.match(peer) || !RDMA.match(peer)) {
-            return false;
+    /// How a connection to this peer is made.
+    ///
+    /// @param limitNanos as [Choice] has it
+    static Choice choose(InetSocketAddress peer, long limitNanos, long now) {
+        Reach reach = ChosenDevice.hasPortsOfTcp()
+                ? Reach.LISTENER
+                : isWithin(peer.getAddress()) ? Reach.WITHIN : Reach.HOST;
+        boolean mayTryRdma = !TCP.match(peer) && RDMA.match(peer);
+        if (mayTryRdma && reach == Reach.WITHIN && !ChosenDevice.isNamed()) {
+            mayTryRdma = KNOWN.headStart(peer, reach, now) > 0 && isServedWithin(peer);
         }
-        if (!ChosenDevice.isNamed() && isWithin(peer.getAddress())) {
-            return isServedWithin(peer);
-        }
-        return isOver(SILENT.get(peer.getAddress())) && isOver(TCP_ONLY.get(peer));
+        return new Choice(KNOWN, peer, reach, mayTryRdma, limitNanos, now);
     }
 
     private static boolean isServedWithin(InetSocketAddress peer) {
         try {
             return EventChannel.isServedWithin(PortSpace.TCP, peer);
-        } catch (VerbsException | LinkageError e) {
+        } catch (RuntimeException | Error e) { // a device that cannot be used is no reason not to connect
             fellBack(peer, e);
             return false;
         }
-    }
-
-    private static boolean isOver(@Nullable Long until) {
-        return until == null || until - System.nanoTime() < 0;
     }
 
     /// Whether a listener here listens for RDMA too.
@@ -88,10 +75,6 @@ final class Routes {
     /// How long a peer may take to say at which port its device listens ([MappedPort]).
     static Duration waitForPort() {
         return WAIT;
-    }
-
-    static Duration wait(InetSocketAddress peer) {
-        return isWithin(peer.getAddress()) ? WAIT_WITHIN : WAIT;
     }
 
     private static boolean isWithin(InetAddress address) {
@@ -105,47 +88,37 @@ final class Routes {
         }
     }
 
-    /// The peer did not answer in time: its host has no RDMA. Where each listener is asked for its port, this says
-    /// nothing of the others.
-    static void silent(InetSocketAddress peer) {
-        if (ChosenDevice.hasPortsOfTcp()) {
-            remember(TCP_ONLY, peer, SILENT_NANOS);
-        } else {
-            remember(SILENT, peer.getAddress(), SILENT_NANOS);
-        }
-    }
-
-    /// The peer has refused RDMA and taken TCP.
-    static void takesTcpOnly(InetSocketAddress peer) {
-        if (isOver(TCP_ONLY.get(peer))) {
-            remember(TCP_ONLY, peer, REFUSED_NANOS);
-        }
-    }
-
-    /// This process listens for RDMA at a port where another listener may have been before.
+    /// As [KnownPeers#listensForBoth].
     static void listensForBoth(int port) {
-        TCP_ONLY.keySet().removeIf(each -> each.getPort() == port);
+        KNOWN.listensForBoth(port);
     }
 
-    private static <K> void remember(Map<K, Long> until, K what, long nanos) {
-        if (until.size() >= REMEMBERED_MAX) {
-            until.clear();
-        }
-        until.put(what, System.nanoTime() + nanos);
+    /// As [KnownPeers#closed].
+    static void closed(InetSocketAddress peer, long bytes, long nanos) {
+        KNOWN.closed(peer, bytes, nanos, System.nanoTime());
     }
 
     /// A connection is made by TCP instead. Said once for each address.
     static void fellBack(InetSocketAddress peer, Throwable why) {
-        if (TOLD.size() >= REMEMBERED_MAX) {
+        if (TOLD.size() >= KnownPeers.REMEMBERED_MAX) {
             TOLD.clear();
         }
         if (TOLD.putIfAbsent(peer, true) == null) {
-            LOG.log(System.Logger.Level.INFO, "{0} by TCP, not by RDMA: {1}", peer, why.getMessage());
+            say(System.Logger.Level.INFO, "{0} by TCP, not by RDMA: {1}", peer, why);
         }
     }
 
     static void listensByTcpOnly(InetSocketAddress at, Throwable why) {
-        LOG.log(System.Logger.Level.WARNING, "{0} listens for TCP only: {1}", at, why.getMessage());
+        say(System.Logger.Level.WARNING, "{0} listens for TCP only: {1}", at, why);
+    }
+
+    /// What the program's logger throws, for want of descriptors or memory, must not end what is told.
+    private static void say(System.Logger.Level level, String what, InetSocketAddress of, Throwable why) {
+        try {
+            LOG.log(level, what, of, why.getMessage() == null ? why.toString() : why.getMessage());
+        } catch (Throwable e) {
+            // nothing is said
+        }
     }
 
     /// Loopback, link-local and private addresses: RFC 1122 3.2.1.3, RFC 3927, RFC 1918, RFC 4193.

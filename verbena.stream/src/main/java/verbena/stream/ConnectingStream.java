@@ -10,6 +10,7 @@ import java.nio.channels.AsynchronousCloseException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.ByteStream;
 import verbena.stream.protocol.StreamMessage.Hello;
@@ -55,13 +56,14 @@ final class ConnectingStream {
     /// Asks for a connection.
     ///
     /// @param from address and port of this host; empty for any
-    void begin(Optional<InetSocketAddress> from, InetSocketAddress to) throws IOException {
+    /// @param isWanted as [ConnectionId#connect(ConnectionParameters, BooleanSupplier)] has it
+    void begin(Optional<InetSocketAddress> from, InetSocketAddress to, BooleanSupplier isWanted) throws IOException {
         id.resolveAddress(from, to);
         expect(ConnectionId.State.ADDRESS_RESOLVED, to);
         id.resolveRoute();
         expect(ConnectionId.State.ROUTE_RESOLVED, to);
         ByteStream made = makeStream();
-        id.connect(parameters(made));
+        id.connect(parameters(made), isWanted);
     }
 
     private void expect(ConnectionId.State wanted, InetSocketAddress to) throws IOException {

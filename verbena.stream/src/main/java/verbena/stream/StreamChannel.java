@@ -22,6 +22,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.StreamMessage.Hello;
 import verbena.verbs.Context;
@@ -100,7 +101,7 @@ public final class StreamChannel
         StreamChannel made = open(options);
         boolean done = false;
         try {
-            done = made.connect(Optional.empty(), to, true);
+            done = made.connect(Optional.empty(), to, () -> true, true);
             return made;
         } finally {
             if (!done) {
@@ -119,15 +120,21 @@ public final class StreamChannel
     /// @throws UnresolvedAddressException when the name of the address was not resolved
     /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]; the channel is closed then
     public boolean connectTo(InetSocketAddress to) throws IOException {
-        return connect(Optional.empty(), to, isBlocking);
+        return connectTo(Optional.empty(), to, () -> true);
     }
 
     /// The same, from an address and port of this host; `0.0.0.0` leaves the address open, and port 0 the port.
-    public boolean connectTo(InetSocketAddress from, InetSocketAddress to) throws IOException {
-        return connect(Optional.of(from), to, isBlocking);
+    ///
+    /// @param isWanted is asked when the peer has accepted. If it says no, the call or [#finishConnect()] throws a
+    ///     [ConnectException]. The peer has had no connection then; over iWARP it finds it reset
+    public boolean connectTo(Optional<InetSocketAddress> from, InetSocketAddress to, BooleanSupplier isWanted)
+            throws IOException {
+        return connect(from, to, isWanted, isBlocking);
     }
 
-    private boolean connect(Optional<InetSocketAddress> from, InetSocketAddress to, boolean waits) throws IOException {
+    private boolean connect(
+            Optional<InetSocketAddress> from, InetSocketAddress to, BooleanSupplier isWanted, boolean waits)
+            throws IOException {
         if (to.isUnresolved()) {
             throw new UnresolvedAddressException();
         }
@@ -138,7 +145,7 @@ public final class StreamChannel
             if (connecting.isUnderWay()) {
                 throw new ConnectionPendingException();
             }
-            connecting.begin(from, to);
+            connecting.begin(from, to, isWanted);
             return awaitConnected(waits);
         });
     }

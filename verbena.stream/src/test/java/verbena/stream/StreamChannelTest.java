@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static verbena.stream.StreamPair.bytes;
 import static verbena.stream.StreamPair.text;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.net.ConnectException;
@@ -19,6 +20,7 @@ import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.time.Duration;
 import java.util.Random;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -208,6 +210,27 @@ class StreamChannelTest {
             try (var accepted = pair.listener.accept(Duration.ofSeconds(30))) {
                 late.write(bytes("steps"));
                 assertThat(text(accepted, 5)).isEqualTo("steps");
+            }
+        }
+    }
+
+    /// The peer of a connection that is given up has none: exactly one of both ways to connect is taken.
+    @Test
+    void anAnswerThatIsNotWantedAnyMoreIsNoConnectionForEitherSide() throws Exception {
+        assumeFalse(device.equals("iwarp"), "MPA has no word after the answer: the peer finds its connection reset");
+        try (var pair = pair()) {
+            var to = pair.listener.localAddress();
+            for (int i = 0; i < 5; i++) {
+                try (var late = StreamChannel.open(pair.clientOptions)) {
+                    assertThatThrownBy(() -> late.connectTo(Optional.empty(), to, () -> false))
+                            .isInstanceOf(ConnectException.class);
+                }
+            }
+            try (var client = StreamChannel.connect(to, pair.clientOptions);
+                    var accepted = pair.listener.accept(Duration.ofSeconds(30))) {
+                assertThat(accepted.peerAddress()).isEqualTo(client.localAddress());
+                pair.listener.configureBlocking(false);
+                assertThat(pair.listener.accept()).isNull();
             }
         }
     }

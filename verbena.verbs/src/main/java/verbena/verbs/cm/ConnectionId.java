@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
@@ -244,6 +245,13 @@ public final class ConnectionId implements VerbsObject {
         var call = new Call(space, ports.lease().local(), from.getPort(), Gid.of(to.getAddress()), to.getPort());
         negotiation.connect(context().connectionService(), call, pair.end(parameters), this::onNews);
         state = State.CONNECTING;
+    }
+
+    /// The same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no, the peer
+    /// is refused, and has had no connection (over iWARP it has one, which ends); [ConnectionEvent.ConnectError] follows.
+    public synchronized void connect(ConnectionParameters parameters, BooleanSupplier isWanted) {
+        negotiation.confirmIf(isWanted);
+        connect(parameters);
     }
 
     /// The program's own queue pair is in RTS: says so to the peer (rdma_establish(3)).

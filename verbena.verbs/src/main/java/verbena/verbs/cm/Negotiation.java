@@ -2,6 +2,7 @@ package verbena.verbs.cm;
 
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
@@ -20,6 +21,8 @@ final class Negotiation {
     private @Nullable Exchange exchange;
     /// Active: this side, as the device was told.
     private @Nullable End own;
+    /// Active: whether a connection is wanted when the peer has accepted.
+    private BooleanSupplier isWanted = () -> true;
     /// Passive: the peer that asks.
     private @Nullable PeerParameters asking;
 
@@ -42,6 +45,10 @@ final class Negotiation {
     void connect(ConnectionService service, Call call, End mine, ConnectionService.Listener listener) {
         own = mine;
         exchange = service.connect(call, mine, listener);
+    }
+
+    void confirmIf(BooleanSupplier wanted) {
+        isWanted = wanted;
     }
 
     void begin(Exchange begun, PeerParameters from) {
@@ -119,16 +126,22 @@ final class Negotiation {
         if (pair.isPrograms()) {
             return Optional.of(new ConnectionEvent.ConnectResponse(id, from));
         }
+        if (!isWanted.getAsBoolean()) {
+            return refused(begun, "the peer has accepted when it was not wanted any more");
+        }
         try {
             pair.bringUp(begun, Objects.requireNonNull(own));
             begun.ready();
         } catch (VerbsException | IllegalArgumentException e) {
-            refuse(begun);
-            String why = String.valueOf(e.getMessage());
-            id.end(why);
-            return Optional.of(new ConnectionEvent.ConnectError(id, why));
+            return refused(begun, String.valueOf(e.getMessage()));
         }
         id.enter(State.CONNECTED);
         return Optional.of(new ConnectionEvent.Established(id, from));
+    }
+
+    private Optional<ConnectionEvent> refused(Exchange begun, String why) {
+        refuse(begun);
+        id.end(why);
+        return Optional.of(new ConnectionEvent.ConnectError(id, why));
     }
 }

@@ -451,7 +451,11 @@ final class StreamConnection implements Exchange, StreamHandler {
     @Override
     public void reject(PrivateData privateData) {
         on("reject", () -> {
-            refuse(privateData);
+            if (mpa.state() == MpaConnection.State.REPLY_RECEIVED) {
+                mpa.disconnect(); // no message of MPA says so to a peer that has accepted
+            } else {
+                refuse(privateData);
+            }
             carryOut();
             return true;
         });
