@@ -27,7 +27,7 @@ library() { # NAME, VERSION SCRIPT, SOURCES...
   mv "$into/$name.new" "$into/$name" # in one step: a program may have the old one open
 }
 
-library libibverbs.so.1 ibverbs.map start.c runtime.c signals.c call.c operations.c ibverbs.c drivers.c
+library libibverbs.so.1 ibverbs.map start.c runtime.c signals.c memory.c call.c operations.c ibverbs.c drivers.c
 library libverbena-files.so files.map files.c
 library libibumad.so.3 ibumad.map ibumad.c
 library librdmacm.so.1 rdmacm.map rdmacm.c rsocket.c "$into/libibverbs.so.1"

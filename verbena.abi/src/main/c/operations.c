@@ -97,6 +97,12 @@ READ_FIELD(uint8_t, dlid_path_bits, 9)
 READ_FIELD(uint64_t, completion_ts, 10)
 READ_FIELD(uint64_t, completion_wallclock_ns, 11)
 
+/* ---- of memory.c */
+
+long guarded_copy(char *to, const char *from, size_t bytes);
+long guarded_atomic(long which, uint64_t *at, uint64_t value, uint64_t expected, uint64_t *original);
+long check_memory(uintptr_t from, size_t bytes, long is_written);
+
 void *const verbena_operations[] = {
 #define OP(name) (void *) name,
     VERBENA_OPERATIONS(OP)

@@ -1,5 +1,5 @@
 /* What stands in the tables of operations of contexts, queue pairs and completion queues, which the inline functions of
- * verbs.h call without asking the library. Java puts their addresses in. */
+ * verbs.h call without asking the library. Java puts their addresses in. The last ones are for Java itself (memory.c). */
 #ifndef VERBENA_OPERATIONS_H
 #define VERBENA_OPERATIONS_H
 
@@ -14,7 +14,8 @@
     OP(wr_atomic_write) OP(wr_flush) \
     OP(start_poll) OP(next_poll) OP(end_poll) OP(read_opcode) OP(read_vendor_err) OP(read_byte_len) OP(read_imm_data) \
     OP(read_qp_num) OP(read_src_qp) OP(read_wc_flags) OP(read_slid) OP(read_sl) OP(read_dlid_path_bits) \
-    OP(read_completion_ts) OP(read_completion_wallclock_ns)
+    OP(read_completion_ts) OP(read_completion_wallclock_ns) \
+    OP(guarded_copy) OP(guarded_atomic) OP(check_memory)
 
 enum verbena_operation {
 #define OP(name) VERBENA_OP_##name,

@@ -75,6 +75,9 @@ static void pass_on(int signal, siginfo_t *info, void *context) {
     static const struct sigaction none = {.sa_handler = SIG_DFL};
     const ucontext_t *of = context;
     int i = index_of(signal), error = errno;
+    if (verbena_recover(info, context)) {
+        return;
+    }
     struct sigaction action = exchange(i, NULL);
     if (action.sa_handler == SIG_IGN && info->si_code <= 0) {
         return;

@@ -56,6 +56,9 @@ void verbena_take_faults(void *jvm);
 void verbena_settle_faults(void);
 void verbena_give_faults_back(void);
 
+/* Whether a fault was in memory of the program that Java has asked for (memory.c); then the access ends when the handler returns. */
+int verbena_recover(const siginfo_t *fault, void *context);
+
 /* Whether the JVM knows this thread: its own threads, and those that have made a call. */
 int verbena_is_known(void);
 /* Whether it is Java that runs on this thread: in a call that is under way, or on a thread of the JVM's own. */

@@ -47,7 +47,7 @@ static void what_is_left_goes_with_its_device(void) {
 
 static void memory(struct ibv_pd *pd) {
     static char buffer[64];
-    EXPECT_ERRNO(EINVAL, ibv_reg_mr(pd, NULL, 64, IBV_ACCESS_LOCAL_WRITE) == NULL);
+    EXPECT_ERRNO(EFAULT, ibv_reg_mr(pd, NULL, 64, IBV_ACCESS_LOCAL_WRITE) == NULL);
     EXPECT_ERRNO(EINVAL, ibv_reg_mr(pd, buffer, 64, IBV_ACCESS_REMOTE_WRITE) == NULL); /* without local writing */
     EXPECT_ERRNO(EINVAL, ibv_reg_mr(pd, buffer, 64, 1 << 15) == NULL);
     EXPECT_ERRNO(EOPNOTSUPP, ibv_reg_mr(pd, buffer, 64, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND) == NULL);

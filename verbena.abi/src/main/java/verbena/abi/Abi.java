@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import verbena.foreign.GuardedAccess;
 
 /// Where C and Java meet. `start.c` starts the JVM and calls [#start]: each call that C makes (`calls.h`) is bound
 /// to the static method of the same name, `alloc_pd` to `allocPd`, in one of [#CALLS]. Its arguments are pointers
@@ -51,6 +52,7 @@ final class Abi {
         for (int i = 0; i < operationCount; i++) {
             OPERATIONS.put(name(operationNames, i), functions.getAtIndex(JAVA_LONG, i));
         }
+        GuardedAccess.begin(operation("guarded_copy"), operation("guarded_atomic"));
     }
 
     /// By C, when a call is made for the first time: the function that C is to call from now on. Two threads may come

@@ -5,10 +5,12 @@ import static verbena.foreign.rdma.VerbsStructs.MW_BIND;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import verbena.foreign.Memory;
+import verbena.foreign.SystemFunction;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.SendBatch;
+import verbena.verbs.spi.Registration;
 
 /// Protection domains, memory regions and windows.
 final class MemoryCalls {
@@ -22,6 +24,10 @@ final class MemoryCalls {
             | VerbsConstants.IBV_REREG_MR_CHANGE_ACCESS;
     /// No errno has this number.
     private static final long WRONG_INPUT = -4_095;
+
+    /// Rights for which the kernel wants to write to the memory (`ib_access_writable`).
+    private static final Set<Access> WRITING =
+            Set.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC, Access.MW_BIND);
 
     private static final Set<Long> THREAD_DOMAINS = ConcurrentHashMap.newKeySet();
 
@@ -78,14 +84,27 @@ final class MemoryCalls {
 
     static long regMr(long pd, long address, long length, long iova, long access) {
         var domain = DomainHandle.get(pd);
-        MemoryRegion region = register(domain, address, length, iova, access);
+        Set<Access> rights = rights(access);
+        Registration.checkAccess("register", rights);
+        long error = check(address, length, rights);
+        if (error != 0) {
+            return error;
+        }
+        long base = rights.contains(Access.ZERO_BASED) && iova == address ? 0 : iova;
+        MemoryRegion region = domain.domain.register(Native.at(address, length), base, rights);
         return RegionHandle.of(region, domain, address, length).pointer;
     }
 
-    private static MemoryRegion register(DomainHandle domain, long address, long length, long iova, long access) {
-        Set<Access> rights = rights(access);
-        long base = rights.contains(Access.ZERO_BASED) && iova == address ? 0 : iova;
-        return domain.domain.register(Native.at(address, length), base, rights);
+    /// What the kernel says of memory that it is to pin (`ib_umem_get`): EFAULT when some of it is not there, or may not be
+    /// written and is to be.
+    private static long check(long address, long length, Set<Access> rights) {
+        boolean isWritten = WRITING.stream().anyMatch(rights::contains);
+        return length == 0 ? 0 : -Checks.MEMORY.call(address, length, isWritten ? 1 : 0);
+    }
+
+    /// Found by the first registration.
+    private static final class Checks {
+        static final SystemFunction MEMORY = SystemFunction.at(Abi.operation("check_memory"));
     }
 
     private static Set<Access> rights(long access) {
@@ -111,6 +130,13 @@ final class MemoryCalls {
         var handle = Handles.byNumber(mr, RegionHandle.class);
         var domain = (flags & VerbsConstants.IBV_REREG_MR_CHANGE_PD) != 0 ? DomainHandle.get(pd) : handle.domain;
         Set<Access> rights = rightsChange ? rights(access) : handle.region.access();
+        if (memory || rightsChange) {
+            Registration.checkAccess("reregister", rights);
+            long error = memory ? check(address, length, rights) : check(handle.address(), handle.length(), rights);
+            if (error != 0) {
+                return error;
+            }
+        }
         if (memory) {
             MemoryRegion replaced = handle.region;
             MemoryRegion made = domain.domain.register(Native.at(address, length), address, rights);

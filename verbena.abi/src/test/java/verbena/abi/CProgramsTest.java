@@ -2,6 +2,8 @@ package verbena.abi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import verbena.abi.Programs.Ended;
@@ -34,6 +36,25 @@ class CProgramsTest {
     @Test
     void aMistakeInARequestShowsWhereTheStandardSays() {
         programs.runC(Programs.SOURCES.resolve("faults.c"));
+    }
+
+    @Test
+    void onlyMemoryThatTheKernelWouldPinIsRegistered() {
+        Path program = Programs.SOURCES.resolve("registration.c");
+        programs.runC(program);
+        programs.runC(program, "as before Linux 6.11");
+    }
+
+    @Test
+    void aRequestEndsWhoseMemoryHasGone() throws IOException {
+        Path program = Programs.SOURCES.resolve("gone.c");
+        programs.runC(program);
+        programs.close();
+        programs = Programs.over("shm");
+        programs.runC(program);
+        programs.close();
+        programs = Programs.over("iwarp_lo");
+        programs.runC(program, "iwarp", Programs.freePort());
     }
 
     @Test

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import verbena.foreign.GuardedAccess;
 
 /// A ring of notes. Writers take turns by its lock and never wait for the reader. A note without room is lost and
 /// counted.
@@ -136,8 +137,9 @@ final class NoteRing {
         memory.set(LONG, at + place, value);
     }
 
+    /// What has gone from a program's memory meanwhile is not noted.
     void putBytes(MemorySegment from, long offset, int bytes) {
-        MemorySegment.copy(from, offset, memory, at + HEAD_BYTES, bytes);
+        boolean _ = GuardedAccess.copy(from, offset, memory, at + HEAD_BYTES, bytes);
     }
 
     void publish() {

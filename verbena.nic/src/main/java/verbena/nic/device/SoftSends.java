@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.GuardedAccess;
 import verbena.provider.Sends;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
@@ -166,7 +167,9 @@ final class SoftSends extends Sends implements FaultySends {
     protected void putInline(MemorySegment data, int before) {
         SendRequest request = current();
         long more = data.byteSize();
-        MemorySegment.copy(data, 0, request.inline, before, more);
+        if (!GuardedAccess.copy(data, 0, request.inline, before, more)) {
+            throw new IllegalArgumentException(drop() + "inline: the memory of the data is not there");
+        }
         request.inlineBytes = before + (int) more;
         request.isInline = true;
     }

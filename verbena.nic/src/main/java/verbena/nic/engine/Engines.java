@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.GuardedAccess;
 import verbena.foreign.SystemCopy;
 import verbena.nic.link.Link;
 import verbena.transport.congestion.PeerWindow;
@@ -40,7 +41,11 @@ public final class Engines {
             int queuePairsMax,
             int regionsMax,
             Engine.Listener listener) {
-        memories.add(new MemoryTable(random, regionsMax, clock, SystemCopy::copy));
+        GuardedAccess guarded = GuardedAccess.ofProcess();
+        memories.add(
+                guarded == null
+                        ? new MemoryTable(random, regionsMax, clock, SystemCopy::copy)
+                        : new MemoryTable(random, regionsMax, clock, SystemCopy::copy, new ProgramMemory(guarded)));
         var made = new ArrayList<Engine>();
         int most = 0;
         for (Link link : links) {

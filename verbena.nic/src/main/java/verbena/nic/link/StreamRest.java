@@ -1,7 +1,7 @@
 package verbena.nic.link;
 
-import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.GuardedAccess;
 import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
 
@@ -25,6 +25,8 @@ final class StreamRest {
     }
 
     /// Copies the gathered bytes without the first `sent`.
+    ///
+    /// @throws IllegalStateException when the memory of some has gone
     void keep(StreamOutput output, long sent) {
         StreamBuffer copy = link.take();
         long skip = sent;
@@ -35,7 +37,10 @@ final class StreamRest {
                 skip -= n;
                 continue;
             }
-            MemorySegment.copy(output.segment(i), output.offset(i) + skip, copy.segment, at, n - skip);
+            if (!GuardedAccess.copy(output.segment(i), output.offset(i) + skip, copy.segment, at, n - skip)) {
+                link.giveBack(copy);
+                throw new IllegalStateException("it was unmapped");
+            }
             at += (int) (n - skip);
             skip = 0;
         }

@@ -195,7 +195,12 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
                 int behind = target.bytes >= DIRECT_BYTES_MIN ? Math.min(room, BEHIND_DIRECT_BYTES) : room;
                 n = stream.read(target, buffer, end, end + behind);
                 room = behind + target.bytes;
-                if (n > 0) {
+                if (n < 0) { // nothing has come, or the memory is not there: then the handler is to find out
+                    target.segment = MemorySegment.NULL;
+                    room = buffer.size() - end;
+                    n = stream.read(buffer, end, end + room);
+                    input.add((int) Math.max(0, n));
+                } else if (n > 0) {
                     int direct = (int) Math.min(n, target.bytes);
                     target.segment = MemorySegment.NULL;
                     to.onDirect(direct, now);

@@ -1,14 +1,14 @@
 package verbena.transport.memory;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import verbena.transport.memory.UserMemory.Atomic;
 import verbena.verbs.Access;
 
-/// Decides which key may touch which memory (IBTA 10.6). The only code that touches user memory.
+/// Decides which key may touch which memory (IBTA 10.6). The only code that touches user memory, by [UserMemory].
 ///
 /// Every access returns a [MemoryVerdict]. It never throws, neither at a request of a peer nor at memory that
 /// the application has freed. Regions are added by any thread. All else is done by an engine, and each engine
@@ -16,8 +16,6 @@ import verbena.verbs.Access;
 /// while no engine works, so that afterwards nothing touches the memory any more. Windows are bound and unbound
 /// by one engine while others work.
 public final class MemoryTable {
-    private static final ValueLayout.OfLong NATIVE_LONG = ValueLayout.JAVA_LONG;
-    private static final VarHandle ATOMIC = NATIVE_LONG.varHandle();
     private static final int LOCAL_WRITE = Access.LOCAL_WRITE.bit();
     /// The 8 low bits of a key.
     private static final int VARIANT_MASK = 0xFF;
@@ -27,6 +25,10 @@ public final class MemoryTable {
     private final KeyWatches watches;
     private final WindowBinder windows;
     private final LongCopy longCopy;
+    /// Memory that lasts as long as its region.
+    private final UserMemory own = new JvmMemory();
+    /// All other memory.
+    private final UserMemory programs;
     /// The value that the last atomic found.
     private long original;
 
@@ -39,7 +41,14 @@ public final class MemoryTable {
 
     /// The same, with a way of its own for long copies.
     public MemoryTable(RandomGenerator random, int limit, LongSupplier clock, LongCopy longCopy) {
+        this(random, limit, clock, longCopy, new JvmMemory());
+    }
+
+    /// The same, with one for memory that programs have registered, too.
+    public MemoryTable(
+            RandomGenerator random, int limit, LongSupplier clock, LongCopy longCopy, UserMemory programs) {
         this.longCopy = longCopy;
+        this.programs = programs;
         this.random = random;
         this.keys = new KeyTable<>(random, 1, limit, clock);
         this.watches = new KeyWatches();
@@ -48,6 +57,7 @@ public final class MemoryTable {
 
     private MemoryTable(MemoryTable other) {
         this.longCopy = other.longCopy;
+        this.programs = other.programs.forAnotherEngine();
         this.random = other.random;
         this.keys = other.keys;
         this.watches = other.watches;
@@ -199,30 +209,18 @@ public final class MemoryTable {
     /// Adds to 8 bytes that [#checkRemote] has allowed, natively ordered, wrapping; [#original()] is the value
     /// before.
     public MemoryVerdict fetchAdd(int rkey, long address, long add) {
-        return atomic(rkey, address, add, 0, false);
+        return atomic(Atomic.ADD, rkey, address, add, 0);
     }
 
     /// Replaces 8 bytes that [#checkRemote] has allowed by `swap` if they equal `compare`; [#original()] is the
     /// value before.
     public MemoryVerdict compareSwap(int rkey, long address, long compare, long swap) {
-        return atomic(rkey, address, swap, compare, true);
+        return atomic(Atomic.COMPARE_AND_SWAP, rkey, address, swap, compare);
     }
 
     /// Sets 8 bytes that [#checkRemote] has allowed to a natively ordered value, all at once.
     public MemoryVerdict atomicWrite(int rkey, long address, long value) {
-        long at = targetOffset(find(rkey), address);
-        try {
-            if ((target.address() + at & 7) == 0) {
-                ATOMIC.setVolatile(target, at, value);
-            } else {
-                synchronized (keys) {
-                    target.set(ValueLayout.JAVA_LONG_UNALIGNED, at, value); // see atomic
-                }
-            }
-            return MemoryVerdict.OK;
-        } catch (IllegalStateException | InternalError | IndexOutOfBoundsException | UnsupportedOperationException e) {
-            return MemoryVerdict.GONE;
-        }
+        return atomic(Atomic.STORE, rkey, address, value, 0);
     }
 
     /// Makes all earlier writes visible to every thread. When `access` has
@@ -454,41 +452,30 @@ public final class MemoryTable {
         return left == 0 ? MemoryVerdict.OK : MemoryVerdict.TOO_SHORT;
     }
 
-    private MemoryVerdict atomic(int rkey, long address, long value, long compare, boolean swap) {
+    private MemoryVerdict atomic(Atomic which, int rkey, long address, long value, long expected) {
         long at = targetOffset(find(rkey), address);
-        try {
-            if ((target.address() + at & 7) == 0) {
-                original = swap
-                        ? (long) ATOMIC.compareAndExchange(target, at, compare, value)
-                        : (long) ATOMIC.getAndAdd(target, at, value);
-            } else {
-                // The IOVA is aligned and the memory is not: atomic among this device's queue pairs, which is what
-                // ATOMIC_HCA promises, because engines come here one at a time.
-                synchronized (keys) {
-                    original = target.get(ValueLayout.JAVA_LONG_UNALIGNED, at);
-                    if (!swap || original == compare) {
-                        target.set(ValueLayout.JAVA_LONG_UNALIGNED, at, swap ? value : original + value);
-                    }
-                }
+        UserMemory by = lasts ? own : programs;
+        boolean isDone;
+        if ((target.address() + at & 7) == 0) {
+            isDone = by.atomic(which, target, at, value, expected);
+        } else {
+            // The IOVA is aligned and the memory is not: atomic among this device's queue pairs, which is what
+            // ATOMIC_HCA promises, because engines come here one at a time.
+            synchronized (keys) {
+                isDone = by.atomic(which, target, at, value, expected);
             }
-            return MemoryVerdict.OK;
-        } catch (IllegalStateException | InternalError | IndexOutOfBoundsException | UnsupportedOperationException e) {
-            return MemoryVerdict.GONE;
         }
+        original = by.original();
+        return isDone ? MemoryVerdict.OK : MemoryVerdict.GONE;
     }
 
-    /// The one place where user memory is read and written in bulk; the other end is the engine's, and lasts. A closed
-    /// arena throws IllegalStateException, a mapped file that was cut short InternalError.
+    /// The one place where user memory is read and written in bulk; the other end is the engine's, and lasts.
     private MemoryVerdict copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, int bytes) {
-        try {
-            if (lasts && bytes >= LongCopy.BYTES_MIN) {
-                longCopy.copy(from, fromOffset, to, toOffset, bytes);
-            } else {
-                MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
-            }
+        if (lasts && bytes >= LongCopy.BYTES_MIN) {
+            longCopy.copy(from, fromOffset, to, toOffset, bytes);
             return MemoryVerdict.OK;
-        } catch (IllegalStateException | InternalError | IndexOutOfBoundsException | IllegalArgumentException e) {
-            return MemoryVerdict.GONE;
         }
+        UserMemory by = lasts ? own : programs;
+        return by.copy(from, fromOffset, to, toOffset, bytes) ? MemoryVerdict.OK : MemoryVerdict.GONE;
     }
 }
