@@ -62,12 +62,17 @@ static int connect_ends(struct ibv_qp *initiator, struct ibv_qp *target) {
     int code = ibv_modify_qp(initiator, &init, to_init) | ibv_modify_qp(target, &init, to_init);
     rtr.dest_qp_num = initiator->qp_num;
     code |= ibv_modify_qp(target, &rtr, to_rtr | of_responder);
+    /* Programs name what the other half has; the kernel drops it unread. What neither half takes in this step is refused. */
     rtr.dest_qp_num = target->qp_num;
-    EXPECT_CODE(EINVAL, ibv_modify_qp(initiator, &rtr, to_rtr | of_responder));
-    code |= ibv_modify_qp(initiator, &rtr, to_rtr);
-    code |= ibv_modify_qp(initiator, &rts, to_rts);
-    EXPECT_CODE(EINVAL, ibv_modify_qp(target, &rts, to_rts));
-    code |= ibv_modify_qp(target, &rts, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN);
+    rtr.min_rnr_timer = 77;
+    EXPECT_CODE(EINVAL, ibv_modify_qp(initiator, &rtr, to_rtr | of_responder | IBV_QP_RETRY_CNT));
+    code |= ibv_modify_qp(initiator, &rtr, to_rtr | of_responder);
+    code |= ibv_modify_qp(initiator, &rts, to_rts | of_responder);
+    code |= ibv_modify_qp(initiator, &rtr, of_responder);
+    rts.rnr_retry = rts.retry_cnt = 99;
+    EXPECT_CODE(EINVAL, ibv_modify_qp(target, &rts, to_rts | IBV_QP_RQ_PSN));
+    code |= ibv_modify_qp(target, &rts, to_rts);
+    code |= ibv_modify_qp(target, &rts, IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
     return code;
 }
 

@@ -310,7 +310,7 @@ final class QueueCalls {
         if ((mask & ~ALL_ATTRIBUTES) != 0) {
             return Errno.EINVAL;
         }
-        QpModification to = modification(Native.some(attributes), mask);
+        QpModification to = modification(Native.some(attributes), mask & ~ignored(handle.qp.type()));
         handle.qp.modify(to);
         if (handle.qp.state() == QpState.RESET) {
             handle.forgetCompletions();
@@ -319,6 +319,19 @@ final class QueueCalls {
             Memory.putInt(qp + QP.at("state"), Memory.getInt(attributes));
         }
         return 0;
+    }
+
+    /// Attributes that programs may name, because the other half of a reliable connection has them. The kernel drops them for
+    /// an end of XRC before it checks anything (`modify_qp_mask`).
+    private static long ignored(QpType type) {
+        return switch (type) {
+            case XRC_INITIATOR -> VerbsConstants.IBV_QP_MAX_DEST_RD_ATOMIC | VerbsConstants.IBV_QP_MIN_RNR_TIMER;
+            case XRC_TARGET ->
+                VerbsConstants.IBV_QP_MAX_QP_RD_ATOMIC
+                        | VerbsConstants.IBV_QP_RETRY_CNT
+                        | VerbsConstants.IBV_QP_RNR_RETRY;
+            case RC, UC, UD -> 0;
+        };
     }
 
     private static QpModification modification(long from, long mask) {

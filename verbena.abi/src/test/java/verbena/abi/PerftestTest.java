@@ -16,6 +16,14 @@ class PerftestTest {
                 "ib_read_bw -n 50 -s 4096",
                 "ib_atomic_lat -n 50",
                 "ib_atomic_bw -n 50",
+                "ib_send_bw -c XRC -n 50",
+                "ib_send_lat -c XRC -n 50",
+                "ib_write_bw -c XRC -n 50",
+                "ib_write_lat -c XRC -n 50",
+                "ib_read_bw -c XRC -n 50",
+                "ib_read_lat -c XRC -n 50",
+                "ib_atomic_bw -c XRC -n 50",
+                "ib_atomic_lat -c XRC -n 50",
             })
     void byAddress(String command) throws IOException {
         pair("rocev2_lo", command + " -F");
