@@ -2,201 +2,282 @@ package verbena.messages;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
-import verbena.messages.protocol.Outgoing;
-import verbena.messages.protocol.Peer;
+import verbena.messages.protocol.OwnCalls;
+import verbena.messages.protocol.PeerCalls;
 
-/// The calls between this worker and one peer, both ways. A call's number is in the upper half of the tag of all its
-/// messages; the lower half of the call's own has the time limit in ms, 0 for none.
+/// The calls between this worker and one peer, both ways, by [OwnCalls] and [PeerCalls]: threads that wait for a place,
+/// the timer, memory, and the handlers of this end.
 final class Calls {
-    private static final int FAULT_BYTES_MAX = 1000;
-
-    /// Memory for what is not wanted any more.
-    static final Incoming NOWHERE = new Incoming() {
-        @Override
-        public MemorySegment memory() {
-            return MemorySegment.NULL;
-        }
-
-        @Override
-        public void done(Peer from, long tag, long length) {}
-
-        @Override
-        public void failed(String why) {}
-    };
-
-    /// A call of this side. Under the lock.
-    private abstract static class Asked {
-        /// Null for none.
-        @Nullable
-        Duration timeLimit;
-
-        /// With a limit: when it fails, by [System#nanoTime].
-        long deadline;
-
-        /// The longest answer, in bytes.
-        abstract long takes();
-
-        /// Memory for an answer of so many bytes.
-        abstract MemorySegment memory(long length);
-
-        abstract void answered(MemorySegment answer, long length);
-
-        abstract void fail(RuntimeException why);
-    }
-
     private final RemoteWorker remote;
     private final Worker worker;
     private final Traffic traffic;
     private final WorkerOptions options;
-    private final Semaphore room;
+    /// A call may begin that could not.
+    private final Condition freed;
 
     // Under the lock of the traffic.
-    private final Map<Integer, Asked> asked = new HashMap<>();
-    private final Map<Integer, Request> answering = new HashMap<>();
-    private int last;
+    private final OwnCalls asked;
+    private final PeerCalls answering;
     /// Whether a look at the time limits is to come, and when the next one is.
     private boolean isTimed;
 
     private long nextLook;
 
-    Calls(RemoteWorker remote, Worker worker, Traffic traffic, WorkerOptions options) {
+    /// @param places that both ends have agreed on
+    Calls(RemoteWorker remote, Worker worker, Traffic traffic, WorkerOptions options, int places) {
         this.remote = remote;
         this.worker = worker;
         this.traffic = traffic;
         this.options = options;
-        this.room = new Semaphore(options.maxCalls());
+        this.freed = traffic.lock.newCondition();
+        this.asked = new OwnCalls(remote.peer(), places, freed::signal);
+        this.answering = new PeerCalls(remote.peer(), places);
     }
 
     // ---- this side calls
 
+    /// A call of this side.
+    private abstract class Asked<T> extends OwnCalls.Asked {
+        final Pending<T> pending = new Pending<>(traffic.readers);
+        final Duration timeLimit;
+        private boolean isRequestBound;
+        private MemorySegment answer = MemorySegment.NULL;
+
+        Asked(Duration timeLimit) {
+            this.timeLimit = timeLimit;
+        }
+
+        /// The longest answer, in bytes.
+        abstract long takes();
+
+        /// Memory for an answer of so many bytes.
+        abstract MemorySegment memoryFor(long length);
+
+        /// The answer is in the memory that was for it.
+        abstract void complete(MemorySegment answer, long length);
+
+        /// Its memory for an answer is needed no more.
+        void answerDone() {}
+
+        /// The other end may read the request where the program has it.
+        void bind(MemorySegment request) {
+            isRequestBound = timeLimit.isZero()
+                    && remote.peer().isLong(request.byteSize())
+                    && traffic.longMessages.isRegistrable(request);
+        }
+
+        @Override
+        protected void requestDone() {
+            isRequestBound = false;
+        }
+
+        @Override
+        protected boolean isBound() {
+            return isRequestBound;
+        }
+
+        @Override
+        protected MemorySegment memory(Kind kind, long length) {
+            if (kind == Kind.FAULT) {
+                answer = MemorySegment.ofArray(new byte[(int) length]);
+            } else if (length <= takes()) {
+                answer = memoryFor(length);
+            }
+            return answer;
+        }
+
+        @Override
+        protected void answered(Kind kind, long length, boolean isWaiting) {
+            if (isWaiting) {
+                if (kind == Kind.FAULT) {
+                    String text = new String(RemoteWorker.bytes(answer), StandardCharsets.UTF_8);
+                    fail(CallException.Reason.FAILED, "the peer: " + text);
+                } else if (length > takes()) {
+                    fail(CallException.Reason.FAILED, "an answer of " + length + " bytes, of at most " + takes());
+                } else {
+                    complete(answer, length);
+                }
+            }
+            answerDone();
+        }
+
+        @Override
+        protected void unanswered() {
+            answerDone();
+        }
+
+        @Override
+        protected void failed(String why) {
+            pending.fail(remote.lost("call", why));
+        }
+
+        void fail(CallException.Reason reason, String why) {
+            pending.fail(new CallException(reason, "call: " + remote + ": " + why));
+        }
+    }
+
     Pending<byte[]> begin(MemorySegment request, Duration timeLimit) throws InterruptedException {
-        var pending = new Pending<byte[]>(traffic.readers);
-        var call = new Asked() {
+        return start(request, new Asked<byte[]>(timeLimit) {
             @Override
             long takes() {
                 return options.maxCallBytes();
             }
 
             @Override
-            MemorySegment memory(long length) {
+            MemorySegment memoryFor(long length) {
                 return MemorySegment.ofArray(new byte[(int) length]);
             }
 
             @Override
-            void answered(MemorySegment answer, long length) {
+            void complete(MemorySegment answer, long length) {
                 pending.complete((byte[]) answer.heapBase().orElseThrow());
             }
-
-            @Override
-            void fail(RuntimeException why) {
-                pending.fail(why);
-            }
-        };
-        start(call, pending, request, timeLimit);
-        return pending;
+        });
     }
 
     Pending<Long> begin(MemorySegment request, MemorySegment into, Duration timeLimit) throws InterruptedException {
         traffic.longMessages.requireWritable("into", into);
-        var pending = new Pending<Long>(traffic.readers);
-        var call = new Asked() {
-            @Override
-            long takes() {
-                return Long.MAX_VALUE;
-            }
-
-            @Override
-            MemorySegment memory(long length) {
-                return into;
-            }
-
-            @Override
-            void answered(MemorySegment answer, long length) {
-                pending.complete(length);
-            }
-
-            @Override
-            void fail(RuntimeException why) {
-                pending.fail(why);
-            }
-        };
-        start(call, pending, request, timeLimit);
-        return pending;
+        return start(request, new IntoMemory(into, timeLimit));
     }
 
-    private void start(Asked call, Pending<?> pending, MemorySegment memory, Duration timeLimit)
-            throws InterruptedException {
-        MemorySegment request = remote.forAllThreads(memory);
-        if (timeLimit.isNegative()) {
-            throw new IllegalArgumentException("timeLimit: zero or more, got " + timeLimit);
+    /// A call whose answer goes into memory of the program. Of a call that may be given up a long answer is read into
+    /// memory of the worker first.
+    private final class IntoMemory extends Asked<Long> {
+        private final MemorySegment into;
+        private MemorySegment buffer = MemorySegment.NULL;
+        private boolean isAnswerBound;
+
+        IntoMemory(MemorySegment into, Duration timeLimit) {
+            super(timeLimit);
+            this.into = into;
         }
+
+        @Override
+        long takes() {
+            return Long.MAX_VALUE;
+        }
+
+        @Override
+        protected boolean isBound() {
+            return isAnswerBound || super.isBound();
+        }
+
+        @Override
+        MemorySegment memoryFor(long length) {
+            long bytes = Math.min(length, into.byteSize());
+            boolean isRead = remote.peer().isLong(length) && bytes > 0;
+            if (isRead && timeLimit.isZero() && traffic.longMessages.isRegistrable(into)) {
+                isAnswerBound = true;
+            } else if (isRead) {
+                buffer = traffic.longMessages.buffers.take(bytes);
+                return buffer.asSlice(0, bytes);
+            }
+            return into;
+        }
+
+        @Override
+        void complete(MemorySegment answer, long length) {
+            try {
+                if (buffer.byteSize() > 0) {
+                    long bytes = answer.byteSize();
+                    MemorySegment.copy(answer, ValueLayout.JAVA_BYTE, 0, into, ValueLayout.JAVA_BYTE, 0, bytes);
+                }
+                pending.complete(length);
+            } catch (IllegalStateException e) { // the program has closed its memory
+                pending.fail(e);
+            }
+        }
+
+        @Override
+        void answerDone() {
+            isAnswerBound = false;
+            if (buffer.byteSize() > 0) {
+                traffic.longMessages.buffers.give(buffer);
+                buffer = MemorySegment.NULL;
+            }
+        }
+    }
+
+    /// Waits for a place, but not longer than the caller wants to wait for the answer.
+    private <T> Pending<T> start(MemorySegment memory, Asked<T> call) throws InterruptedException {
+        if (call.timeLimit.isNegative()) {
+            throw new IllegalArgumentException("timeLimit: zero or more, got " + call.timeLimit);
+        }
+        MemorySegment request = remote.forAllThreads(memory);
         traffic.readers.requireMayWait();
-        room.acquire();
-        long millis = timeLimit.isZero() ? 0 : Math.clamp(timeLimit.toMillis(), 1, Integer.MAX_VALUE);
-        long nanos = millis == Integer.MAX_VALUE ? TimeUnit.MILLISECONDS.toNanos(millis) : timeLimit.toNanos();
+        long begun = System.nanoTime();
+        long nanos = Math.min(TimeUnit.NANOSECONDS.convert(call.timeLimit), OwnCalls.LIMIT_NANOS_MAX);
         traffic.lock.lock();
         try {
-            int number = ++last;
-            asked.put(number, call);
-            pending.withdrawnBy(() -> {
-                boolean isTaken = giveUp(number);
-                if (isTaken) {
-                    pending.cancelled();
-                }
-                return isTaken;
-            });
-            if (millis > 0) {
-                call.timeLimit = timeLimit;
-                call.deadline = System.nanoTime() + nanos;
-                lookAt(call.deadline);
+            if (request.byteSize() > remote.maxActiveBytes()) {
+                call.fail(
+                        CallException.Reason.FAILED,
+                        "a request of " + request.byteSize() + " bytes, of at most " + remote.maxActiveBytes());
+                return call.pending;
             }
-            remote.post(new Plain(Kind.CALL, tag(number, millis), request) {
-                @Override
-                public void failed(String why) {
-                    Asked waiting = finish(number);
-                    if (waiting != null) {
-                        waiting.fail(remote.lost("call", why));
-                    }
+            while (!asked.hasPlace() && !remote.peer().isLost()) {
+                if (nanos == 0) {
+                    freed.await();
+                } else if (freed.awaitNanos(nanos - (System.nanoTime() - begun)) <= 0) {
+                    call.fail(CallException.Reason.TIMEOUT, "no place for it within " + call.timeLimit);
+                    return call.pending;
                 }
-            });
+            }
+            call.pending.withdrawnBy(() -> cancel(call));
+            long now = System.nanoTime();
+            long left = nanos == 0 ? 0 : Math.max(1, nanos - (now - begun));
+            call.bind(request);
+            asked.begin(call, request, left, now);
+            traffic.departures.pump(remote);
+            if (left > 0 && !call.pending.isDone()) {
+                lookWithin(left, now);
+            }
+            return call.pending;
         } finally {
+            if (asked.hasPlace()) {
+                freed.signal(); // this thread may have taken the word from another
+            }
             traffic.lock.unlock();
         }
     }
 
-    private static long tag(int number, long millis) {
-        return (long) number << 32 | millis;
-    }
-
-    private static int number(long tag) {
-        return (int) (tag >>> 32);
+    private boolean cancel(Asked<?> call) {
+        traffic.lock.lock();
+        try {
+            boolean isGivenUp = asked.giveUp(call);
+            if (isGivenUp) {
+                call.pending.cancelled();
+                traffic.departures.pump(remote);
+            }
+            return isGivenUp;
+        } finally {
+            traffic.lock.unlock();
+        }
     }
 
     // ---- time limits
 
     /// Has the time limits looked at by then. Calls are answered long before that, so a timer for each would cost more
     /// than the call. One look serves all that begin until then.
-    private void lookAt(long deadline) {
-        if (!isTimed || deadline - nextLook < 0) {
+    private void lookWithin(long nanos, long now) {
+        long planned = now + nanos;
+        if (!isTimed || planned - nextLook < 0) {
             isTimed = true;
-            nextLook = deadline;
-            var _ = worker.timer().schedule(() -> look(deadline), deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+            nextLook = planned;
+            var _ = worker.timer().schedule(() -> look(planned), nanos, TimeUnit.NANOSECONDS);
         }
     }
 
     private void look(long planned) {
-        var late = new HashMap<Integer, Asked>();
         traffic.lock.lock();
         try {
             if (!isTimed || planned != nextLook) {
@@ -204,134 +285,38 @@ final class Calls {
             }
             isTimed = false;
             long now = System.nanoTime();
-            asked.forEach((number, call) -> {
-                if (call.timeLimit != null && call.deadline - now <= 0) {
-                    late.put(number, call);
+            for (OwnCalls.Asked each : asked.onDeadline(now)) {
+                if (each instanceof Asked<?> late) {
+                    late.fail(CallException.Reason.TIMEOUT, "no answer within " + late.timeLimit);
                 }
-            });
-            asked.values().stream()
-                    .filter(call -> call.timeLimit != null && call.deadline - now > 0)
-                    .mapToLong(call -> call.deadline - now)
-                    .min()
-                    .ifPresent(left -> lookAt(now + left));
+            }
+            long next = asked.nanosToDeadline(now);
+            if (next >= 0) {
+                lookWithin(next, now);
+            }
+            traffic.departures.pump(remote);
         } finally {
             traffic.lock.unlock();
         }
-        late.forEach((number, call) -> {
-            if (giveUp(number)) {
-                call.fail(new CallException(
-                        CallException.Reason.TIMEOUT, "call: " + remote + ": no answer within " + call.timeLimit));
-            }
-        });
-    }
-
-    /// False when the answer is there, or on its way into its memory.
-    private boolean giveUp(int number) {
-        traffic.lock.lock();
-        try {
-            if (finish(number) == null) {
-                return false;
-            }
-            remote.post(new Plain(Kind.CANCEL, tag(number, 0), MemorySegment.NULL));
-            return true;
-        } finally {
-            traffic.lock.unlock();
-        }
-    }
-
-    /// The call does not wait any more.
-    private @Nullable Asked finish(int number) {
-        Asked call = asked.remove(number);
-        if (call != null) {
-            room.release();
-        }
-        return call;
     }
 
     // ---- arrivals
 
-    /// Where a message goes. Empty when it is too long, or one too many.
+    /// Where a message goes. Empty when it breaks the rules.
     Optional<Incoming> incoming(Kind kind, long tag, long length) {
         return switch (kind) {
-            case CALL -> called(tag, length);
-            case ANSWER, FAULT -> answered(kind, tag, length);
-            case CANCEL -> {
-                Request request = answering.get(number(tag));
-                if (request != null) {
-                    request.interrupt();
-                }
-                yield Optional.of(NOWHERE);
-            }
+            case CALL ->
+                length > options.maxCallBytes() ? Optional.empty() : answering.onCall(new Request(tag, length));
+            case ANSWER, FAULT -> asked.onAnswer(kind, tag, length);
+            case CANCEL -> Optional.of(answering.onCancel(tag));
             case TAGGED, ACTIVE -> Optional.empty();
         };
     }
 
-    private Optional<Incoming> answered(Kind kind, long tag, long length) {
-        Asked call = asked.get(number(tag));
-        if (call == null) {
-            return Optional.of(NOWHERE); // it was given up
-        }
-        if (kind == Kind.FAULT && length > FAULT_BYTES_MAX) {
-            return Optional.empty();
-        }
-        finish(number(tag));
-        if (kind == Kind.ANSWER && call.takes() < length) {
-            call.fail(new CallException(
-                    CallException.Reason.FAILED,
-                    "call: " + remote + ": an answer of " + length + " bytes, of at most " + call.takes()));
-            return Optional.of(NOWHERE);
-        }
-        MemorySegment memory = kind == Kind.FAULT ? MemorySegment.ofArray(new byte[(int) length]) : call.memory(length);
-        return Optional.of(new Incoming() {
-            @Override
-            public MemorySegment memory() {
-                return memory;
-            }
-
-            @Override
-            public void done(Peer from, long itsTag, long bytes) {
-                if (kind == Kind.FAULT) {
-                    call.fail(new CallException(
-                            CallException.Reason.FAILED,
-                            "call: " + remote + ": the peer: "
-                                    + new String(RemoteWorker.bytes(memory), StandardCharsets.UTF_8)));
-                } else {
-                    call.answered(memory, bytes);
-                }
-            }
-
-            @Override
-            public void failed(String why) {
-                call.fail(remote.lost("call", why));
-            }
-        });
-    }
-
     // ---- the peer calls
 
-    private Optional<Incoming> called(long tag, long length) {
-        int number = number(tag);
-        if (answering.size() >= options.maxCalls() * 2 || answering.containsKey(number)) {
-            return Optional.empty(); // a caller that waits for room has fewer
-        }
-        if (length > options.maxCallBytes()) {
-            remote.peer()
-                    .send(new Plain(
-                            Kind.FAULT,
-                            tag(number, 0),
-                            fault("a request of " + length + " bytes, of at most " + options.maxCallBytes())));
-            return Optional.of(NOWHERE);
-        }
-        long millis = tag & 0xFFFF_FFFFL;
-        Optional<Duration> limit = millis == 0 ? Optional.empty() : Optional.of(Duration.ofMillis(millis));
-        var request = new Request(number, length, limit);
-        answering.put(number, request);
-        return Optional.of(request);
-    }
-
     /// A call of the peer, whose memory is claimed when there is room for it.
-    private final class Request implements Incoming {
-        private final int number;
+    private final class Request extends PeerCalls.Request {
         private final long length;
         private final Optional<Duration> limit;
         /// Its own; null before it has begun, and when the reader answers.
@@ -340,10 +325,12 @@ final class Calls {
         private MemorySegment memory = MemorySegment.NULL;
         private boolean isClaimed;
 
-        Request(int number, long length, Optional<Duration> limit) {
-            this.number = number;
+        Request(long tag, long length) {
+            super(answering, tag);
             this.length = length;
-            this.limit = limit;
+            this.limit = Optional.of(PeerCalls.limitMillis(tag))
+                    .filter(millis -> millis > 0)
+                    .map(Duration::ofMillis);
         }
 
         /// Native when it is long, so that the device puts it there.
@@ -358,7 +345,7 @@ final class Calls {
         }
 
         @Override
-        public void done(Peer from, long itsTag, long bytes) {
+        protected void begin() {
             Worker.Answering how = worker.answering();
             if (how.isAtOnce()) {
                 traffic.handlers.answer(() -> run(how.by()));
@@ -368,81 +355,61 @@ final class Calls {
             }
         }
 
-        void interrupt() {
+        @Override
+        protected void interrupt() {
             if (thread != null) {
                 thread.interrupt();
             }
         }
 
-        @Override
-        public void failed(String why) {
-            answering.remove(number, this);
-            release();
-        }
-
         private void run(CallHandler handler) {
             try {
-                answer(this, handler, new Call(remote, memory, limit));
+                answer(this, handler);
             } finally {
-                release();
+                drop();
             }
         }
 
-        private void release() {
+        @Override
+        protected void drop() {
             if (isClaimed) {
+                isClaimed = false;
                 traffic.release(length);
             }
         }
     }
 
-    private void answer(Request request, CallHandler handler, Call call) {
+    private void answer(Request request, CallHandler handler) {
         Kind kind = Kind.ANSWER;
         MemorySegment answer;
         try {
-            answer = remote.forAllThreads(handler.handle(call));
+            answer = request.isCancelled()
+                    ? MemorySegment.NULL
+                    : remote.forAllThreads(handler.handle(new Call(remote, request.memory, request.limit)));
         } catch (Throwable e) { // whatever the program's code does is the caller's to know
             kind = Kind.FAULT;
-            answer = fault(String.valueOf(e));
+            answer = PeerCalls.fault(String.valueOf(e));
         }
         traffic.lock.lock();
         try {
-            if (answering.remove(request.number, request)) {
-                remote.post(new Plain(kind, tag(request.number, 0), answer));
-            }
+            answering.answer(request, kind, answer);
+            traffic.departures.pump(remote);
         } finally {
             traffic.lock.unlock();
         }
-    }
-
-    private static MemorySegment fault(String why) {
-        byte[] text = why.getBytes(StandardCharsets.UTF_8);
-        return MemorySegment.ofArray(text).asSlice(0, Math.min(text.length, FAULT_BYTES_MAX));
-    }
-
-    /// A message that no program waits for.
-    private static class Plain extends Outgoing {
-        Plain(Kind kind, long tag, MemorySegment data) {
-            super(kind, tag, data);
-        }
-
-        @Override
-        public void done() {}
-
-        @Override
-        public void failed(String why) {}
     }
 
     // ---- the end
 
     /// The peer is lost. Under the lock.
     void lose(String why) {
-        for (int number : new ArrayList<>(asked.keySet())) {
-            Asked call = finish(number);
-            if (call != null) {
-                call.fail(remote.lost("call", why));
-            }
-        }
-        answering.values().forEach(Request::interrupt);
-        answering.clear();
+        asked.lose(why);
+        answering.lose();
+        freed.signalAll();
+    }
+
+    /// Calls to the peer that it has not answered. Under the lock.
+    int unanswered() {
+        return asked.unanswered();
     }
 }

@@ -89,7 +89,7 @@ final class Handlers {
         if (length > options.maxCallBytes() || length == 0) {
             return Optional.empty();
         }
-        return Optional.of(isKnown(number) ? new Reading(from, number, header, length) : Calls.NOWHERE);
+        return Optional.of(isKnown(number) ? new Reading(from, number, header, length) : Incoming.NOWHERE);
     }
 
     /// A message that is read.

@@ -6,19 +6,20 @@ import verbena.messages.protocol.PeerLimits;
 import verbena.messages.protocol.Rails;
 import verbena.verbs.cm.PrivateData;
 
-/// What two workers tell each other while they connect: 19 bytes of private data, big-endian. "VMSG", the version
-/// (3), the window, the bytes of a frame, offers of one kind, the bytes of a request, the rails.
+/// What two workers tell each other while they connect: 23 bytes of private data, big-endian. "VMSG", the version
+/// (4), the window, the bytes of a frame, offers of one kind, the bytes of a request, calls, the rails.
 ///
 /// @param window frames that the peer may send at first, with the one in reserve
 /// @param frameBytes of the longest frame
 /// @param offersMax offers of one kind that this end takes at once
 /// @param requestBytes of the longest request that this end takes
+/// @param calls of each end that are under way at once
 /// @param rails that are to be made; in an answer, those that can be at most
-record Hello(int window, int frameBytes, int offersMax, int requestBytes, int rails) {
+record Hello(int window, int frameBytes, int offersMax, int requestBytes, int calls, int rails) {
     private static final int MAGIC = 0x564D5347;
     private static final int MAGIC_OF_RAIL = 0x564D5352;
-    private static final byte VERSION = 3;
-    private static final int BYTES = 19;
+    private static final byte VERSION = 4;
+    private static final int BYTES = 23;
     private static final int JOIN_BYTES = 6 + Rails.TOKEN_BYTES;
 
     static Hello of(WorkerOptions ours, int rails) {
@@ -27,6 +28,7 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes, int ra
                 ours.frameBytes(),
                 (int) Math.min(Budget.offersMax(ours), 1 << 20),
                 ours.maxCallBytes(),
+                ours.maxCalls(),
                 rails);
     }
 
@@ -38,6 +40,7 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes, int ra
                 .putInt(frameBytes)
                 .putInt(offersMax)
                 .putInt(requestBytes)
+                .putInt(calls)
                 .put((byte) rails)
                 .array());
     }
@@ -51,12 +54,14 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes, int ra
         if (bytes.getInt() != MAGIC || bytes.get() != VERSION) {
             return Optional.empty();
         }
-        var hello = new Hello(bytes.get() & 0xFF, bytes.getInt(), bytes.getInt(), bytes.getInt(), bytes.get());
+        var hello = new Hello(
+                bytes.get() & 0xFF, bytes.getInt(), bytes.getInt(), bytes.getInt(), bytes.getInt(), bytes.get());
         boolean isRight = hello.window >= 2
                 && hello.frameBytes >= 64
                 && hello.frameBytes <= 65_536
                 && hello.offersMax > 0
                 && hello.requestBytes >= 0
+                && hello.calls >= 1
                 && hello.rails >= 1
                 && hello.rails <= Rails.MAX;
         return isRight ? Optional.of(hello) : Optional.empty();

@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.locks.Lock;
 import verbena.messages.protocol.Peer;
 import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
@@ -32,14 +33,19 @@ final class LongMessages {
     }
 
     /// Memory for messages, until [#close()]. With several rails it is the process's own, because each can be given
-    /// back.
-    MemorySegment allocate(long bytes) {
+    /// back. Without the lock while it is made: that may take long.
+    MemorySegment allocate(long bytes, Lock lock) {
         if (rails.size() > 1) {
             return Arena.ofAuto().allocate(bytes, ALIGNMENT);
         }
         MemoryRegion region = rails.getFirst().domain.allocate(bytes, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
-        allocated.add(region);
-        registrations.addLasting(region.segment());
+        lock.lock();
+        try {
+            allocated.add(region);
+            registrations.addLasting(region.segment());
+        } finally {
+            lock.unlock();
+        }
         return region.segment();
     }
 
@@ -103,9 +109,11 @@ final class LongMessages {
     record Exposed(Registered registered, MemorySegment message, boolean isCopied) {}
 
     /// Makes memory readable for a peer: the program's own, or a copy.
-    Exposed expose(RemoteWorker to, MemorySegment data) {
+    ///
+    /// @param mayChange whether it has to be a copy
+    Exposed expose(RemoteWorker to, MemorySegment data, boolean mayChange) {
         MemorySegment memory = data;
-        boolean isCopied = !isRegistrable(data);
+        boolean isCopied = mayChange || !isRegistrable(data);
         if (isCopied) {
             memory = Arena.ofAuto().allocate(data.byteSize(), Long.BYTES);
             MemorySegment.copy(data, ValueLayout.JAVA_BYTE, 0, memory, ValueLayout.JAVA_BYTE, 0, data.byteSize());

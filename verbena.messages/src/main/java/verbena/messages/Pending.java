@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -59,7 +60,7 @@ public final class Pending<T> {
     /// @throws CallException as [#await()]
     /// @throws CancellationException as [#await()]
     public boolean await(Duration timeout) throws InterruptedException {
-        if (!readers.await(this, timeout.toNanos())) {
+        if (!readers.await(this, TimeUnit.NANOSECONDS.convert(timeout))) {
             return false;
         }
         try {
@@ -74,10 +75,11 @@ public final class Pending<T> {
         return e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
     }
 
-    /// Takes it back: a receive that no message has come for, or a call whose answer has not begun to come. What
-    /// waits for it gets a [CancellationException].
+    /// Takes it back: a receive that no message has come for, or a call that has no answer. What waits for it gets a
+    /// [CancellationException].
     ///
-    /// @return false when it is too late for that, and always for a message to send
+    /// @return false when it is too late for that, and always for a message to send. Of a call without a time limit
+    ///     also while a device uses its memory: a long request that the peer may read, or an answer on its way
     public boolean cancel() {
         return withdraw.getAsBoolean();
     }

@@ -67,10 +67,10 @@ public final class RemoteWorker implements AutoCloseable {
         this.rails = new Rails(count, limits.window(), Departures.SENDS);
         this.ways = new Way[count];
         this.transfers = new Transfers(this, traffic.longMessages);
-        this.calls = new Calls(this, worker, traffic, ours);
+        this.peer = new Peer(new Owner(), traffic.matching, limits);
+        this.calls = new Calls(this, worker, traffic, ours, Math.min(theirs.calls(), ours.maxCalls()));
         this.operations = new Operations(this, traffic, ours);
         this.maxActiveBytes = theirs.requestBytes();
-        this.peer = new Peer(new Owner(), traffic.matching, limits);
     }
 
     /// What the protocol asks for.
@@ -100,8 +100,8 @@ public final class RemoteWorker implements AutoCloseable {
         }
 
         @Override
-        public List<RemoteMemory> expose(Peer to, int offer, MemorySegment data) {
-            LongMessages.Exposed memory = traffic.longMessages.expose(RemoteWorker.this, data);
+        public List<RemoteMemory> expose(Peer to, int offer, MemorySegment data, boolean mayChange) {
+            LongMessages.Exposed memory = traffic.longMessages.expose(RemoteWorker.this, data, mayChange);
             exposed.put(offer, memory);
             return memory.registered().remote(memory.message(), rails.count());
         }
@@ -174,9 +174,9 @@ public final class RemoteWorker implements AutoCloseable {
     }
 
     /// Waits for the peer's token.
-    byte[] awaitToken(Duration timeout) throws InterruptedException {
+    byte[] awaitToken(long nanos) throws InterruptedException {
         try {
-            return token.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            return token.get(nanos, TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw new ConnectionException(
                     Reason.FAILED, "connect: the peer has not told how to join its other rails", e);
@@ -381,17 +381,19 @@ public final class RemoteWorker implements AutoCloseable {
         return worker.receive(tag, mask, this, into);
     }
 
-    /// Calls the peer's [CallHandler]. Waits while as many calls are under way as the options say.
+    /// Calls the peer's [CallHandler]. Waits while as many calls are under way as the options of both workers say, but
+    /// not beyond the time limit: the call has failed then.
     ///
-    /// @param request as in [#send(long, MemorySegment)]
-    /// @param timeLimit after which the call fails; zero for none
+    /// @param request as in [#send(long, MemorySegment)]; with a time limit a long one is copied
+    /// @param timeLimit after which the call fails, counted from now; zero for none
     public Pending<byte[]> callAsync(MemorySegment request, Duration timeLimit) throws InterruptedException {
         return calls.begin(request, timeLimit);
     }
 
     /// Calls the peer's [CallHandler], and has its answer put into memory of the program.
     ///
-    /// @param into for the answer; a longer one fills it
+    /// @param into for the answer; a longer one fills it. With a time limit a long answer is copied into it
+    ///     when it is there; without, the device puts it there
     /// @return gives the length of the answer
     public Pending<Long> callAsync(MemorySegment request, MemorySegment into, Duration timeLimit)
             throws InterruptedException {

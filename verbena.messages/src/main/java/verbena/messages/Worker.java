@@ -9,6 +9,7 @@ import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -134,6 +135,7 @@ public final class Worker implements AutoCloseable {
             throw new InvalidStateException("connect: the worker has " + options.maxPeers()
                     + " peers already (WorkerOptions#withPeers), or is closed");
         }
+        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(options.timeout());
         RemoteWorker made = null;
         try {
             Rail first = traffic.rails.getFirst();
@@ -157,17 +159,19 @@ public final class Worker implements AutoCloseable {
                 traffic.giveBack();
             }
         }
-        joinOthers(made, to);
+        joinOthers(made, to, deadline);
         return made;
     }
 
-    private void joinOthers(RemoteWorker made, List<InetSocketAddress> to) throws InterruptedException {
+    private void joinOthers(RemoteWorker made, List<InetSocketAddress> to, long deadline) throws InterruptedException {
         boolean done = false;
         try {
             for (int i = 1; i < to.size(); i++) {
-                byte[] token = made.awaitToken(options.timeout());
+                byte[] token = made.awaitToken(deadline - System.nanoTime());
                 Rail rail = traffic.rails.get(i);
-                if (!made.join(rail, Connection.connect(to.get(i), rail.connection(Hello.join(i, token))))) {
+                var left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
+                var options = rail.connection(Hello.join(i, token)).withTimeout(left);
+                if (!made.join(rail, Connection.connect(to.get(i), options))) {
                     throw new ConnectionException(Reason.FAILED, "connect: the peer was lost before all was made");
                 }
             }
@@ -303,7 +307,7 @@ public final class Worker implements AutoCloseable {
     /// @param until something that handlers of this worker make true; it is looked at after each arrival, and must
     ///     neither wait nor use the worker
     public boolean await(BooleanSupplier until, Duration timeout) throws InterruptedException {
-        return traffic.readers.attend(until, timeout.toNanos());
+        return traffic.readers.attend(until, TimeUnit.NANOSECONDS.convert(timeout));
     }
 
     // ---- memory
@@ -319,12 +323,7 @@ public final class Worker implements AutoCloseable {
         if (bytes < 1) {
             throw new IllegalArgumentException("bytes: at least 1, got " + bytes);
         }
-        traffic.lock.lock();
-        try {
-            return traffic.longMessages.allocate(bytes);
-        } finally {
-            traffic.lock.unlock();
-        }
+        return traffic.longMessages.allocate(bytes, traffic.lock);
     }
 
     /// Lets peers use memory by themselves ([RemoteWorker#memory]).

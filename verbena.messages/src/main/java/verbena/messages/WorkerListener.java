@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -84,7 +85,7 @@ public final class WorkerListener implements AutoCloseable {
     /// @throws ConnectionException as [#accept()]
     public Optional<RemoteWorker> accept(Duration timeout) throws InterruptedException {
         if (!threads.isEmpty()) {
-            Optional<RemoteWorker> next = ready.poll(nanos(timeout), TimeUnit.NANOSECONDS);
+            Optional<RemoteWorker> next = ready.poll(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS);
             if (next == null) {
                 return Optional.empty();
             }
@@ -96,10 +97,6 @@ public final class WorkerListener implements AutoCloseable {
         }
         Optional<Connection> connection = listeners.getFirst().accept(timeout);
         return connection.isEmpty() ? Optional.empty() : Optional.ofNullable(adopt(connection.get()));
-    }
-
-    private static long nanos(Duration timeout) {
-        return timeout.compareTo(Duration.ofDays(365)) > 0 ? Long.MAX_VALUE : timeout.toNanos();
     }
 
     /// Makes a peer of a connection of the first device; null when it was sent away, or has rails to come.
@@ -166,7 +163,8 @@ public final class WorkerListener implements AutoCloseable {
         peer.setToken(bytes);
         String token = HexFormat.of().formatHex(bytes);
         joining.put(token, peer);
-        var _ = worker.timer().schedule(() -> giveUp(token), options.timeout().toNanos(), TimeUnit.NANOSECONDS);
+        long nanos = TimeUnit.NANOSECONDS.convert(options.timeout());
+        var _ = worker.timer().schedule(() -> giveUp(token), nanos, TimeUnit.NANOSECONDS);
     }
 
     private void giveUp(String token) {
@@ -196,6 +194,8 @@ public final class WorkerListener implements AutoCloseable {
     public void close() {
         listeners.forEach(ConnectionListener::close);
         threads.forEach(Readers::join);
-        joining.values().forEach(RemoteWorker::close);
+        try (var closing = Executors.newVirtualThreadPerTaskExecutor()) { // each waits for its peer
+            joining.values().forEach(each -> closing.execute(each::close));
+        }
     }
 }

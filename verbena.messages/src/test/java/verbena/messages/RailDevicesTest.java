@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -25,6 +26,7 @@ import verbena.verbs.Device;
 import verbena.verbs.QueuePair;
 import verbena.verbs.Transition;
 import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
 /// Workers with two devices each, of which one is lost in the middle.
@@ -327,6 +329,36 @@ class RailDevicesTest {
             var accepted = TwoWorkers.accept(listener);
             client.connect(listener.localAddress()).send(1, "on").await();
             assertThat(accepted.get(60, TimeUnit.SECONDS).isLost()).isFalse();
+        }
+    }
+
+    /// What listens answers as a worker of two rails does, and never tells how to join the second.
+    @Test
+    void aLimitHoldsWhileAWorkerWaitsToJoinItsFurtherRails() throws Exception {
+        WorkerOptions options = TwoWorkers.SMALL.withTimeout(Duration.ofSeconds(1));
+        try (Context a = Device.named("rocev2@127.0.0.2").open();
+                Context b = Device.named("rocev2@127.0.0.3").open();
+                Context c = Device.named("rocev2@127.0.0.4").open();
+                Worker client = Worker.open(List.of(b, c), options);
+                var listener = ConnectionListener.bind(
+                        TwoWorkers.at(a),
+                        ConnectionOptions.defaults()
+                                .withDevice(a)
+                                .withPrivateData(Hello.of(options, 2).privateData()))) {
+            var accepted = CompletableFuture.supplyAsync(
+                    () -> {
+                        try {
+                            return listener.accept();
+                        } catch (InterruptedException e) {
+                            throw new IllegalStateException(e);
+                        }
+                    },
+                    Thread::startVirtualThread);
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> client.connect(List.of(listener.localAddress(), listener.localAddress())))
+                    .withMessageContaining("has not told");
+            accepted.get(60, TimeUnit.SECONDS).close();
+            assertThat(client.traffic().remotes()).isEmpty();
         }
     }
 

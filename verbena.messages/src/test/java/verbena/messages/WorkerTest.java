@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -366,22 +367,28 @@ class WorkerTest {
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void aCallThatTakesTooLongIsGivenUpAndItsHandlerIsTold(String device) throws Exception {
         try (var pair = TwoWorkers.of(device)) {
-            var interrupted = new CountDownLatch(2);
+            var begun = new Semaphore(0);
+            var interrupted = new Semaphore(0);
             pair.server().answerCalls(call -> {
+                begun.release();
                 try {
                     new CountDownLatch(1).await();
                 } catch (InterruptedException e) {
-                    interrupted.countDown();
+                    interrupted.release();
                 }
                 return call.request();
             });
-            assertThatExceptionOfType(CallException.class)
-                    .isThrownBy(() -> pair.toServer().call("slow", Duration.ofMillis(50)))
-                    .matches(e -> e.reason() == CallException.Reason.TIMEOUT);
+            do { // a call may be given up before it has begun
+                assertThatExceptionOfType(CallException.class)
+                        .isThrownBy(() -> pair.toServer().call("slow", Duration.ofMillis(50)))
+                        .matches(e -> e.reason() == CallException.Reason.TIMEOUT);
+            } while (begun.drainPermits() == 0);
+            assertThat(interrupted.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
             Pending<byte[]> call = pair.toServer().callAsync(memory(1), Duration.ZERO);
+            assertThat(begun.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
             assertThat(call.cancel()).isTrue();
             assertThatExceptionOfType(CancellationException.class).isThrownBy(call::await);
-            assertThat(interrupted.await(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(interrupted.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
             pair.server().answerCalls(Call::request);
             assertThat(pair.toServer().call("again", LONG)).isEqualTo("again");
         }

@@ -70,6 +70,16 @@ final class Frame {
         }
     }
 
+    static long copy(byte[] from, MemorySegment out, long at) {
+        return from.length == 0 ? at : copy(MemorySegment.ofArray(from), out, at);
+    }
+
+    /// Copies all of it; the offset behind it.
+    static long copy(MemorySegment from, MemorySegment out, long at) {
+        MemorySegment.copy(from, JAVA_BYTE, 0, out, JAVA_BYTE, at, from.byteSize());
+        return at + from.byteSize();
+    }
+
     static int type(MemorySegment frame) {
         return frame.get(JAVA_BYTE, 0);
     }

@@ -4,6 +4,20 @@ import java.lang.foreign.MemorySegment;
 
 /// Where a message goes.
 public interface Incoming {
+    /// Memory for what is not wanted any more.
+    Incoming NOWHERE = new Incoming() {
+        @Override
+        public MemorySegment memory() {
+            return MemorySegment.NULL;
+        }
+
+        @Override
+        public void done(Peer from, long tag, long length) {}
+
+        @Override
+        public void failed(String why) {}
+    };
+
     /// The memory for it. A message that is longer fills it, and the rest is lost.
     MemorySegment memory();
 

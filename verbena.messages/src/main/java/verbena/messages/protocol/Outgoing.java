@@ -11,18 +11,25 @@ public abstract class Outgoing {
     final MemorySegment data;
     /// Of an active message: goes in a frame, whatever the data does.
     final byte[] header;
+    final boolean mayChange;
 
     /// @param data may be empty
     protected Outgoing(Kind kind, long tag, MemorySegment data) {
-        this(kind, tag, NO_HEADER, data);
+        this(kind, tag, data, false);
+    }
+
+    /// @param mayChange whether the memory may be the program's before the other end has read it
+    Outgoing(Kind kind, long tag, MemorySegment data, boolean mayChange) {
+        this(kind, tag, NO_HEADER, data, mayChange);
     }
 
     /// An active message.
     protected Outgoing(int handler, byte[] header, MemorySegment data) {
-        this(Kind.ACTIVE, activeTag(handler, header.length), header, data);
+        this(Kind.ACTIVE, activeTag(handler, header.length), header, data, false);
     }
 
-    private Outgoing(Kind kind, long tag, byte[] header, MemorySegment data) {
+    private Outgoing(Kind kind, long tag, byte[] header, MemorySegment data, boolean mayChange) {
+        this.mayChange = mayChange;
         this.kind = kind;
         this.header = header;
         this.tag = tag;

@@ -35,16 +35,6 @@ public final class Peer {
     /// An offer that waits for room.
     private record Unread(Offer offer, long tag, Incoming incoming) {}
 
-    /// Messages of a kind whose offers the other end counts. Those that would be one offer too many wait here, and
-    /// those of the same kind behind them. Others pass by: what ends an offer is never among those that wait.
-    private static final class Lane {
-        final ArrayDeque<Outgoing> heldBack = new ArrayDeque<>();
-        /// Made here, and not taken yet.
-        int offered;
-        /// Made by the other end, and not read yet.
-        int waiting;
-    }
-
     private final PeerOwner owner;
     private final Matching matching;
     private final PeerLimits limits;
@@ -93,6 +83,16 @@ public final class Peer {
         } else {
             waiting.add(message);
         }
+    }
+
+    /// Takes a message back whose turn has not come; false when it is too late. It is neither done nor failed then.
+    boolean withdraw(@Nullable Outgoing message) {
+        return waiting.remove(message);
+    }
+
+    /// Whether a message of so many bytes is offered, not sent whole.
+    public boolean isLong(long bytes) {
+        return bytes > limits.frameBytes() - Frame.HEADER_BYTES;
     }
 
     /// What the peer was made with.
@@ -213,14 +213,14 @@ public final class Peer {
     }
 
     private boolean isToOffer(Kind kind, long bytes) {
-        return bytes > limits.frameBytes() - Frame.HEADER_BYTES || (isCrowdedThere && kind == Kind.TAGGED);
+        return isLong(bytes) || (isCrowdedThere && kind == Kind.TAGGED);
     }
 
     private int write(Outgoing message, MemorySegment out) {
         long length = message.data.byteSize();
         if (!isToOffer(message.kind, message.bytes())) {
             begin(out, Frame.WHOLE, message.kind.ordinal(), 0, message.tag);
-            int bytes = (int) copy(message.data, out, copy(message.header, out, Frame.HEADER_BYTES));
+            int bytes = (int) Frame.copy(message.data, out, Frame.copy(message.header, out, Frame.HEADER_BYTES));
             message.done();
             return bytes;
         }
@@ -230,20 +230,11 @@ public final class Peer {
         if (lane != null) {
             lane.offered++;
         }
-        List<RemoteMemory> at = length == 0 ? limits.noMemory() : owner.expose(this, number, message.data);
+        List<RemoteMemory> at =
+                length == 0 ? limits.noMemory() : owner.expose(this, number, message.data, message.mayChange);
         begin(out, Frame.OFFER, message.kind.ordinal(), number, message.tag);
         Frame.writeOffer(out, length, at);
-        return (int) copy(message.header, out, Frame.offerBytes(limits.rails()));
-    }
-
-    private static long copy(byte[] from, MemorySegment out, long at) {
-        return from.length == 0 ? at : copy(MemorySegment.ofArray(from), out, at);
-    }
-
-    /// Copies all of it; the offset behind it.
-    private static long copy(MemorySegment from, MemorySegment out, long at) {
-        MemorySegment.copy(from, ValueLayout.JAVA_BYTE, 0, out, ValueLayout.JAVA_BYTE, at, from.byteSize());
-        return at + from.byteSize();
+        return (int) Frame.copy(message.header, out, Frame.offerBytes(limits.rails()));
     }
 
     /// Writes a message as the next frame, when it can leave at once. It makes no object. Memory that is closed
@@ -259,7 +250,7 @@ public final class Peer {
         if (!isNext || isToOffer(kind, bytes) || (lane != null && !lane.heldBack.isEmpty())) {
             return 0;
         }
-        copy(data, out, copy(header, out, Frame.HEADER_BYTES)); // before anything is counted
+        Frame.copy(data, out, Frame.copy(header, out, Frame.HEADER_BYTES)); // before anything is counted
         credits--;
         begin(out, Frame.WHOLE, kind.ordinal(), 0, tag);
         return Frame.HEADER_BYTES + (int) bytes;
@@ -432,6 +423,12 @@ public final class Peer {
             return;
         }
         reads.add(new Read(offer.number, offer.at, memory.asSlice(0, bytes), incoming, tag, offer.length));
+    }
+
+    /// Takes an offer without reading it, unless that has begun. False then.
+    boolean drop(Incoming unwanted) {
+        return unread.removeIf(each -> each.incoming == unwanted && taken.add(each.offer.number))
+                || reads.removeIf(each -> each.incoming == unwanted && taken.add(each.offer));
     }
 
     /// A kept message was taken.

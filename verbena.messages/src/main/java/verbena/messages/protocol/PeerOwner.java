@@ -28,7 +28,9 @@ public interface PeerOwner {
 
     /// Makes memory readable for the peer until [#withdraw]: the same memory by each rail, with key 0 where it
     /// cannot be.
-    List<RemoteMemory> expose(Peer peer, int offer, MemorySegment data);
+    ///
+    /// @param mayChange whether it has to be a copy
+    List<RemoteMemory> expose(Peer peer, int offer, MemorySegment data, boolean mayChange);
 
     /// What was offered is read, or will never be.
     ///

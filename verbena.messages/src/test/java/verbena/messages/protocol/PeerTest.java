@@ -55,7 +55,7 @@ class PeerTest {
                 }
 
                 @Override
-                public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data) {
+                public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data, boolean mayChange) {
                     return List.of(new RemoteMemory(0x1000, 0xABCD, data.byteSize()));
                 }
 

@@ -290,7 +290,7 @@ class RailsTest {
         }
 
         @Override
-        public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data) {
+        public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data, boolean mayChange) {
             throw new AssertionError("all messages fit");
         }
 

@@ -194,7 +194,7 @@ final class World {
         }
 
         @Override
-        public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data) {
+        public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data, boolean mayChange) {
             exposed.put((long) offer, data);
             return List.of(new RemoteMemory(offer, 7, data.byteSize()));
         }
