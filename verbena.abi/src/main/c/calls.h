@@ -26,9 +26,9 @@
     CALL(wr_start, 1) CALL(wr_complete, 1) CALL(wr_abort, 1) CALL(wr_request, 6) CALL(wr_bind_mw, 4) \
     CALL(wr_set_sge, 4) CALL(wr_set_sge_list, 3) CALL(wr_set_inline, 3) CALL(wr_set_inline_list, 3) \
     CALL(wr_set_ud_addr, 4) CALL(wr_set_xrc_srqn, 2) \
-    CALL(await_cq_event, 4) CALL(end_visit, 0) CALL(take_cq_event, 2) CALL(take_async_event, 1) CALL(leave, 0) \
+    CALL(await_cq_event, 4) CALL(end_visit, 0) CALL(take_cq_event, 2) CALL(take_async_event, 2) CALL(leave, 0) \
     /* connections: rdma_cm(7) */ \
-    CALL(create_event_channel, 0) CALL(destroy_event_channel, 1) CALL(take_cm_event, 1) CALL(ack_cm_event, 1) \
+    CALL(create_event_channel, 0) CALL(destroy_event_channel, 1) CALL(take_cm_event, 2) CALL(ack_cm_event, 1) \
     CALL(create_id, 4) CALL(destroy_id, 1) CALL(migrate_id, 2) CALL(bind_addr, 2) CALL(resolve_addr, 4) \
     CALL(resolve_route, 2) CALL(cm_create_qp, 3) CALL(cm_create_qp_ex, 2) CALL(cm_destroy_qp, 1) CALL(connect, 2) \
     CALL(establish, 1) CALL(listen, 2) CALL(get_request, 2) CALL(accept, 2) CALL(reject, 3) CALL(notify, 2) \

@@ -64,40 +64,35 @@ EXPORT void ibv_unimport_mr(void *mr) { (void) mr; }
 EXPORT void *ibv_import_dm(void *context, uint32_t handle) { (void) context, (void) handle; return pointer(-EOPNOTSUPP); }
 EXPORT void ibv_unimport_dm(void *dm) { (void) dm; }
 
-/* ---- events: their file descriptors are pipes that Java writes to, so poll(2), epoll(7) and O_NONBLOCK are the
- * kernel's business */
+/* ---- events: their file descriptors are readable as long as there is one, so poll(2), epoll(7) and O_NONBLOCK are the kernel's
+ * business */
 
-static int read_whole(int fd, void *into, size_t bytes) {
-    ssize_t n = read(fd, into, bytes); /* fewer than PIPE_BUF come whole */
-    return verbena_has_read(n, bytes);
-}
-
-/* Java says whether the object is still there; an event of one that is gone is passed over. */
-EXPORT int ibv_get_async_event(void *context, void *event) { /* struct ibv_async_event: 8 bytes for the object, 4 for the event */
+EXPORT int ibv_get_async_event(void *context, void *event) {
     int fd = number(java(async_fd, context));
     if (fd < 0) {
         return -1;
     }
+    long answer;
     do {
-        if (read_whole(fd, event, 16) != 0) {
+        if (verbena_await_event(fd) != 0) {
             return -1;
         }
-    } while (java(take_async_event, event) < 0);
-    return 0;
+        answer = java(take_async_event, context, event);
+    } while (answer == -ENOENT); /* another thread has it, or its object is gone */
+    return number(answer);
 }
 EXPORT void ibv_ack_async_event(void *event) { java(ack_async_event, event); }
 
 EXPORT void *ibv_create_comp_channel(void *context) { return pointer(java(create_comp_channel, context)); }
 EXPORT int ibv_destroy_comp_channel(void *channel) { return code(java(destroy_comp_channel, channel)); }
 /* A thread that waits looks after the device meanwhile, and sleeps where packets arrive. No Java is on its stack then, so signal
- * handlers may call verbs, or leave by a long jump. Where it does not wait, or may not do that, it reads the descriptor. */
+ * handlers may call verbs, or leave by a long jump. Where it does not wait, or may not do that, it waits for the descriptor. */
 EXPORT int ibv_get_cq_event(struct channel *channel, void **cq, void **cq_context) {
     enum { TAKEN, POLL, READ, CLOSED }; /* answers of await_cq_event */
     enum { DESCRIPTORS = 64 }; /* of a device with more this thread waits as it would for others */
     struct pollfd asleep[DESCRIPTORS];
     void *event[2]; /* the queue and its cq_context; or how many to poll */
     int fd = channel->fd, is_attentive = !(fcntl(fd, F_GETFL) & O_NONBLOCK) && verbena_may_sleep();
-    uint64_t one;
     long answer;
     do {
         answer = is_attentive ? java(await_cq_event, channel, event, asleep, sizeof asleep) : READ;
@@ -106,13 +101,15 @@ EXPORT int ibv_get_cq_event(struct channel *channel, void **cq, void **cq_contex
                 return -1;
             }
         } else if (answer == READ) {
-            if (read_whole(fd, &one, sizeof one) != 0) {
+            if (verbena_await_event(fd) != 0) {
                 return -1;
             }
             answer = java(take_cq_event, channel, event);
-            answer = answer == -ENOENT ? READ : answer; /* of a queue that is gone */
+            answer = answer == -ENOENT ? READ : answer; /* another thread has it, or its queue is gone */
         } else if (answer == CLOSED) {
-            return verbena_has_read(0, 1);
+            for (;;) {
+                pause();
+            }
         }
     } while (answer > 0);
     if (answer < 0) {

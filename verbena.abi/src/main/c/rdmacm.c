@@ -7,7 +7,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* ---- events: a channel's file descriptor is a pipe of pointers to events */
+/* ---- events */
 
 struct channel { /* struct rdma_event_channel */
     int fd;
@@ -16,12 +16,14 @@ struct channel { /* struct rdma_event_channel */
 EXPORT void *rdma_create_event_channel(void) { return pointer(java(create_event_channel, 0)); }
 EXPORT void rdma_destroy_event_channel(void *channel) { java(destroy_event_channel, channel); }
 EXPORT int rdma_get_cm_event(struct channel *channel, void **event) {
+    long answer;
     do {
-        if (verbena_has_read(read(channel->fd, event, sizeof *event), sizeof *event) != 0) {
+        if (verbena_await_event(channel->fd) != 0) {
             return -1;
         }
-    } while (java(take_cm_event, *event) < 0); /* of an identifier that is gone */
-    return 0;
+        answer = java(take_cm_event, channel, event);
+    } while (answer == -ENOENT); /* another thread has it, or its identifier is gone */
+    return number(answer);
 }
 EXPORT int rdma_ack_cm_event(void *event) { return number(java(ack_cm_event, event)); }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -107,16 +108,16 @@ static inline ssize_t bytes(long answer) {
     return (ssize_t) answer;
 }
 
-/* What a read of an event's bytes becomes. A channel that is destroyed while a thread waits for its events keeps it waiting
- * for ever, as the kernel's do. */
-static inline int verbena_has_read(ssize_t n, size_t wanted) {
-    if (n == (ssize_t) wanted) {
-        return 0;
-    }
+/* Waits until a descriptor says that there is an event. 0, or -1 and errno. What makes it readable stays there: Java takes that
+ * away together with the event. A channel that is destroyed while a thread waits for its events keeps it waiting for ever, as the
+ * kernel's do. */
+static inline int verbena_await_event(int fd) {
+    char one;
+    ssize_t n = recv(fd, &one, 1, MSG_PEEK);
     while (n == 0) {
         pause();
     }
-    return -1;
+    return n < 0 ? -1 : 0;
 }
 
 #endif

@@ -300,6 +300,18 @@ static void connecting_without_waiting(void) {
     EXPECT(rfcntl(listener, F_SETFL, 0) == 0);
 }
 
+static void what_a_listener_accepts_waits(void) {
+    EXPECT(rfcntl(listener, F_SETFL, O_NONBLOCK) == 0);
+    int asks = client();
+    EXPECT(rconnect(asks, (struct sockaddr *) &at, sizeof at) == 0);
+    EXPECT(turns_to(listener, POLLIN));
+    int accepted = raccept(listener, NULL, NULL);
+    EXPECT(rfcntl(accepted, F_GETFL) == O_RDWR && rfcntl(asks, F_GETFL) == O_RDWR);
+    EXPECT(rfcntl(listener, F_GETFL) == (O_RDWR | O_NONBLOCK));
+    EXPECT(rfcntl(listener, F_SETFL, 0) == 0);
+    end((struct pair) {.a = asks, .b = accepted});
+}
+
 /* accept(2) gives the lowest number that is free then; librspreload.so of rdma-core before 63 needs it in select(2). */
 static void numbers_in_order(void) {
     int a = client(), before, b;
@@ -467,6 +479,7 @@ int main(int count, char **arguments) {
     one_end_goes();
     not_waiting();
     connecting_without_waiting();
+    what_a_listener_accepts_waits();
     numbers_in_order();
     many_small_ones();
     much_both_ways(1 << 17, 384);

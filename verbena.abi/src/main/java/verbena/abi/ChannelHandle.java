@@ -2,9 +2,7 @@ package verbena.abi;
 
 import static verbena.foreign.rdma.VerbsStructs.COMP_CHANNEL;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -15,9 +13,9 @@ import verbena.verbs.spi.WaitableChannel;
 
 /// A completion channel and its `struct ibv_comp_channel`.
 ///
-/// Its descriptor is an eventfd(2) that counts the events which are there to be taken: a thread that has read it
-/// may take one. The thread that completes writes it. But a program's thread that waits in `ibv_get_cq_event` looks
-/// after the device itself meanwhile, and takes its event without that: it visits
+/// Its descriptor is readable as long as there are events to be taken: the thread that completes makes it so. But a
+/// program's thread that waits in `ibv_get_cq_event` looks after the device itself meanwhile, and takes its event without
+/// that: it visits
 /// ([decision 0080](../../../../../../docs/decisions/0080-a-c-thread-that-waits.md)).
 final class ChannelHandle extends Handle {
     // What C does next: numbers of `ibverbs.c`.
@@ -29,18 +27,9 @@ final class ChannelHandle extends Handle {
     /// The channel that this thread visits the device for.
     private static final ThreadLocal<@Nullable ChannelHandle> VISITED = new ThreadLocal<>();
 
-    private static final MemorySegment ONE = Arena.global().allocateFrom(ValueLayout.JAVA_LONG, 1);
-
     final WaitableChannel channel;
-    private final int fd;
-    /// The same by another number, so what the program does with its own is its own business.
-    private final int ours;
+    private final PollableDescriptor descriptor = new PollableDescriptor();
     private final ReentrantLock lock = new ReentrantLock();
-    /// Events that the descriptor counts, or that threads have read from it and not taken yet.
-    private int counted;
-    /// Events that have come and that the descriptor does not count; less than none when one was taken before
-    /// [#onNotification()].
-    private int uncounted;
     /// A thread visits: events are for that.
     private boolean isVisited;
     /// The program waits for the descriptor, not in a visit.
@@ -49,9 +38,6 @@ final class ChannelHandle extends Handle {
     private ChannelHandle(long pointer, WaitableChannel channel, long context) {
         super(pointer, context);
         this.channel = channel;
-        int[] counter = Native.eventCounter();
-        fd = counter[0];
-        ours = counter[1];
     }
 
     static ChannelHandle of(CompletionChannel channel, long context) {
@@ -61,7 +47,7 @@ final class ChannelHandle extends Handle {
         long pointer = Native.allocate(COMP_CHANNEL.size());
         var made = new ChannelHandle(pointer, waitable, context);
         Memory.putLong(pointer + COMP_CHANNEL.at("context"), context);
-        Memory.putInt(pointer + COMP_CHANNEL.at("fd"), made.fd);
+        Memory.putInt(pointer + COMP_CHANNEL.at("fd"), made.descriptor.fd());
         waitable.tell(made::onNotification);
         return Handles.put(made);
     }
@@ -84,29 +70,30 @@ final class ChannelHandle extends Handle {
     private void onNotification() {
         lock.lock();
         try {
-            uncounted++;
-            count();
+            tell();
         } finally {
             lock.unlock();
         }
     }
 
-    private void count() {
-        while (uncounted > 0 && !isVisited) {
-            uncounted--;
-            counted++;
-            boolean _ = Native.write(ours, ONE);
-        }
+    /// A queue of this channel is closed, and with it its event is gone.
+    void onQueueClosed() {
+        onNotification();
     }
 
-    /// The program has read the descriptor: takes an event for it. `ENOENT` when it was of a queue that is gone.
+    /// While a thread visits, events are for that.
+    private void tell() {
+        descriptor.events(isVisited || !channel.isOpen() ? 0 : channel.notifications());
+    }
+
+    /// The program has seen the descriptor readable: takes an event. `ENOENT` when there is none any more.
     long take(long into) {
         isPolled = true;
         Optional<CompletionQueue> ready;
         lock.lock();
         try {
-            counted--;
             ready = channel.take();
+            tell();
         } finally {
             lock.unlock();
         }
@@ -138,10 +125,11 @@ final class ChannelHandle extends Handle {
     private long visit(long into, MemorySegment pollfds) {
         lock.lock();
         try {
-            if (isVisited || counted > 0) {
+            if (isVisited || channel.notifications() > 0) {
                 return READ;
             }
             isVisited = true;
+            tell();
         } finally {
             lock.unlock();
         }
@@ -161,9 +149,7 @@ final class ChannelHandle extends Handle {
         try {
             isVisited = false;
             ready = channel.take();
-            // None: what has come was of a queue that is gone.
-            uncounted = ready.isPresent() ? uncounted - 1 : Math.min(uncounted, 0);
-            count();
+            tell();
         } finally {
             lock.unlock();
         }
@@ -181,7 +167,7 @@ final class ChannelHandle extends Handle {
         visited.lock.lock();
         try {
             visited.isVisited = false;
-            visited.count();
+            visited.tell();
         } finally {
             visited.lock.unlock();
         }
@@ -189,8 +175,12 @@ final class ChannelHandle extends Handle {
 
     @Override
     void release() {
-        Native.close(fd);
-        Native.close(ours);
+        lock.lock(); // against a notification that comes late
+        try {
+            descriptor.close();
+        } finally {
+            lock.unlock();
+        }
         super.release();
     }
 }

@@ -19,6 +19,7 @@ import verbena.verbs.AckTimeout;
 import verbena.verbs.Gid;
 import verbena.verbs.QpType;
 import verbena.verbs.VerbsException;
+import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
@@ -38,21 +39,9 @@ final class CmCalls {
         return 0;
     }
 
-    /// The program has read this event: is what it is about still there?
-    static long takeCmEvent(long event) {
-        var told = Handles.get(event, CmEvents.Told.class);
-        var id = Handles.find(told.id(), IdHandle.class);
-        if (id == null || !id.onEventTaken()) {
-            CmEvents.free(event);
-            return Errno.ENOENT;
-        }
-        var listener = Handles.find(told.listener(), IdHandle.class);
-        if (listener != null && !listener.onEventTaken()) {
-            id.onEventsAcknowledged(1);
-            CmEvents.free(event);
-            return Errno.ENOENT;
-        }
-        return 0;
+    /// The oldest event; `ENOENT` when there is none.
+    static long takeCmEvent(long channel, long into) {
+        return Handles.get(channel, EventChannelHandle.class).take(Native.some(into));
     }
 
     static long ackCmEvent(long event) {
@@ -75,9 +64,13 @@ final class CmCalls {
             return 0;
         }
         try {
-            long event = EventChannelHandle.next(channel);
+            ConnectionEvent unread = id.unread.poll();
+            long event = CmEvents.of(unread == null ? EventChannelHandle.next(channel) : unread);
             CmEvents.free(id.get("event"));
             id.set("event", event);
+            if (event == 0) {
+                return Errno.EINVAL; // destroyed meanwhile
+            }
             int status = Memory.getInt(event + CM_EVENT.at("status"));
             return status > 0 ? Errno.ECONNREFUSED : status;
         } catch (InterruptedException e) {
@@ -151,6 +144,10 @@ final class CmCalls {
     static void makeWait(IdHandle handle) {
         EventChannel own = EventChannelHandle.open();
         handle.id.migrate(own);
+        var from = Handles.find(handle.get("channel"), EventChannelHandle.class);
+        if (from != null) {
+            handle.unread.addAll(from.takeOut(handle.id));
+        }
         handle.waitsAt = own;
         long pointer = Native.allocate(Integer.BYTES);
         Memory.putInt(pointer, -1);

@@ -19,10 +19,13 @@ import static verbena.foreign.rdma.CmStructs.CM_EVENT;
 import static verbena.foreign.rdma.CmStructs.CM_ID;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 import verbena.foreign.Memory;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.ConnectionEvent.ConnectRequest;
+import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PrivateData;
 
@@ -32,17 +35,67 @@ final class CmEvents {
 
     private CmEvents() {}
 
-    /// An event that the program has, or will have: what it keeps from being destroyed.
+    /// An event that the program has: what it keeps from being destroyed.
     record Told(long pointer, long id, long listener) {}
+
+    /// The program takes an event: whom it is about is not destroyed until the event is acknowledged. A request gets
+    /// its identifier, because its next event may be taken at once. False when that which it is about is gone, or going.
+    static boolean isTaken(ConnectionEvent event) {
+        IdHandle of = handle(event instanceof ConnectRequest request ? request.listener() : event.id());
+        if (of == null || !of.onEventTaken()) {
+            return false;
+        }
+        return !(event instanceof ConnectRequest request) || asking(request, of).onEventTaken();
+    }
+
+    /// Makes the struct of an event that was taken.
+    static long ofTaken(ConnectionEvent event) {
+        boolean done = false;
+        try {
+            long made = of(event);
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                giveBack(event);
+            }
+        }
+    }
+
+    private static void giveBack(ConnectionEvent event) {
+        IdHandle of = IdHandle.get(Handles.pointerOf(event.id()));
+        of.onEventsAcknowledged(1);
+        if (event instanceof ConnectRequest request) {
+            of.destroy();
+            IdHandle.get(Handles.pointerOf(request.listener())).onEventsAcknowledged(1);
+        }
+    }
+
+    /// The identifier of a request.
+    private static IdHandle asking(ConnectRequest request, IdHandle listener) {
+        IdHandle known = handle(request.id());
+        if (known != null) {
+            return known;
+        }
+        int type = Memory.getInt(listener.pointer + CM_ID.at("qp_type"));
+        IdHandle made = IdHandle.make(request.id(), null, listener.get("channel"), listener.get("context"), type);
+        made.asking = request.peer();
+        made.trafficClass = listener.trafficClass;
+        return made;
+    }
+
+    private static @Nullable IdHandle handle(ConnectionId id) {
+        return Handles.find(Handles.pointerOf(id), IdHandle.class);
+    }
 
     /// Makes the struct of an event.
     ///
     /// @return 0 when the identifier is gone
     static long of(ConnectionEvent event) {
-        if (event instanceof ConnectionEvent.ConnectRequest request) {
+        if (event instanceof ConnectRequest request) {
             return request(request);
         }
-        IdHandle id = Handles.find(Handles.pointerOf(event.id()), IdHandle.class);
+        IdHandle id = handle(event.id());
         if (id == null) {
             return 0;
         }
@@ -72,20 +125,18 @@ final class CmEvents {
             case ConnectionEvent.MulticastError it ->
                 group(plain(id, RDMA_CM_EVENT_MULTICAST_ERROR, (int) Errno.EINVAL), id, it.group());
             case ConnectionEvent.TimewaitExit _ -> plain(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
-            case ConnectionEvent.ConnectRequest _ -> 0; // above
+            case ConnectRequest _ -> 0; // above
         };
     }
 
-    private static long request(ConnectionEvent.ConnectRequest request) {
-        IdHandle listener = Handles.find(Handles.pointerOf(request.listener()), IdHandle.class);
+    private static long request(ConnectRequest request) {
+        IdHandle listener = handle(request.listener());
         if (listener == null) {
             request.id().close();
             return 0;
         }
-        int type = Memory.getInt(listener.pointer + CM_ID.at("qp_type"));
-        IdHandle id = IdHandle.of(request.id(), null, listener.get("channel"), listener.get("context"), type);
-        id.asking = request.peer();
-        id.trafficClass = listener.trafficClass;
+        IdHandle id = asking(request, listener);
+        id.refresh();
         PeerParameters peer = request.peer();
         long event = plain(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
         Memory.putLong(event + CM_EVENT.at("listen_id"), listener.pointer);

@@ -102,6 +102,14 @@ final class CompletionQueueHandle extends Handle {
         return Memory.getLong(pointer + CQ_CONTEXT);
     }
 
+    @Override
+    void takeBackEvents() {
+        super.takeBackEvents();
+        if (channel != null) {
+            channel.onQueueClosed();
+        }
+    }
+
     void arm(boolean solicitedOnly) {
         cq.arm(solicitedOnly);
         if (channel != null) {

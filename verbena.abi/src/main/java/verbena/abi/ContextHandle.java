@@ -4,8 +4,7 @@ import static verbena.foreign.rdma.VerbsStructs.ASYNC_EVENT;
 import static verbena.foreign.rdma.VerbsStructs.CONTEXT;
 import static verbena.foreign.rdma.VerbsStructs.VERBS_CONTEXT;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.Memory;
@@ -13,6 +12,7 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.Context;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.VerbsObject;
 
 /// An opened device and its `struct verbs_context`; the program has a pointer to the `struct ibv_context` in it.
 final class ContextHandle extends Handle {
@@ -39,14 +39,14 @@ final class ContextHandle extends Handle {
 
     final Context context;
     private final boolean isPrograms;
-    private final EventPipe events;
+    private final EventInbox<AsyncEvent> events;
     private @Nullable DomainHandle sharedDomain;
 
     private ContextHandle(long pointer, Context context, boolean isPrograms) {
         super(pointer, 0);
         this.context = context;
         this.isPrograms = isPrograms;
-        this.events = new EventPipe("verbena-abi-async", ASYNC_EVENT.size(), this::nextEvent);
+        this.events = new EventInbox<>("verbena-abi-async", this::nextEvent, this::home, _ -> {});
     }
 
     /// @param context opened by a connection
@@ -97,29 +97,59 @@ final class ContextHandle extends Handle {
         return made;
     }
 
-    private boolean nextEvent(MemorySegment into) throws InterruptedException {
+    private @Nullable AsyncEvent nextEvent() throws InterruptedException {
         try {
             Optional<AsyncEvent> event = Optional.empty();
             while (event.isEmpty()) {
-                event = context.awaitAsyncEvent(EventPipe.ALWAYS);
+                event = context.awaitAsyncEvent(EventInbox.ALWAYS);
             }
-            into.set(ValueLayout.JAVA_LONG, 0, element(event.get()));
-            into.set(ValueLayout.JAVA_LONG, 8, event.get().type().ordinal());
-            return true;
+            return event.get();
         } catch (InvalidStateException e) {
-            return false; // closed
+            return null; // closed
         }
     }
 
-    /// Whom it is about: a pointer, or the number of a port.
-    private static long element(AsyncEvent event) {
+    private @Nullable EventInbox<AsyncEvent> home(AsyncEvent event) {
+        Optional<VerbsObject> object = object(event);
+        return object.isEmpty() || object.map(ContextHandle::handle).filter(of -> !of.isGoing()).isPresent()
+                ? events
+                : null;
+    }
+
+    /// Puts the oldest event into a `struct ibv_async_event`; `ENOENT` when there is none.
+    long takeEvent(long into) {
+        AsyncEvent event = events.take(each -> object(each).map(ContextHandle::handle).map(Handle::onEventTaken).orElse(object(each).isEmpty()));
+        if (event == null) {
+            return Errno.ENOENT;
+        }
+        Memory.putLong(into, element(event));
+        Memory.putInt(into + ASYNC_EVENT.at("event_type"), event.type().ordinal());
+        return 0;
+    }
+
+    void takeBackEvents(Handle of) {
+        List<AsyncEvent> _ = events.remove(event -> object(event).map(Handles::pointerOf).filter(at -> at == of.pointer).isPresent());
+    }
+
+    private static @Nullable Handle handle(VerbsObject object) {
+        return Handles.find(Handles.pointerOf(object), Handle.class);
+    }
+
+    /// Whom it is about; empty for a port and the device.
+    private static Optional<VerbsObject> object(AsyncEvent event) {
         return switch (event) {
-            case AsyncEvent.QueuePairEvent it -> Handles.pointerOf(it.queuePair());
-            case AsyncEvent.CompletionQueueEvent it -> Handles.pointerOf(it.completionQueue());
-            case AsyncEvent.SharedReceiveQueueEvent it -> Handles.pointerOf(it.sharedReceiveQueue());
-            case AsyncEvent.PortEvent it -> it.port();
-            case AsyncEvent.DeviceEvent _ -> 0;
+            case AsyncEvent.QueuePairEvent it -> Optional.of(it.queuePair());
+            case AsyncEvent.CompletionQueueEvent it -> Optional.of(it.completionQueue());
+            case AsyncEvent.SharedReceiveQueueEvent it -> Optional.of(it.sharedReceiveQueue());
+            case AsyncEvent.PortEvent _, AsyncEvent.DeviceEvent _ -> Optional.empty();
         };
+    }
+
+    /// The same for C: a pointer, or the number of a port.
+    private static long element(AsyncEvent event) {
+        return event instanceof AsyncEvent.PortEvent it
+                ? it.port()
+                : object(event).map(Handles::pointerOf).orElse(0L);
     }
 
     /// What the program has not destroyed goes with its device, as with the kernel's: perftest and others count on

@@ -238,7 +238,7 @@ final class DatagramRsocket implements AnyRsocket {
                 } finally {
                     lock.unlock();
                 }
-                boolean isCompletion = queue.sleep(EventPipe.ALWAYS);
+                boolean isCompletion = queue.sleep(EventInbox.ALWAYS);
                 boolean isTaken;
                 lock.lock();
                 try {

@@ -349,11 +349,9 @@ final class DeviceCalls {
         return Handles.get(context, ContextHandle.class).asyncFd();
     }
 
-    /// The program has read this event: is what it is about still there?
-    static long takeAsyncEvent(long event) {
-        Handle of = about(event);
-        boolean isThere = of != null && of.onEventTaken();
-        return isAboutAnObject(event) && !isThere ? Errno.ENOENT : 0;
+    /// The oldest event; `ENOENT` when there is none.
+    static long takeAsyncEvent(long context, long event) {
+        return Handles.get(context, ContextHandle.class).takeEvent(Native.some(event));
     }
 
     static long ackAsyncEvent(long event) {

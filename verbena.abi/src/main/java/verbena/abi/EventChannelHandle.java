@@ -2,40 +2,26 @@ package verbena.abi;
 
 import static verbena.foreign.rdma.CmStructs.EVENT_CHANNEL;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import verbena.foreign.Memory;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.ConnectionEvent.ConnectRequest;
+import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 
 /// A channel of the connection manager's events and its `struct rdma_event_channel`.
 final class EventChannelHandle extends Handle {
-    private static final ReentrantLock MOVING = new ReentrantLock();
-
     final EventChannel channel;
-    private final EventPipe events;
+    private final EventInbox<ConnectionEvent> events;
 
     private EventChannelHandle(long pointer, EventChannel channel) {
         super(pointer, 0);
         this.channel = channel;
-        this.events = new EventPipe("verbena-abi-cm", Long.BYTES, new EventPipe.Source() {
-            @Override
-            public boolean next(MemorySegment event) throws InterruptedException {
-                return EventChannelHandle.this.next(event);
-            }
-
-            @Override
-            public Optional<EventPipe> elsewhere(MemorySegment event) {
-                return home(event.get(ValueLayout.JAVA_LONG, 0))
-                        .filter(home -> home != EventChannelHandle.this)
-                        .map(home -> home.events);
-            }
-        });
+        this.events =
+                new EventInbox<>("verbena-abi-cm", this::next, EventChannelHandle::home, EventChannelHandle::refuse);
     }
 
     static EventChannelHandle create() {
@@ -64,67 +50,82 @@ final class EventChannelHandle extends Handle {
         return DeviceHandle.isChosen() ? open() : EventChannel.openNearest(DeviceHandle::at, _ -> Optional.empty());
     }
 
-    /// The channel of the identifier that an event is about; of the listener, for a request.
-    private static Optional<EventChannelHandle> home(long event) {
-        return Optional.ofNullable(Handles.find(event, CmEvents.Told.class))
-                .map(told -> Handles.find(told.listener() != 0 ? told.listener() : told.id(), IdHandle.class))
-                .map(id -> Handles.find(id.get("channel"), EventChannelHandle.class));
+    private @Nullable ConnectionEvent next() throws InterruptedException {
+        try {
+            return next(channel);
+        } catch (InvalidStateException e) {
+            return null; // closed
+        }
     }
 
-    /// Takes an identifier over from another channel, with its events that were not read yet (rdma_migrate_id(3)).
-    void takeOver(IdHandle id, EventChannelHandle from) {
-        MOVING.lock(); // so no two threads hold each other's
-        List<Long> unread = from.events.hold();
-        try (var arena = Arena.ofConfined()) {
-            MemorySegment event = arena.allocate(ValueLayout.JAVA_LONG);
-            List<Long> here = events.hold();
-            try {
-                id.id.migrate(channel);
-                id.set("channel", pointer);
-            } finally {
-                for (long each : here) {
-                    event.set(ValueLayout.JAVA_LONG, 0, each);
-                    boolean ignored = events.put(event);
-                }
-                for (long each : unread) {
-                    event.set(ValueLayout.JAVA_LONG, 0, each);
-                    boolean isIts = home(each).filter(home -> home == this).isPresent();
-                    boolean ignored = (isIts ? events : from.events).put(event);
-                }
-                events.release();
-            }
-        } finally {
-            from.events.release();
-            MOVING.unlock();
+    /// Waits for the next event of a channel.
+    ///
+    /// @throws InvalidStateException when the channel is closed
+    static ConnectionEvent next(EventChannel channel) throws InterruptedException {
+        Optional<ConnectionEvent> event = Optional.empty();
+        while (event.isEmpty()) {
+            event = channel.await(EventInbox.ALWAYS);
         }
+        return event.get();
+    }
+
+    /// Where an event belongs: at the channel of its identifier, or of the listener for a request.
+    private static @Nullable EventInbox<ConnectionEvent> home(ConnectionEvent event) {
+        ConnectionId of = event instanceof ConnectRequest request ? request.listener() : event.id();
+        EventChannelHandle home = of.isClosed() || event.id().isClosed()
+                ? null
+                : Handles.find(Handles.pointerOf(of.channel()), EventChannelHandle.class);
+        return home == null ? null : home.events;
+    }
+
+    /// No program will hear of it.
+    private static void refuse(ConnectionEvent event) {
+        if (event instanceof ConnectRequest request) {
+            request.id().close();
+        }
+    }
+
+    /// Puts the pointer to the oldest event's struct into memory; `ENOENT` when there is no event.
+    long take(long into) {
+        ConnectionEvent event = events.take(CmEvents::isTaken);
+        if (event == null) {
+            return Errno.ENOENT;
+        }
+        Memory.putLong(into, CmEvents.ofTaken(event));
+        return 0;
+    }
+
+    /// Takes back all events of an identifier that is closed, and refuses the requests that came to it.
+    void takeBack(ConnectionId id) {
+        for (ConnectionEvent event : events.remove(each -> isOf(each, id))) {
+            refuse(event);
+            if (event.id() != id) {
+                takeBack(event.id());
+            }
+        }
+    }
+
+    /// Takes out the events of an identifier whose calls wait from now on.
+    List<ConnectionEvent> takeOut(ConnectionId id) {
+        return events.remove(each -> isOf(each, id));
+    }
+
+    private static boolean isOf(ConnectionEvent event, ConnectionId id) {
+        return event.id() == id || event instanceof ConnectRequest request && request.listener() == id;
+    }
+
+    /// Takes an identifier over from another channel, with its events that the program has not got yet
+    /// (rdma_migrate_id(3)).
+    void takeOver(IdHandle id, EventChannelHandle from) {
+        from.events.move(event -> isOf(event, id.id), events, () -> {
+            id.id.migrate(channel);
+            id.set("channel", pointer);
+        });
     }
 
     @Override
     EventChannel object() {
         return channel;
-    }
-
-    private boolean next(MemorySegment into) throws InterruptedException {
-        long event = 0;
-        while (event == 0) {
-            try {
-                event = next(channel);
-            } catch (InvalidStateException e) {
-                return false; // closed
-            }
-        }
-        into.set(ValueLayout.JAVA_LONG, 0, event);
-        return true;
-    }
-
-    /// Waits for the next event of a channel; 0 when it is of an identifier that is gone.
-    static long next(EventChannel channel) throws InterruptedException {
-        var event = channel.await(EventPipe.ALWAYS);
-        while (event.isEmpty()) {
-            event = channel.await(EventPipe.ALWAYS);
-        }
-        ConnectionEvent told = event.get();
-        return CmEvents.of(told);
     }
 
     @Override

@@ -19,7 +19,7 @@ abstract class Handle {
     private final Condition acknowledged = lock.newCondition();
     private int unacknowledged;
     /// It is closed, and waits for acknowledgements.
-    private boolean isGoing;
+    private volatile boolean isGoing;
 
     /// @param device the pointer of the opened device that it goes with; 0 when with none
     Handle(long pointer, long device) {
@@ -76,13 +76,34 @@ abstract class Handle {
         }
     }
 
-    private void awaitAcknowledged() {
+    /// Whether the program is to hear nothing of it any more.
+    final boolean isGoing() {
+        return isGoing;
+    }
+
+    private void go() {
         lock.lock();
         try {
             if (isGoing) {
                 throw new IllegalArgumentException("0x" + Long.toHexString(pointer) + " is being destroyed");
             }
             isGoing = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Takes back the events about it that the program has not got.
+    void takeBackEvents() {
+        var of = Handles.find(device, ContextHandle.class);
+        if (of != null) {
+            of.takeBackEvents(this);
+        }
+    }
+
+    private void awaitAcknowledged() {
+        lock.lock();
+        try {
             while (unacknowledged > 0) {
                 acknowledged.awaitUninterruptibly();
             }
@@ -96,6 +117,8 @@ abstract class Handle {
     /// @throws verbena.verbs.InUseException when others depend on it; it is as before then
     final void destroy() {
         close();
+        go();
+        takeBackEvents();
         awaitAcknowledged(); // for which the pointer has to mean something
         Handles.remove(this);
         release();

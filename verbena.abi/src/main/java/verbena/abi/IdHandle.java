@@ -4,6 +4,7 @@ import static verbena.foreign.rdma.CmStructs.CM_ID;
 import static verbena.foreign.rdma.CmStructs.EVENT_CHANNEL;
 
 import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import verbena.foreign.rdma.SocketAddress;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Context;
 import verbena.verbs.Gid;
+import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PeerParameters;
@@ -26,6 +28,9 @@ final class IdHandle extends Handle {
     /// "synchronous".
     @Nullable
     EventChannel waitsAt;
+
+    /// Its events that the program had not got when its calls began to wait.
+    final ArrayDeque<ConnectionEvent> unread = new ArrayDeque<>();
 
     /// Passive: the peer that asks.
     @Nullable
@@ -58,6 +63,13 @@ final class IdHandle extends Handle {
 
     /// @param channel the program's; 0 for an identifier whose calls wait
     static IdHandle of(ConnectionId id, @Nullable EventChannel waitsAt, long channel, long programsOwn, int type) {
+        IdHandle made = make(id, waitsAt, channel, programsOwn, type);
+        made.refresh();
+        return made;
+    }
+
+    /// The same, before the program is told what is known of it.
+    static IdHandle make(ConnectionId id, @Nullable EventChannel waitsAt, long channel, long programsOwn, int type) {
         long pointer = Native.allocate(CM_ID.size());
         var made = new IdHandle(pointer, id, waitsAt);
         made.set("channel", channel == 0 ? Native.allocate(EVENT_CHANNEL.size()) : channel);
@@ -67,7 +79,6 @@ final class IdHandle extends Handle {
         made.set("context", programsOwn);
         Memory.putInt(pointer + CM_ID.at("ps"), id.space().code());
         Memory.putInt(pointer + CM_ID.at("qp_type"), type);
-        made.refresh();
         return Handles.put(made);
     }
 
@@ -124,6 +135,14 @@ final class IdHandle extends Handle {
                     long made = Handles.pointerOf(context);
                     return made != 0 ? made : ContextHandle.of(context).pointer;
                 });
+    }
+
+    @Override
+    void takeBackEvents() {
+        var at = Handles.find(get("channel"), EventChannelHandle.class);
+        if (at != null) {
+            at.takeBack(id);
+        }
     }
 
     @Override

@@ -29,7 +29,8 @@ final class PollableDescriptor {
 
     private final int fd;
     private final int ours;
-    private boolean isReadable;
+    /// Bytes that wait in it.
+    private int readable;
     private boolean isWritable = true;
     private boolean isHungUp;
 
@@ -52,13 +53,20 @@ final class PollableDescriptor {
     }
 
     void readable(boolean wanted) {
-        if (wanted != isReadable && !isHungUp) {
-            isReadable = wanted;
-            if (wanted) {
-                send(ours, 1);
-            } else {
-                empty(fd);
-            }
+        if (!isHungUp) {
+            events(wanted ? 1 : 0);
+        }
+    }
+
+    /// Makes it readable for so many events. Each that is added wakes those who poll, as epoll(7) does by edges, as long
+    /// as the socket has room. The program must not read it, but may look (`MSG_PEEK`).
+    void events(int wanted) {
+        while (readable < wanted && !isHungUp && send(ours, 1)) {
+            readable++;
+        }
+        while (readable > wanted) {
+            readable--;
+            long _ = receive(fd, 1);
         }
     }
 
@@ -86,6 +94,7 @@ final class PollableDescriptor {
 
     void close() {
         hangUp();
+        readable = 0;
         Native.close(fd);
     }
 
@@ -93,10 +102,14 @@ final class PollableDescriptor {
         return SEND.call(end, FILLING.address(), bytes, QUIETLY) > 0;
     }
 
+    private static long receive(int end, long bytes) {
+        return RECEIVE.call(end, FILLING.address(), bytes, QUIETLY);
+    }
+
     private static void empty(int end) {
         long n;
         do {
-            n = RECEIVE.call(end, FILLING.address(), FILLING.byteSize(), QUIETLY);
+            n = receive(end, FILLING.byteSize());
         } while (n > 0);
     }
 }

@@ -80,7 +80,7 @@ final class Rsocket extends RsocketWaits {
         lock.lock();
         try {
             if (phase == Phase.LISTENING && backlog.hasRoom() && hello.isPresent()) {
-                made = new Rsocket(request.id(), new RsocketOptions(options), isNonBlocking);
+                made = new Rsocket(request.id(), new RsocketOptions(options), false); // accept(2): O_NONBLOCK is not inherited
                 made.listener = this;
                 backlog.add(made);
             }

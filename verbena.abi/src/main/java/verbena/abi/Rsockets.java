@@ -31,7 +31,7 @@ final class Rsockets {
         private static void run() {
             while (true) {
                 try {
-                    CHANNEL.await(EventPipe.ALWAYS).ifPresent(Rsockets::onEvent);
+                    CHANNEL.await(EventInbox.ALWAYS).ifPresent(Rsockets::onEvent);
                 } catch (InterruptedException | InvalidStateException e) {
                     return; // the channel is closed, at the end of the process
                 }

@@ -80,6 +80,11 @@ class CProgramsTest {
     }
 
     @Test
+    void aDescriptorIsReadableAsLongAsThereIsAnEvent() {
+        programs.runC(Programs.SOURCES.resolve("readiness.c"));
+    }
+
+    @Test
     void datagramsBehaveAsThoseOfUdpDo() {
         programs.runC(Programs.SOURCES.resolve("datagrams.c"));
     }

@@ -100,6 +100,16 @@ public class EventQueue<T> {
         }
     }
 
+    /// How many events there are.
+    public final int size() {
+        lock.lock();
+        try {
+            return events.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /// Whether a thread that waits has a reason to stop waiting.
     public final boolean isOver() {
         lock.lock();

@@ -49,7 +49,9 @@ class EventQueueTest {
     void forgettingTakesEachOfThem() {
         events.offer("a");
         events.offer("a");
+        assertThat(events.size()).isEqualTo(2);
         events.forget("a");
+        assertThat(events.size()).isZero();
         assertThat(events.isOver()).isFalse();
     }
 }

@@ -96,6 +96,11 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
     }
 
     @Override
+    public int notifications() {
+        return notifications.size();
+    }
+
+    @Override
     public int visit(MemorySegment pollfds) {
         Engine engine = context.engine();
         if (context.engines().all().size() > 1) {

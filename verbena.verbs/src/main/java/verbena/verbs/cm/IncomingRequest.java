@@ -2,6 +2,7 @@ package verbena.verbs.cm;
 
 import java.util.Optional;
 import verbena.verbs.QpType;
+import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionId.State;
 import verbena.verbs.spi.ConnectionService.Exchange;
 
@@ -25,14 +26,12 @@ record IncomingRequest(
                 discard();
                 return Optional.empty();
             }
-            boolean taken = false;
             try {
                 theirs.begin(listener.channel(), this);
-                taken = true;
-            } finally {
-                if (!taken) {
-                    discard(); // the channel is closed
-                }
+            } catch (VerbsException e) {
+                discard(); // the channel is closed, or the device: the next event is another's
+                theirs.close();
+                return Optional.empty();
             }
         }
         return Optional.of(new ConnectionEvent.ConnectRequest(theirs, listener, from));

@@ -29,6 +29,9 @@ public interface WaitableChannel extends CompletionChannel {
     /// As [#poll()], without a look at the device.
     Optional<CompletionQueue> take();
 
+    /// How many notifications there are to take.
+    int notifications();
+
     /// Begins a visit. A positive answer is a number of descriptors: the caller polls them by poll(2), and then
     /// goes on, or ends the visit. With any other answer the visit has ended. One thread at a time visits.
     ///
