@@ -5,6 +5,10 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
+import verbena.wire.cm.Mra;
+import verbena.wire.cm.PrivateData;
+import verbena.wire.cm.RejectReason;
+import verbena.wire.cm.Req;
 
 /// The connections of a [CommunicationManager], by each of their names, and what makes room for one more: they have
 /// limits ([CmLimits]), and those that strangers ask for have lower ones.
@@ -17,10 +21,8 @@ final class CmConnections {
     private final Map<Integer, CmConnection> byLocalCommId = new HashMap<>();
     private final Map<Foreign, CmConnection> byRemoteCommId = new HashMap<>();
     private final Map<Foreign, CmConnection> byRemoteQpn = new HashMap<>();
-    /// The oldest first.
-    private final LinkedHashSet<CmConnection> halfOpen = new LinkedHashSet<>();
-
-    private final Map<Gid, Integer> halfOpenOfPeer = new HashMap<>();
+    private final Crowd<CmConnection> halfOpen =
+            new Crowd<>(connection -> connection.route().remote());
     private final LinkedHashSet<CmConnection> inTimewait = new LinkedHashSet<>();
 
     CmConnections(CommunicationManager manager, CmLimits limits) {
@@ -104,13 +106,9 @@ final class CmConnections {
 
     /// The connection has another state, or its peer has proven to be there.
     void moved(CmConnection connection) {
-        Gid peer = connection.route().remote();
         if (connection.isHalfOpen()) {
-            if (halfOpen.add(connection)) {
-                halfOpenOfPeer.merge(peer, 1, Integer::sum);
-            }
+            boolean _ = halfOpen.add(connection);
         } else if (halfOpen.remove(connection)) {
-            halfOpenOfPeer.computeIfPresent(peer, (_, n) -> n == 1 ? null : n - 1);
             manager.closed().onDecided();
         }
         if (connection.state() == CmConnection.State.TIMEWAIT) {
@@ -122,9 +120,12 @@ final class CmConnections {
 
     /// Whether a peer has asked for a service at an own address, and may ask again because it has no answer yet.
     boolean isAsked(long serviceId, Gid local) {
-        return halfOpen.stream()
-                .anyMatch(one -> one.request().serviceId() == serviceId
-                        && one.route().local().equals(local));
+        for (CmConnection one : halfOpen.all()) {
+            if (one.request().serviceId() == serviceId && one.route().local().equals(local)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /// For one more connection; the oldest timewait makes room.
@@ -135,22 +136,31 @@ final class CmConnections {
         return byLocalCommId.size() < limits.connections();
     }
 
-    /// For one more that a stranger asks for: at the service, and among the half open, where the oldest makes
-    /// room.
-    boolean makeRoomForStranger(CmService service, Gid peer) {
-        if (halfOpenOfPeer.getOrDefault(peer, 0) >= limits.perPeer()) {
+    /// Whether there is room for one more that a stranger asks for: at the service, and among the half open. Otherwise
+    /// the request is refused, or its sender is to wait and to repeat it: nothing of it is kept here. Among the half
+    /// open a peer may have more than its share as long as no other peer wants the room. Then the oldest goes, first of
+    /// those that have more.
+    boolean hasRoom(Req req, CmRoute route, CmService service) {
+        Gid peer = route.remote();
+        boolean isFull = halfOpen.size() >= limits.halfOpen() || (!makeRoom() && halfOpen.size() > 0);
+        CmConnection rival = service.isFull() ? service.rival(peer) : null;
+        if ((isFull && halfOpen.of(peer) >= limits.perPeer()) || (service.isFull() && rival == null)) {
+            manager.count(CmCounter.PUT_OFF);
+            int code = CommunicationManager.SERVICE_TIMEOUT;
+            manager.send(route, new Mra(req.transactionId(), 0, req.localCommId(), 0, code, PrivateData.NONE));
             return false;
         }
-        if (service.isFull()) {
-            CmConnection rival = service.rival(peer);
-            if (rival == null) {
-                return false;
-            }
+        if (rival != null) {
             shed(rival, "others wait for the same service");
-        } else if (halfOpen.size() >= limits.halfOpen() || (!makeRoom() && !halfOpen.isEmpty())) {
-            shed(halfOpen.getFirst(), "too many connections are being made");
+        } else if (isFull) {
+            CmConnection beyond = halfOpen.oldestBeyond(limits.perPeer());
+            shed(beyond == null ? halfOpen.oldest() : beyond, "too many connections are being made");
         }
-        return byLocalCommId.size() < limits.connections();
+        boolean is = byLocalCommId.size() < limits.connections();
+        if (!is) {
+            manager.refuse(req, route, RejectReason.NO_RESOURCES);
+        }
+        return is;
     }
 
     private void shed(CmConnection connection, String why) {

@@ -21,6 +21,8 @@ public enum CmCounter {
     /// Requests that were passed over for a moment, or refused, because of what their sender's connections have
     /// asked for ([CmSuspects]).
     SUSPECTED("cm.suspected"),
+    /// Requests whose senders were asked to wait because there was no room.
+    PUT_OFF("cm.put-off"),
     /// Requests that were forgotten because there were too many.
     SHED("cm.shed");
 

@@ -1,8 +1,5 @@
 package verbena.cm;
 
-import java.util.HashMap;
-import java.util.LinkedHashSet;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 
@@ -10,10 +7,8 @@ import verbena.verbs.Gid;
 final class CmService {
     final CmEvent.Listener listener;
     private final int backlog;
-    /// Of each peer, the oldest first.
-    private final Map<Gid, LinkedHashSet<CmConnection>> waiting = new HashMap<>();
-
-    private int size;
+    private final Crowd<CmConnection> waiting =
+            new Crowd<>(connection -> connection.route().remote());
 
     CmService(int backlog, CmEvent.Listener listener) {
         this.backlog = backlog;
@@ -21,32 +16,21 @@ final class CmService {
     }
 
     boolean isFull() {
-        return size >= backlog;
+        return waiting.size() >= backlog;
     }
 
     /// The request that makes room for one of `peer`: the oldest of the peer with the most, if that is more than
     /// this peer would have then. So no peer can keep others out. Null: none.
     @Nullable
     CmConnection rival(Gid peer) {
-        LinkedHashSet<CmConnection> most = null;
-        for (LinkedHashSet<CmConnection> of : waiting.values()) { // at most as many as the backlog
-            most = most == null || of.size() > most.size() ? of : most;
-        }
-        LinkedHashSet<CmConnection> own = waiting.get(peer);
-        return most != null && most.size() > (own == null ? 0 : own.size()) + 1 ? most.getFirst() : null;
+        return waiting.oldestBeyond(waiting.of(peer) + 1);
     }
 
     void add(CmConnection connection) {
-        size++;
-        waiting.computeIfAbsent(connection.route().remote(), _ -> new LinkedHashSet<>())
-                .add(connection);
+        boolean _ = waiting.add(connection);
     }
 
     void remove(CmConnection connection) {
-        size--;
-        waiting.computeIfPresent(connection.route().remote(), (_, of) -> {
-            of.remove(connection);
-            return of.isEmpty() ? null : of;
-        });
+        boolean _ = waiting.remove(connection);
     }
 }

@@ -97,8 +97,8 @@ public final class CommunicationManager {
 
     /// Takes requests for a service from now on; false when another listener does already.
     ///
-    /// @param backlog requests that may wait for the owner's decision; more are refused. One peer may have half
-    ///     of it
+    /// @param backlog requests that may wait for the owner's decision; senders of more are asked to wait. A peer that
+    ///     has the most gives one up to a peer that has fewer
     public boolean listen(long serviceId, int backlog, CmEvent.Listener listener) {
         return services.putIfAbsent(serviceId, new CmService(backlog, listener)) == null;
     }
@@ -270,8 +270,8 @@ public final class CommunicationManager {
 
     // ---- requests
 
-    /// Whether a request is ignored or refused because of its sender. A process that shares this side's address
-    /// is of the same user (decision 0019), and trusted.
+    /// Whether a request is passed over because of its sender. A process at this side's address is of the same user
+    /// (decision 0019), and trusted.
     private boolean isSuspected(Req req, CmRoute route, long now) {
         if (route.remote().equals(route.local())) {
             return false;
@@ -313,8 +313,7 @@ public final class CommunicationManager {
         if (!isRight(req, route)) {
             return;
         }
-        if (!connections.makeRoomForStranger(service, route.remote())) {
-            refuse(req, route, RejectReason.NO_RESOURCES);
+        if (!connections.hasRoom(req, route, service)) {
             return;
         }
         CmConnection connection = connections.add(service.listener, route, service);
@@ -370,11 +369,6 @@ public final class CommunicationManager {
     private void refuse(long transactionId, int commId, CmRoute route, RejectReason reason, PrivateData info) {
         count(CmCounter.REFUSED);
         send(route, new Rej(transactionId, 0, commId, 0, info.length(), reason.code(), info, PrivateData.NONE));
-    }
-
-    /// Additional information that is a GUID.
-    static PrivateData info(long guid) {
-        return PrivateData.of(ByteBuffer.allocate(Long.BYTES).putLong(guid).array());
     }
 
     // ---- what comes later

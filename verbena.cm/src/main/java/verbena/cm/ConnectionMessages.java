@@ -1,5 +1,6 @@
 package verbena.cm;
 
+import java.nio.ByteBuffer;
 import verbena.wire.cm.Apr;
 import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Drep;
@@ -163,7 +164,8 @@ final class ConnectionMessages {
     /// Takes the request back. The peer may not have told us its name for the connection: it finds its own by ours
     /// and our GUID (IBTA 12.6.7.2).
     Rej withdrawal() {
-        PrivateData guid = CommunicationManager.info(manager.caGuid());
+        PrivateData guid = PrivateData.of(
+                ByteBuffer.allocate(Long.BYTES).putLong(manager.caGuid()).array());
         return rej(ABOUT_OTHER, RejectReason.TIMEOUT, guid, PrivateData.NONE);
     }
 

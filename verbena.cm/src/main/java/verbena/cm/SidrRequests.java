@@ -24,7 +24,8 @@ final class SidrRequests {
     private final LinkedHashMap<Name, SidrInquiry> open = new LinkedHashMap<>();
 
     private final LinkedHashMap<Name, SidrInquiry> answered = new LinkedHashMap<>();
-    private final Map<Gid, Integer> openOfPeer = new HashMap<>();
+    /// The names of the former, by peer.
+    private final Crowd<Name> waiting = new Crowd<>(Name::from);
 
     SidrRequests(CommunicationManager manager, CmLimits limits) {
         this.manager = manager;
@@ -104,23 +105,23 @@ final class SidrRequests {
             inquiry.answer(SidrRep.NOT_SUPPORTED, 0, 0, PrivateData.NONE);
             return;
         }
-        if (openOfPeer.getOrDefault(route.remote(), 0) >= limits.perPeer()) {
-            manager.count(CmCounter.SHED); // the peer asks again
-            return;
-        }
         close(name);
         if (open.size() >= limits.halfOpen()) {
             manager.count(CmCounter.SHED);
-            close(open.firstEntry().getKey());
+            if (waiting.of(route.remote()) >= limits.perPeer()) {
+                return; // the peer asks again
+            }
+            Name beyond = waiting.oldestBeyond(limits.perPeer());
+            close(beyond == null ? waiting.oldest() : beyond);
         }
         open.put(name, inquiry);
-        openOfPeer.merge(route.remote(), 1, Integer::sum);
+        boolean _ = waiting.add(name);
         listener.onRequest(inquiry);
     }
 
     private void close(Name name) {
         if (open.remove(name) != null) {
-            openOfPeer.computeIfPresent(name.from, (_, n) -> n == 1 ? null : n - 1);
+            boolean _ = waiting.remove(name);
             manager.closed().onDecided();
         }
     }

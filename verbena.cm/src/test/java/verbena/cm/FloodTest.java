@@ -156,6 +156,7 @@ class FloodTest {
     void ofOnePeerThatAreAccepted() {
         serve(Owner.ACCEPTS);
         flood("of one peer, accepted", _ -> ATTACKER, TwoManagers.SERVICE);
+        assertThat(server.get(CmCounter.PUT_OFF)).isGreaterThan(REQUESTS / 2);
     }
 
     @Test
@@ -169,6 +170,7 @@ class FloodTest {
     void ofOnePeerWithoutDecisions() {
         serve(Owner.SLEEPS);
         flood("of one peer, not decided", _ -> ATTACKER, TwoManagers.SERVICE);
+        assertThat(server.get(CmCounter.PUT_OFF)).isGreaterThan(REQUESTS / 2);
     }
 
     @Test

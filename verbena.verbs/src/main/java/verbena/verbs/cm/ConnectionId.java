@@ -265,7 +265,7 @@ public final class ConnectionId implements VerbsObject {
 
     /// Takes requests from now on (rdma_listen(3)); each is a [ConnectionEvent.ConnectRequest].
     ///
-    /// @param backlog requests that may wait for a decision, at least 1; more are refused
+    /// @param backlog requests that may wait for a decision, at least 1; who asks when there are so many is to wait
     public void listen(int backlog) {
         listen(backlog, Secret.NONE);
     }

@@ -58,12 +58,20 @@ public final class ConnectionListener implements AutoCloseable {
     /// @throws verbena.verbs.UnsupportedException when the options have a secret and the device cannot have it
     ///     proven
     public static ConnectionListener bind(InetSocketAddress at, ConnectionOptions options) {
+        return bind(at, options, BACKLOG);
+    }
+
+    /// The same, for a number of requests that may wait for [#accept()]. Peers that ask when there are so many are asked
+    /// to wait, as with a socket, and give up by themselves when that lasts too long.
+    ///
+    /// @param backlog at least 1; the other methods have 128
+    public static ConnectionListener bind(InetSocketAddress at, ConnectionOptions options, int backlog) {
         EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
         ConnectionId id = channel.createId(PortSpace.TCP);
         boolean done = false;
         try {
             id.bind(at);
-            id.listen(BACKLOG, options.parameters().secret());
+            id.listen(backlog, options.parameters().secret());
             done = true;
             return new ConnectionListener(channel, id, options);
         } finally {

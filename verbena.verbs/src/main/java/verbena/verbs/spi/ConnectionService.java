@@ -129,7 +129,7 @@ public interface ConnectionService {
     interface BoundPort extends CallerPort {
         /// Takes requests from now on.
         ///
-        /// @param backlog requests that may wait for a decision; more are refused
+        /// @param backlog requests that may wait for a decision; who asks when there are so many is to wait
         /// @param secret what peers have to prove that they know
         /// @throws verbena.verbs.UnsupportedException when they cannot, and there is a secret
         void listen(int backlog, Secret secret, Acceptor acceptor);

@@ -1,5 +1,6 @@
 package verbena.nic.kind.iwarp;
 
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.mpa.MpaAction;
@@ -55,6 +56,9 @@ final class StreamConnection implements Exchange, StreamHandler {
     private @Nullable Listener listener;
     /// Passive: the port that the peer has connected to.
     private final StreamConnections.@Nullable Port port;
+    /// Passive: what the peer has asked for.
+    private @Nullable PeerParameters asking;
+
     private @Nullable LocalQueuePair queuePair;
     /// Its number, also when it has been let go; 0 while it is not known.
     private int qpn;
@@ -229,14 +233,17 @@ final class StreamConnection implements Exchange, StreamHandler {
     }
 
     private void onRequest(PeerParameters peer) {
-        Acceptor acceptor = port == null ? null : port.acceptor();
-        if (port == null || acceptor == null) {
+        asking = peer;
+        if (port == null || port.acceptor() == null) {
             mpa.abandon(); // no program listens any more
-        } else if (port.admit(this)) {
-            listener = acceptor.onRequest(this, peer, QpType.RC);
-        } else {
+        } else if (!port.admit(this)) {
             refuse(PrivateData.NONE);
         }
+    }
+
+    /// There is room for its request.
+    void decideOn(Acceptor acceptor) {
+        listener = acceptor.onRequest(this, Objects.requireNonNull(asking), QpType.RC);
     }
 
     /// The last word. The queue pair ends too.

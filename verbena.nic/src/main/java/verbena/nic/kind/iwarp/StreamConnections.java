@@ -1,7 +1,6 @@
 package verbena.nic.kind.iwarp;
 
 import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -13,6 +12,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmLimits;
 import verbena.cm.CmSuspects;
+import verbena.cm.Crowd;
 import verbena.cm.mpa.MpaTimer;
 import verbena.nic.engine.EngineTask;
 import verbena.nic.kind.DeviceHost;
@@ -45,8 +45,8 @@ final class StreamConnections implements ConnectionService, Scheduled {
     /// equally long.
     private final Map<MpaTimer, SequencedSet<StreamConnection>> waiting = new EnumMap<>(MpaTimer.class);
     private final CmSuspects suspects = new CmSuspects();
-    /// How many of each peer have connected and not asked.
-    private final Map<Gid, Integer> halfOpen = new HashMap<>();
+    /// Those that have connected and not asked.
+    private final Crowd<StreamConnection> halfOpen = new Crowd<>(StreamConnection::remote);
 
     /// @param isCrcWanted whether this side asks for CRCs
     StreamConnections(DeviceHost host, TcpLink link, boolean isCrcWanted) {
@@ -147,6 +147,8 @@ final class StreamConnections implements ConnectionService, Scheduled {
     final class Port implements BoundPort {
         private final TcpPort bound;
         private final Set<StreamConnection> undecided = new HashSet<>();
+        /// Those that have asked while the backlog was full.
+        private final Crowd<StreamConnection> waitingForRoom = new Crowd<>(StreamConnection::remote);
         private @Nullable Acceptor acceptor;
         private int backlog;
 
@@ -184,14 +186,9 @@ final class StreamConnections implements ConnectionService, Scheduled {
             if (suspects.standing(from, now) == CmSuspects.Standing.BLOCKED && !from.equals(local())) {
                 return null; // but all users of this host come from its own address
             }
-            var oldest = waiting(MpaTimer.REQUEST);
-            if (halfOpen.getOrDefault(from, 0) >= CmLimits.DEFAULT.perPeer()) {
-                oldest.stream()
-                        .filter(each -> each.remote().equals(from))
-                        .findFirst()
-                        .ifPresent(StreamConnection::shed);
-            } else if (oldest.size() >= CmLimits.DEFAULT.halfOpen()) {
-                oldest.getFirst().shed();
+            if (halfOpen.size() >= CmLimits.DEFAULT.halfOpen()) {
+                StreamConnection beyond = halfOpen.oldestBeyond(CmLimits.DEFAULT.perPeer());
+                (beyond == null ? halfOpen.oldest() : beyond).shed();
             }
             return StreamConnection.passive(StreamConnections.this, this, socket, now);
         }
@@ -202,19 +199,48 @@ final class StreamConnections implements ConnectionService, Scheduled {
             return acceptor;
         }
 
-        /// Whether there is room for one more to be decided on.
+        /// Has one more decided on, now or when there is room. False when too many wait for that, and no other peer has
+        /// more of them.
         boolean admit(StreamConnection connection) {
-            return undecided.size() < backlog && undecided.add(connection);
+            if (undecided.size() < backlog) {
+                return decideOn(connection);
+            }
+            if (waitingForRoom.size() >= CmLimits.DEFAULT.halfOpen()) {
+                StreamConnection rival = waitingForRoom.oldestBeyond(waitingForRoom.of(connection.remote()) + 1);
+                if (rival == null) {
+                    return false;
+                }
+                rival.shed();
+            }
+            return waitingForRoom.add(connection);
         }
 
+        private boolean decideOn(StreamConnection connection) {
+            Acceptor to = acceptor;
+            boolean is = to != null && undecided.add(connection);
+            if (to != null && is) {
+                connection.decideOn(to);
+            }
+            return is;
+        }
+
+        /// It has been decided on, or has ended.
         void decided(StreamConnection connection) {
+            boolean _ = waitingForRoom.remove(connection);
             undecided.remove(connection);
+            while (undecided.size() < backlog && acceptor != null && waitingForRoom.size() > 0) {
+                StreamConnection next = waitingForRoom.oldest();
+                boolean _ = waitingForRoom.remove(next) && decideOn(next);
+            }
         }
 
         @Override
         public void close() {
             host.engine().call(() -> {
                 acceptor = null;
+                while (waitingForRoom.size() > 0) {
+                    waitingForRoom.oldest().shed();
+                }
                 bound.close();
                 return ports.remove(this);
             });
@@ -274,9 +300,9 @@ final class StreamConnections implements ConnectionService, Scheduled {
             host.engine().makeReady(task);
         }
         if (before == MpaTimer.REQUEST) {
-            halfOpen.computeIfPresent(connection.remote(), (_, n) -> n == 1 ? null : n - 1);
+            boolean _ = halfOpen.remove(connection);
         } else if (now == MpaTimer.REQUEST) {
-            halfOpen.merge(connection.remote(), 1, Integer::sum);
+            boolean _ = halfOpen.add(connection);
         }
     }
 

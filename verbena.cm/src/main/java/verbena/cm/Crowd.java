@@ -1,0 +1,91 @@
+package verbena.cm;
+
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Gid;
+
+/// Those that peers have brought about and that wait, and whose turn it is to go when there is no room for more.
+/// What each call costs does not depend on how many they are. Confined to its owner.
+public final class Crowd<T> {
+    private final Function<T, Gid> peers;
+    /// The oldest first.
+    private final LinkedHashSet<T> all = new LinkedHashSet<>();
+
+    private final Map<Gid, LinkedHashSet<T>> ofPeer = new HashMap<>();
+    /// Peers by how many each has.
+    private final TreeMap<Integer, LinkedHashSet<Gid>> byCount = new TreeMap<>();
+
+    /// @param peers tells whose each is
+    public Crowd(Function<T, Gid> peers) {
+        this.peers = peers;
+    }
+
+    /// False when it is in here already.
+    public boolean add(T one) {
+        if (!all.add(one)) {
+            return false;
+        }
+        Gid peer = peers.apply(one);
+        LinkedHashSet<T> its = ofPeer.computeIfAbsent(peer, _ -> new LinkedHashSet<>());
+        its.add(one);
+        move(peer, its.size() - 1, its.size());
+        return true;
+    }
+
+    /// False when it is not in here.
+    public boolean remove(T one) {
+        if (!all.remove(one)) {
+            return false;
+        }
+        Gid peer = peers.apply(one);
+        LinkedHashSet<T> its = ofPeer.getOrDefault(peer, new LinkedHashSet<>());
+        its.remove(one);
+        move(peer, its.size() + 1, its.size());
+        if (its.isEmpty()) {
+            ofPeer.remove(peer);
+        }
+        return true;
+    }
+
+    private void move(Gid peer, int from, int to) {
+        byCount.computeIfPresent(from, (_, with) -> {
+            with.remove(peer);
+            return with.isEmpty() ? null : with;
+        });
+        if (to > 0) {
+            byCount.computeIfAbsent(to, _ -> new LinkedHashSet<>()).add(peer);
+        }
+    }
+
+    /// All of them, the oldest first.
+    public Iterable<T> all() {
+        return all;
+    }
+
+    public int size() {
+        return all.size();
+    }
+
+    /// How many a peer has.
+    public int of(Gid peer) {
+        LinkedHashSet<T> its = ofPeer.get(peer);
+        return its == null ? 0 : its.size();
+    }
+
+    /// The oldest of the peer that has the most, if those are more than `share`; null when no peer has so many.
+    public @Nullable T oldestBeyond(int share) {
+        var most = byCount.lastEntry();
+        return most == null || most.getKey() <= share
+                ? null
+                : ofPeer.getOrDefault(most.getValue().getFirst(), all).getFirst();
+    }
+
+    /// The oldest of all.
+    public T oldest() {
+        return all.getFirst();
+    }
+}
