@@ -62,8 +62,8 @@ final class LongMessages {
 
     /// Refuses memory that nothing can be received into.
     void requireWritable(String name, MemorySegment memory) {
-        if (memory.isReadOnly() || !isForAllThreads(memory)) {
-            throw new IllegalArgumentException(name + ": memory that any thread may write, got " + memory);
+        if (memory.isReadOnly() || !memory.scope().isAlive() || !isForAllThreads(memory)) {
+            throw new IllegalArgumentException(name + ": open memory that any thread may write, got " + memory);
         }
     }
 

@@ -281,7 +281,7 @@ public final class RemoteWorker implements AutoCloseable {
     /// @param data of any kind; memory that is no array's and belongs to no single thread is not copied when it is
     ///     long
     public Pending<Void> send(long tag, MemorySegment data) {
-        if (data.scope().isAlive() && sendAtOnce(Kind.TAGGED, tag, MemorySegment.NULL, data)) {
+        if (sendAtOnce(Kind.TAGGED, tag, MemorySegment.NULL, data)) {
             return traffic.sent;
         }
         var pending = new Pending<Void>(traffic.readers);
@@ -437,7 +437,12 @@ public final class RemoteWorker implements AutoCloseable {
     }
 
     /// The same memory, or a copy when it belongs to one thread.
+    ///
+    /// @throws IllegalStateException when it is closed, or another thread's
     MemorySegment forAllThreads(MemorySegment data) {
+        if (!data.scope().isAlive()) {
+            throw new IllegalStateException("its memory is closed: " + data);
+        }
         return traffic.longMessages.isForAllThreads(data) ? data : MemorySegment.ofArray(bytes(data));
     }
 

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -226,6 +227,47 @@ class WorkerTest {
             assertThat(second.await().length()).isEqualTo(1);
             assertThat(second.cancel()).isFalse();
             assertThat(second.toFuture().get(60, TimeUnit.SECONDS).tag()).isEqualTo(1);
+        }
+    }
+
+    /// What a caller has done wrong is told at once. A receive whose memory was closed meanwhile fails, and its message,
+    /// short or long, is for the next one.
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void memoryThatCannotBeUsedTakesNoMessage(String device) throws Exception {
+        try (var pair = TwoWorkers.of(device)) {
+            MemorySegment closed;
+            try (Arena arena = Arena.ofShared()) {
+                closed = arena.allocate(100);
+                for (int bytes : new int[] {10, 5000}) {
+                    Pending<Received> early = pair.server().receive(bytes, Worker.EXACT, arena.allocate(bytes));
+                    assertThat(early.isDone()).isFalse();
+                }
+            }
+            MemorySegment readOnly = memory(100).asReadOnly();
+            for (MemorySegment bad : List.of(closed, readOnly)) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> pair.server().receive(0, Worker.ANY_TAG, bad))
+                        .withMessageContaining("into");
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> pair.toServer().callAsync(memory(1), bad, LONG))
+                        .withMessageContaining("into");
+            }
+            assertThatIllegalStateException().isThrownBy(() -> pair.toServer().send(1, closed));
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> pair.toServer().sendActive(1, MemorySegment.NULL, closed));
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> pair.toServer().trySendActive(1, MemorySegment.NULL, closed));
+            assertThatIllegalStateException().isThrownBy(() -> pair.toServer().callAsync(closed, LONG));
+            for (int bytes : new int[] {10, 5000}) {
+                byte[] into = new byte[bytes];
+                Pending<Received> next = pair.server().receive(bytes, Worker.EXACT, MemorySegment.ofArray(into));
+                pair.toServer().send(bytes, pattern(bytes)).await();
+                next.await();
+                assertThat(into).isEqualTo(pattern(bytes));
+            }
+            pair.server().answerCalls(Call::request);
+            assertThat(pair.toServer().call("still", LONG)).isEqualTo("still"); // no place was lost
         }
     }
 

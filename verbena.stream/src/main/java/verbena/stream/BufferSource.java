@@ -14,6 +14,7 @@ final class BufferSource implements StreamSource {
 
     /// Begins with one buffer; returns its bytes.
     long begin(ByteBuffer one) {
+        requireReadable(one);
         single[0] = one;
         buffers = single;
         at = 0;
@@ -26,9 +27,30 @@ final class BufferSource implements StreamSource {
         at = offset;
         long bytes = 0;
         for (int i = offset; i < offset + length; i++) {
+            requireReadable(all[i]);
             bytes += all[i].remaining();
         }
         return bytes;
+    }
+
+    /// How much can be read into buffers. Refuses those that cannot be written, before any byte is taken.
+    static long room(ByteBuffer[] into, int offset, int length) {
+        long bytes = 0;
+        for (int i = offset; i < offset + length; i++) {
+            if (into[i].isReadOnly()) {
+                throw new IllegalArgumentException("into: buffers that are not read-only");
+            }
+            requireReadable(into[i]);
+            bytes += into[i].remaining();
+        }
+        return bytes;
+    }
+
+    /// Touches the first byte: that fails when the memory is closed, or another thread's.
+    private static void requireReadable(ByteBuffer buffer) {
+        if (buffer.hasRemaining()) {
+            buffer.get(buffer.position());
+        }
     }
 
     @Override

@@ -189,12 +189,13 @@ public final class StreamChannel
     ///     nothing and this call may not wait
     /// @throws SocketTimeoutException when nothing has come in the time of [StreamOptions#timeout()]
     /// @throws java.net.SocketException when the connection was reset, or the peer does not answer any more
+    /// @throws IllegalArgumentException when the buffer is read-only
     @Override
     public int read(ByteBuffer into) throws IOException {
         readLock.lock();
         try {
             target[0] = into;
-            return (int) readLocked(target, 0, 1, into.remaining());
+            return (int) readLocked(target, 0, 1, BufferSource.room(target, 0, 1));
         } finally {
             forgetTarget();
             readLock.unlock();
@@ -214,13 +215,9 @@ public final class StreamChannel
     @Override
     public long read(ByteBuffer[] into, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, into.length);
-        long room = 0;
-        for (int i = offset; i < offset + length; i++) {
-            room += into[i].remaining();
-        }
         readLock.lock();
         try {
-            return readLocked(into, offset, length, room);
+            return readLocked(into, offset, length, BufferSource.room(into, offset, length));
         } finally {
             readLock.unlock();
         }

@@ -7,6 +7,7 @@ import static verbena.stream.StreamPair.text;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
@@ -366,6 +367,49 @@ class StreamChannelTest {
                         .isInstanceOf(ProtocolException.class);
                 get(accepts).close();
             }
+        }
+    }
+
+    // ---- memory that cannot be used
+
+    private static ByteBuffer closed() {
+        try (Arena arena = Arena.ofShared()) {
+            return arena.allocate(10).asByteBuffer();
+        }
+    }
+
+    /// A call that is refused takes no byte, also when its other buffers could have been filled.
+    @Test
+    void aReadIntoMemoryThatCannotBeWrittenTakesNothing() throws Exception {
+        try (var pair = pair()) {
+            pair.client.write(bytes("hello"));
+            ByteBuffer good = ByteBuffer.allocate(2);
+            ByteBuffer readOnly = ByteBuffer.allocate(10).asReadOnlyBuffer();
+            assertThatThrownBy(() -> pair.server.read(readOnly)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> pair.server.read(closed())).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> pair.server.read(new ByteBuffer[] {good, readOnly}))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> pair.server.read(new ByteBuffer[] {good, closed()}))
+                    .isInstanceOf(IllegalStateException.class);
+            assertThat(good.position()).isZero();
+            assertThat(text(pair.server, 5)).isEqualTo("hello");
+        }
+    }
+
+    /// What is refused is not sent, and what is sent later comes whole.
+    @Test
+    void aWriteFromMemoryThatCannotBeReadSendsNothing() throws Exception {
+        try (var pair = pair()) {
+            for (int i = 0; i < 2000; i++) { // more than there are credits, and room
+                ByteBuffer good = bytes("good");
+                assertThatThrownBy(() -> pair.client.write(closed())).isInstanceOf(IllegalStateException.class);
+                assertThatThrownBy(() -> pair.client.write(new ByteBuffer[] {good, closed()}))
+                        .isInstanceOf(IllegalStateException.class);
+                assertThat(good.position()).isZero();
+            }
+            pair.client.write(bytes("hello"));
+            pair.client.shutdownOutput();
+            assertThat(text(pair.server, 100)).isEqualTo("hello");
         }
     }
 }

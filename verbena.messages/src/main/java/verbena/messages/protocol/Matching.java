@@ -35,6 +35,8 @@ public final class Matching {
         }
     }
 
+    private static final String CLOSED = "its memory was closed before the message came";
+
     private final long leftMax;
     private long leftBytes;
     private long dropped;
@@ -54,7 +56,10 @@ public final class Matching {
             Expected receive = each.next();
             if (receive.takes(from, tag)) {
                 each.remove();
-                return Optional.of(receive.incoming);
+                if (isOpen(receive.incoming)) {
+                    return Optional.of(receive.incoming);
+                }
+                receive.incoming.failed(CLOSED);
             }
         }
         return Optional.empty();
@@ -78,15 +83,16 @@ public final class Matching {
         while (each.hasNext()) {
             Unexpected message = each.next();
             if (receive.takes(message.from, message.tag)) {
-                each.remove();
-                leftBytes -= leftBy(message);
                 Peer.Offer offer = message.offer;
                 if (offer != null) {
                     message.from.read(offer, message.tag, incoming);
-                } else {
+                } else if (deliver(message.from, message.tag, MemorySegment.ofArray(message.whole), incoming)) {
                     message.from.released(message.whole.length);
-                    deliver(message.from, message.tag, MemorySegment.ofArray(message.whole), incoming);
+                } else {
+                    return null;
                 }
+                each.remove();
+                leftBytes -= leftBy(message);
                 return message.from;
             }
         }
@@ -98,15 +104,22 @@ public final class Matching {
         return null;
     }
 
-    static void deliver(Peer from, long tag, MemorySegment message, Incoming incoming) {
+    private static boolean isOpen(Incoming incoming) {
+        return incoming.memory().scope().isAlive();
+    }
+
+    /// Copies a message. False when the memory was closed: then this has failed, and the message is for another.
+    static boolean deliver(Peer from, long tag, MemorySegment message, Incoming incoming) {
         MemorySegment into = incoming.memory();
-        if (!into.scope().isAlive()) {
-            incoming.failed("its memory was closed before the message came");
-            return;
-        }
         long bytes = Math.min(message.byteSize(), into.byteSize());
-        MemorySegment.copy(message, ValueLayout.JAVA_BYTE, 0, into, ValueLayout.JAVA_BYTE, 0, bytes);
+        try {
+            MemorySegment.copy(message, ValueLayout.JAVA_BYTE, 0, into, ValueLayout.JAVA_BYTE, 0, bytes);
+        } catch (IllegalStateException e) { // by the program
+            incoming.failed(CLOSED);
+            return false;
+        }
         incoming.done(from, tag, message.byteSize());
+        return true;
     }
 
     /// Takes a receive back; false when it has a message already.

@@ -347,11 +347,14 @@ public final class Peer {
         if (kind.isEmpty()) {
             return "a message of kind " + Frame.kind(frame);
         }
-        Optional<Incoming> incoming = find(kind.get(), tag, message.byteSize());
-        if (incoming.isPresent()) {
-            Matching.deliver(this, tag, message, incoming.get());
-            return null;
-        }
+        Optional<Incoming> incoming;
+        do {
+            incoming = find(kind.get(), tag, message.byteSize());
+            boolean isDelivered = incoming.isPresent() && Matching.deliver(this, tag, message, incoming.get());
+            if (isDelivered || (incoming.isPresent() && kind.get() != Kind.TAGGED)) {
+                return null;
+            }
+        } while (incoming.isPresent());
         if (kind.get() != Kind.TAGGED) {
             return "a message that is not taken: " + kind.get();
         }

@@ -348,8 +348,8 @@ public final class ByteStream {
         while (now < bytes && canSend()) {
             int chunk =
                     (int) Math.min(Math.min(bytes - now, CHUNK_BYTES_MAX), Math.min(ring.room(), peerBuffers.room()));
+            ring.take(from, now, chunk);
             useCredit();
-            from.copy(now, chunk, ring);
             post(peerBuffers.address(), peerBuffers.key(), StreamMessage.of(StreamMessage.DATA, chunk));
             peerBuffers.use(chunk);
             now += chunk;

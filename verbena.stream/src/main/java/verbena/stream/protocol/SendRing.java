@@ -36,6 +36,18 @@ public final class SendRing {
         return room >= Math.min(ROOM_BYTES_MIN, bytes);
     }
 
+    /// Makes the message that leaves next from bytes of a source. Without any when the source fails: its memory may be
+    /// closed at this moment.
+    void take(StreamSource from, long at, int length) {
+        boolean isTaken = false;
+        try {
+            from.copy(at, length, this);
+            isTaken = true;
+        } finally {
+            staged = isTaken ? staged : 0;
+        }
+    }
+
     /// Adds bytes to the message that leaves next.
     public void put(MemorySegment from, long offset, int length) {
         int to = stage(length);

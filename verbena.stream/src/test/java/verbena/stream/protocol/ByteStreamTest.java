@@ -1,6 +1,7 @@
 package verbena.stream.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -111,6 +112,25 @@ class ByteStreamTest {
         assertThat(messages).isEqualTo(CREDITS);
         until(to, () -> to.available() == CREDITS);
         until(from, from::canSend);
+    }
+
+    /// Its memory may be closed while it is copied: then neither a byte nor a credit is used.
+    @Test
+    void aSourceThatFailsSendsNothingAndCostsNothing() {
+        for (int i = 0; i < 2 * CREDITS; i++) {
+            assertThatIllegalStateException().isThrownBy(() -> from.send(
+                    (_, _, into) -> {
+                        into.put(ByteBuffer.wrap(new byte[] {1, 2, 3}), 0, 3);
+                        throw new IllegalStateException("closed");
+                    },
+                    0,
+                    5));
+        }
+        assertThat(send(ByteBuffer.wrap(new byte[] {4, 5}))).isEqualTo(2);
+        until(to, () -> to.available() > 0);
+        byte[] got = new byte[10];
+        assertThat(to.receive(ByteBuffer.wrap(got), 0, 10)).isEqualTo(2);
+        assertThat(got).startsWith(4, 5, 0);
     }
 
     @Test

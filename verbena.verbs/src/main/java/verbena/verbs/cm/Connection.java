@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -215,7 +216,9 @@ public final class Connection implements AutoCloseable {
     ///
     /// @return bytes received
     /// @throws ConnectionException when the connection has ended, or the message is longer than `length`
+    /// @throws IllegalArgumentException when the region is closed, or without the right LOCAL_WRITE
     public int receive(MemoryRegion region, long offset, int length) throws InterruptedException {
+        requireWritable(region, offset, length);
         if (ahead != null) {
             return ahead.receive(region.segment().asSlice(offset, length));
         }
@@ -229,6 +232,7 @@ public final class Connection implements AutoCloseable {
     /// @throws InvalidStateException when the connection posts receives by itself
     ///     ([ConnectionOptions#withReceivesAhead])
     public WorkRequest receiveAsync(MemoryRegion region, long offset, int length) throws InterruptedException {
+        requireWritable(region, offset, length);
         if (ahead != null) {
             throw new InvalidStateException("receiveAsync: " + this + " posts receives by itself: use receive");
         }
@@ -239,6 +243,9 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws ConnectionException when the connection has ended, or the message is longer
     public byte[] receive(int maxBytes) throws InterruptedException {
+        if (maxBytes < 0) {
+            throw new IllegalArgumentException("maxBytes: zero or more, got " + maxBytes);
+        }
         if (ahead != null) {
             return ahead.receive(maxBytes);
         }
@@ -249,7 +256,9 @@ public final class Connection implements AutoCloseable {
     /// remains.
     ///
     /// @return bytes received
+    /// @throws IllegalArgumentException when the buffer cannot be written, and no message is taken
     public int receive(ByteBuffer into) throws InterruptedException {
+        requireWritable(into);
         byte[] message = receive(into.remaining());
         into.put(message);
         return message.length;
@@ -258,6 +267,21 @@ public final class Connection implements AutoCloseable {
     /// Waits for a message of text in UTF-8, of up to `maxBytes` bytes.
     public String receiveText(int maxBytes) throws InterruptedException {
         return new String(receive(maxBytes), StandardCharsets.UTF_8);
+    }
+
+    /// Refuses memory that the device may not write, before a message is on its way there.
+    private static void requireWritable(MemoryRegion region, long offset, int length) {
+        if (region.isClosed() || !region.access().contains(Access.LOCAL_WRITE)) {
+            throw new IllegalArgumentException("region: open, and with the right LOCAL_WRITE, got " + region);
+        }
+        Objects.checkFromIndexSize(offset, length, region.length());
+    }
+
+    private static void requireWritable(ByteBuffer into) {
+        MemorySegment memory = MemorySegment.ofBuffer(into);
+        if (into.isReadOnly() || !memory.scope().isAlive() || !memory.isAccessibleBy(Thread.currentThread())) {
+            throw new IllegalArgumentException("into: a buffer that this thread may write, got " + into);
+        }
     }
 
     // ---- the peer's memory
@@ -330,6 +354,7 @@ public final class Connection implements AutoCloseable {
 
     private WorkRequest startRead(boolean reusable, MemoryRegion region, long offset, int length, RemoteMemory from)
             throws InterruptedException {
+        requireWritable(region, offset, length);
         return poster.start(
                 sends,
                 "read",
@@ -347,6 +372,7 @@ public final class Connection implements AutoCloseable {
 
     /// Fills what remains in a buffer from the peer's memory.
     public void read(ByteBuffer into, RemoteMemory from, long at) throws InterruptedException {
+        requireWritable(into);
         into.put(read(from, at, into.remaining()));
     }
 

@@ -102,7 +102,15 @@ final class Poster {
         }
         int length = Math.toIntExact(data.byteSize());
         MemoryRegion copy = staging.borrow(length);
-        MemorySegment.copy(data, 0, copy.segment(), 0, length);
+        boolean isCopied = false;
+        try {
+            MemorySegment.copy(data, 0, copy.segment(), 0, length);
+            isCopied = true;
+        } finally {
+            if (!isCopied) { // the memory is another thread's, or closed
+                staging.giveBack(copy);
+            }
+        }
         finish(start(sends, verb, true, request -> {
             try (SendBatch batch = queuePair.send()) {
                 begin.begin(batch, request.wrId).sge(copy, 0, length).signaled().submit();
