@@ -53,7 +53,18 @@ public final class VerbenaIoHandler implements IoHandler {
 
     /// What an event loop group wants.
     public static IoHandlerFactory newFactory() {
-        return VerbenaIoHandler::new;
+        return new IoHandlerFactory() {
+            @Override
+            public IoHandler newHandler(ThreadAwareExecutor executor) {
+                return new VerbenaIoHandler(executor);
+            }
+
+            /// An event loop that was suspended goes on in another thread, which [#initialize()] gets to know.
+            @Override
+            public boolean isChangingThreadSupported() {
+                return true;
+            }
+        };
     }
 
     /// Where the thread sleeps when it has no streams, or another thread is at the device.

@@ -178,8 +178,9 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
             closeNow();
             return;
         }
+        boolean isActive = isActive(); // before the program knows, who may close it at once
         boolean isWanted = promise.trySuccess();
-        if (isActive()) { // the program may have closed it
+        if (isActive) {
             pipeline().fireChannelActive();
         }
         if (!isWanted) {
@@ -205,13 +206,14 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
         @Override
         public int readyOps(int interestOps) {
             StreamChannel made = stream;
-            if (made == null || (interestOps == 0 && !writer.isHolding())) {
+            // The end is told without being asked for; what was not read comes first.
+            int wanted = isInputShut ? interestOps : interestOps | StreamOps.END;
+            if (made == null || (wanted == 0 && !writer.isHolding())) {
                 return 0;
             }
-            // While buffers are held, an acknowledgement has to be noticed as well.
-            int ready = made.readyOps(writer.isHolding() ? interestOps | StreamOps.READ : interestOps);
-            writer.release(made);
-            return ready & interestOps;
+            int ready = made.readyOps(wanted);
+            writer.release(made); // an acknowledgement is noticed as well
+            return ready;
         }
 
         @Override
@@ -225,7 +227,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
             if ((ops & StreamOps.WRITE) != 0) {
                 super.flush0(); // it makes room
             }
-            if ((ops & StreamOps.READ) != 0 && isOpen()) {
+            if ((ops & (StreamOps.READ | StreamOps.END)) != 0 && isOpen()) {
                 reader.read(round());
             }
         }

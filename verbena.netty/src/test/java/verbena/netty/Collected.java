@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 /// A handler that keeps what happens to a channel, for the thread of a test to wait for.
 final class Collected extends ChannelInboundHandlerAdapter {
     final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+    final CompletableFuture<Boolean> begin = new CompletableFuture<>();
     final CompletableFuture<Boolean> end = new CompletableFuture<>();
     final BlockingQueue<Object> userEvents = new LinkedBlockingQueue<>();
     final BlockingQueue<Boolean> writability = new LinkedBlockingQueue<>();
@@ -29,6 +30,11 @@ final class Collected extends ChannelInboundHandlerAdapter {
             bytes.writeBytes(taken);
             notifyAll();
         }
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        begin.complete(true);
     }
 
     @Override

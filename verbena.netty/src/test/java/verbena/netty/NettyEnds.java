@@ -91,7 +91,11 @@ final class NettyEnds implements AutoCloseable {
     }
 
     Channel listen(ServerBootstrap server) throws InterruptedException {
-        var bound = server.bind(address(0));
+        return listen(server, address(0));
+    }
+
+    static Channel listen(ServerBootstrap server, InetSocketAddress at) throws InterruptedException {
+        var bound = server.bind(at);
         await(bound);
         return bound.channel();
     }

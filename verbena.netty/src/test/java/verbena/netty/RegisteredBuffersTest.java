@@ -3,6 +3,7 @@ package verbena.netty;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static verbena.netty.NettyEnds.await;
+import static verbena.netty.NettyEnds.next;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
@@ -10,6 +11,8 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.SocketChannel;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -128,6 +131,20 @@ class RegisteredBuffersTest {
         await(pair.server().close());
         await(pair.client().close());
         buffers.forEach(RegisteredBuffersTest::awaitReleased);
+    }
+
+    @Test
+    void whatIsHeldIsReleasedWhenThePeerWritesNothingMore() throws Exception {
+        NettyEnds.Pair pair = ends.pair(
+                server -> {},
+                client -> client.option(ChannelOption.ALLOCATOR, allocator)
+                        .option(ChannelOption.ALLOW_HALF_CLOSURE, true));
+        await(((SocketChannel) pair.server()).shutdownOutput());
+        assertThat(next(pair.atClient().userEvents)).isSameAs(ChannelInputShutdownEvent.INSTANCE);
+        ByteBuf buffer = allocator.directBuffer(1 << 20).writeZero(1 << 20);
+        await(pair.client().writeAndFlush(buffer));
+        assertThat(pair.atServer().take(1 << 20)).hasSize(1 << 20);
+        awaitReleased(buffer);
     }
 
     @Test

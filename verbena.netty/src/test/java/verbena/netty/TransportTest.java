@@ -5,14 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static verbena.netty.NettyEnds.await;
 import static verbena.netty.NettyEnds.next;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultFileRegion;
+import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.ChannelInputShutdownReadComplete;
@@ -265,5 +269,111 @@ class TransportTest {
         ChannelFuture other = registered.channel().writeAndFlush("text");
         assertThatThrownBy(() -> await(other)).isInstanceOf(UnsupportedOperationException.class);
         await(registered.channel().close());
+    }
+
+    @Test
+    void theEndIsToldWithoutAReadOnceAllIsRead() throws Exception {
+        NettyEnds.Pair pair = ends.pair(
+                server -> server.childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+                        .childOption(ChannelOption.AUTO_READ, false),
+                client -> {});
+        await(pair.client().writeAndFlush(Unpooled.wrappedBuffer(random(1_000))));
+        pair.server().read();
+        assertThat(pair.atServer().take(1_000)).isEqualTo(random(1_000));
+        await(((SocketChannel) pair.client()).shutdownOutput());
+        assertThat(next(pair.atServer().userEvents)).isSameAs(ChannelInputShutdownEvent.INSTANCE);
+        assertThat(next(pair.atServer().userEvents)).isSameAs(ChannelInputShutdownReadComplete.INSTANCE);
+    }
+
+    @Test
+    void whatWasNotReadComesBeforeTheEnd() throws Exception {
+        NettyEnds.Pair pair = ends.pair(server -> server.childOption(ChannelOption.AUTO_READ, false), client -> {});
+        await(pair.client().writeAndFlush(Unpooled.wrappedBuffer(random(50_000))));
+        await(pair.client().close());
+        pair.server().config().setAutoRead(true);
+        assertThat(pair.atServer().take(50_000)).isEqualTo(random(50_000));
+        await(pair.server().closeFuture());
+    }
+
+    @Test
+    void aResetIsToldWithoutARead() throws Exception {
+        NettyEnds.Pair pair = ends.pair(
+                server -> server.childOption(ChannelOption.AUTO_READ, false),
+                client -> client.option(ChannelOption.SO_LINGER, 0));
+        await(pair.client().close());
+        assertThat(pair.atServer().failure.get(NettyEnds.PATIENCE_SECONDS, TimeUnit.SECONDS))
+                .isInstanceOf(IOException.class);
+        await(pair.server().closeFuture());
+    }
+
+    @Test
+    void aListenerOfTheConnectThatClosesLeavesBothEvents() throws Exception {
+        Channel listener = ends.listen(ends.server(_ -> {}));
+        var atClient = new Collected();
+        ChannelFuture connecting =
+                ends.client(atClient).connect(listener.localAddress()).addListener(ChannelFutureListener.CLOSE);
+        await(connecting.channel().closeFuture());
+        assertThat(atClient.end.get(NettyEnds.PATIENCE_SECONDS, TimeUnit.SECONDS))
+                .isTrue();
+        assertThat(atClient.begin).isCompleted();
+    }
+
+    @Test
+    void aReadBeforeTheConnectionIsRemembered() throws Exception {
+        var atClient = new Collected();
+        Channel listener =
+                ends.listen(ends.server(channel -> channel.writeAndFlush(Unpooled.wrappedBuffer(random(100)))));
+        var client = ends.client(new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(atClient);
+                channel.read();
+            }
+        });
+        Channel _ = NettyEnds.connect(client.option(ChannelOption.AUTO_READ, false), listener);
+        assertThat(atClient.take(100)).isEqualTo(random(100));
+    }
+
+    @Test
+    void aWildcardAddressIsThisHost() throws Exception {
+        Channel listener = NettyEnds.listen(ends.server(_ -> {}), new InetSocketAddress(0));
+        Bootstrap client = ends.client(new Collected());
+        if (!device.equals(NettyEnds.NEAREST)) {
+            client.option(VerbenaChannelOption.DEVICE, ends.serverDevice()); // its address is that of no other device
+        }
+        assertThat(NettyEnds.connect(client, listener).isActive()).isTrue();
+    }
+
+    @Test
+    void anEndThatHasShutItsOutputCloses() throws Exception {
+        for (int linger : new int[] {-1, 0, 1}) {
+            NettyEnds.Pair pair = ends.pair(server -> {}, client -> client.option(ChannelOption.SO_LINGER, linger));
+            var client = (SocketChannel) pair.client();
+            await(client.shutdownOutput());
+            assertThat(client.isOutputShutdown()).isTrue();
+            ChannelFuture written = client.writeAndFlush(Unpooled.wrappedBuffer(new byte[1]));
+            assertThatThrownBy(() -> await(written)).isInstanceOf(IOException.class);
+            await(pair.server().closeFuture());
+            await(client.close());
+            ChannelFuture again = client.shutdownOutput();
+            assertThatThrownBy(() -> await(again)).isInstanceOf(ClosedChannelException.class);
+        }
+    }
+
+    @Test
+    void aSuspendedEventLoopGoesOnInAnotherThread() throws Exception {
+        for (int round = 0; round < 3; round++) {
+            NettyEnds.Pair pair = ends.pair();
+            await(pair.client().close());
+            await(pair.server().closeFuture());
+            suspend((SingleThreadIoEventLoop) ends.clientGroup.next());
+        }
+    }
+
+    private static void suspend(SingleThreadIoEventLoop loop) {
+        assertThat(loop.trySuspend()).isTrue();
+        while (!loop.isSuspended()) {
+            Thread.onSpinWait();
+        }
     }
 }

@@ -1,7 +1,6 @@
 package verbena.stream;
 
 import java.io.IOException;
-import java.net.ProtocolException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -48,6 +47,8 @@ final class OpenStream {
     private boolean isOutputShut;
     private boolean isClosing;
     private boolean isClosed;
+    /// Something was sent since [#progress()] looked.
+    private boolean hasSent;
     /// Why it is over; null when one side has said so.
     private @Nullable StreamFailure failure;
 
@@ -101,6 +102,7 @@ final class OpenStream {
         if (isClosed) {
             return;
         }
+        hasSent = false;
         try {
             int _ = stream.progress();
         } catch (VerbsException e) {
@@ -208,11 +210,12 @@ final class OpenStream {
     }
 
     /// Those of `interestOps` that would not wait. When there is none, the listener runs when one may have come.
+    /// Without `interestOps` it runs when anything has.
     int readyOps(int interestOps) {
         lock.lock();
         try {
             int ready = opsNow(interestOps);
-            if (ready == interestOps || isClosed || isOver) {
+            if ((ready != 0 && ready == interestOps) || isClosed || isOver) {
                 return ready;
             }
             if (ready == 0 && !seat.isArmed()) {
@@ -232,7 +235,10 @@ final class OpenStream {
     }
 
     private int opsNow(int interestOps) {
-        return interestOps & ((isReadable() ? SelectionKey.OP_READ : 0) | (isWritable() ? SelectionKey.OP_WRITE : 0));
+        return interestOps
+                & ((isReadable() ? SelectionKey.OP_READ : 0)
+                        | (isWritable() ? SelectionKey.OP_WRITE : 0)
+                        | (isReadable() && stream.available() == 0 ? StreamChannel.OP_END : 0));
     }
 
     // ---- data
@@ -258,7 +264,7 @@ final class OpenStream {
                 return take(into, offset, length);
             }
             if (found && failure != null) {
-                throw exception(failure);
+                throw failure.exception(id);
             }
             if (!found && nanos > 0) {
                 throw new SocketTimeoutException("read: " + id + ": nothing has come in the time that it was given");
@@ -288,8 +294,7 @@ final class OpenStream {
     long write(BufferSource from, long bytes, long nanos) throws IOException, InterruptedException {
         lock.lock();
         try {
-            checkOpen();
-            checkWritable();
+            beginWrite();
             long done = 0;
             while (done < bytes) {
                 boolean found = await(writable, nanos);
@@ -302,6 +307,7 @@ final class OpenStream {
                     return done;
                 }
                 done += stream.send(from, done, bytes);
+                hasSent = true;
             }
             return done;
         } finally {
@@ -316,8 +322,7 @@ final class OpenStream {
     long write(MemoryRegion from, long offset, long length, long nanos) throws IOException, InterruptedException {
         lock.lock();
         try {
-            checkOpen();
-            checkWritable();
+            beginWrite();
             checkMine(from);
             long done = 0;
             boolean inTime = true;
@@ -325,6 +330,7 @@ final class OpenStream {
                 inTime = await(writableDirectly, nanos);
                 checkWritable();
                 done += inTime ? stream.send(from, offset + done, length - done) : 0;
+                hasSent = true;
             }
             if (nanos > 0) {
                 if (!inTime || !await(acknowledged, nanos)) {
@@ -369,6 +375,16 @@ final class OpenStream {
         }
     }
 
+    /// Looks between two writes, so that the second finds out when the peer has gone. One that answers what was read
+    /// need not look: reading has.
+    private void beginWrite() throws IOException {
+        checkOpen();
+        if (hasSent && !isLed) {
+            progress();
+        }
+        checkWritable();
+    }
+
     private void checkWritable() throws IOException {
         if (isClosing) {
             throw new AsynchronousCloseException();
@@ -379,7 +395,7 @@ final class OpenStream {
         if (isOver || !ends.mayWrite()) {
             throw failure == null
                     ? new SocketException("Broken pipe: " + id + ": the peer takes nothing more")
-                    : exception(failure);
+                    : failure.exception(id);
         }
     }
 
@@ -387,15 +403,6 @@ final class OpenStream {
         if (isClosing) {
             throw new ClosedChannelException();
         }
-    }
-
-    private IOException exception(StreamFailure why) {
-        return switch (why) {
-            case PROTOCOL -> new ProtocolException(id + ": the peer has broken the protocol of rsockets");
-            case RESET -> new SocketException("Connection reset: " + id);
-            case TIMED_OUT -> new SocketException("Connection timed out: " + id + ": the peer does not answer");
-            case DEVICE -> new SocketException(id + ": the device could not carry out a request");
-        };
     }
 
     // ---- the end

@@ -52,6 +52,10 @@ import verbena.verbs.cm.PortSpace;
 /// first bytes only. Data are copied once at each end; those of registered memory only at the peer's.
 public final class StreamChannel
         implements ByteChannel, GatheringByteChannel, ScatteringByteChannel, InterruptibleChannel {
+    /// An operation of [#readyOps], for programs that do not read now: the next read would find no byte, but the end
+    /// or a failure.
+    public static final int OP_END = 1 << 1;
+
     private final StreamOptions options;
     private final long waitNanos;
     private final ConnectionId id;
@@ -362,7 +366,7 @@ public final class StreamChannel
     /// Those of the operations that would not wait now, and answer something: bytes, the end or a failure. When
     /// there is none, the listener of [#onReadiness] runs after there may be one.
     ///
-    /// @param interestOps of `OP_READ` and `OP_WRITE` of [java.nio.channels.SelectionKey]
+    /// @param interestOps of `OP_READ` and `OP_WRITE` of [java.nio.channels.SelectionKey], and [#OP_END]
     public int readyOps(int interestOps) {
         OpenStream stream = open;
         return stream == null ? 0 : stream.readyOps(interestOps);

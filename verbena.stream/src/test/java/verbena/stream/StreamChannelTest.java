@@ -46,6 +46,9 @@ import verbena.verbs.cm.ConnectionOptions;
 @ValueSource(strings = {"rocev2", "shm", "iwarp"})
 @Timeout(120)
 class StreamChannelTest {
+    /// A stream has more receives posted.
+    private static final int RECEIVES_MIN = 16;
+
     @Parameter
     String device;
 
@@ -286,6 +289,27 @@ class StreamChannelTest {
             pair.client.close();
             assertThat(failure(reads)).isInstanceOf(SocketException.class).hasMessageContaining("reset");
         }
+    }
+
+    @Test
+    void aWriteAfterAResetFailsAndWhatCameBeforeIsRead() throws Exception {
+        try (var pair = pair()) {
+            assertThat(pair.client.write(bytes("question"))).isEqualTo(8);
+            assertThat(text(pair.server, 8)).isEqualTo("question");
+            assertThat(pair.server.write(bytes("answer"))).isEqualTo(6);
+            long receives = completions(pair) + RECEIVES_MIN; // those that the reset gives back
+            pair.server.abandon();
+            while (completions(pair) < receives) {
+                Thread.onSpinWait();
+            }
+            assertThatThrownBy(() -> pair.client.write(bytes("more"))).isInstanceOf(SocketException.class);
+            assertThat(text(pair.client, 6)).isEqualTo("answer");
+            assertThatThrownBy(() -> pair.client.read(bytes("?"))).isInstanceOf(SocketException.class);
+        }
+    }
+
+    private static long completions(StreamPair pair) {
+        return pair.clientDevice.counters().getOrDefault("completions", 0L);
     }
 
     @Test

@@ -610,6 +610,25 @@ class ConnectionIdTest {
                 .hasMessage("destination: \"no.such.host\" is no known host");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0", "::"})
+    void aWildcardAddressIsThisHost(String wildcard) throws Exception {
+        var anywhere = new InetSocketAddress(
+                InetAddress.ofLiteral(wildcard),
+                server.listening(PortSpace.TCP).localAddress().orElseThrow().getPort());
+        ConnectionId from = client.id(PortSpace.TCP);
+        from.bind(client.at(0));
+        from.resolveAddress(anywhere);
+        client.next(ConnectionEvent.AddressResolved.class);
+        assertThat(from.peerAddress().orElseThrow().getAddress())
+                .isEqualTo(client.at(0).getAddress());
+        ConnectionId id = client.id(PortSpace.TCP);
+        id.resolveAddress(anywhere);
+        client.next(ConnectionEvent.AddressResolved.class);
+        assertThat(id.peerAddress().orElseThrow().getAddress().isLoopbackAddress())
+                .isTrue();
+    }
+
     @Test
     void aChannelWithIdentifiersDoesNotClose() {
         ConnectionId id = client.id(PortSpace.TCP);

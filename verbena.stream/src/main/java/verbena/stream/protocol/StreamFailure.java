@@ -1,6 +1,10 @@
 package verbena.stream.protocol;
 
+import java.io.IOException;
+import java.net.ProtocolException;
+import java.net.SocketException;
 import verbena.verbs.WcStatus;
+import verbena.verbs.cm.ConnectionId;
 
 /// Why a [ByteStream] does not work any more.
 public enum StreamFailure {
@@ -19,6 +23,16 @@ public enum StreamFailure {
             case WcStatus.WR_FLUSH_ERR -> RESET;
             case WcStatus.RETRY_EXC_ERR, WcStatus.RNR_RETRY_EXC_ERR -> TIMED_OUT;
             default -> DEVICE;
+        };
+    }
+
+    /// What a program is told.
+    public IOException exception(ConnectionId id) {
+        return switch (this) {
+            case PROTOCOL -> new ProtocolException(id + ": the peer has broken the protocol of rsockets");
+            case RESET -> new SocketException("Connection reset: " + id);
+            case TIMED_OUT -> new SocketException("Connection timed out: " + id + ": the peer does not answer");
+            case DEVICE -> new SocketException(id + ": the device could not carry out a request");
         };
     }
 }

@@ -148,7 +148,10 @@ public final class ConnectionId implements VerbsObject {
     /// [ConnectionEvent.AddressError] follows. The own address and port ([#localAddress()]) are known when this
     /// returns.
     ///
-    /// @throws IllegalArgumentException when the name of the destination was not resolved, or is a wildcard address
+    /// A wildcard address as the destination stands for this host, as with rdma_cm: for the own address if that is
+    /// chosen, or else for that of loopback.
+    ///
+    /// @throws IllegalArgumentException when the name of the destination was not resolved
     public void resolveAddress(InetSocketAddress destination) {
         resolveAddress(Optional.empty(), destination);
     }
@@ -158,21 +161,20 @@ public final class ConnectionId implements VerbsObject {
         if (state != State.BOUND) {
             require("resolveAddress", State.IDLE);
         }
-        InetAddress to = OwnPorts.resolved("destination", destination);
-        if (to.isAnyLocalAddress()) {
-            throw new IllegalArgumentException("destination: an address of a peer, got " + to.getHostAddress());
-        }
+        InetAddress _ = OwnPorts.resolved("destination", destination);
+        InetSocketAddress to;
         try {
+            to = OwnPorts.meant(channel, destination, local == null ? source : Optional.of(local));
             local = state == State.IDLE
-                    ? ports.reach(channel, source, destination)
-                    : ports.narrow(channel, Objects.requireNonNull(local), destination);
+                    ? ports.reach(channel, source, to)
+                    : ports.narrow(channel, Objects.requireNonNull(local), to);
         } catch (VerbsException e) {
             ports.letGo();
             String why = String.valueOf(e.getMessage());
             offer(() -> Optional.of(new ConnectionEvent.AddressError(this, why)));
             return;
         }
-        peer = destination;
+        peer = to;
         state = State.ADDRESS_RESOLVED;
         offer(() -> Optional.of(new ConnectionEvent.AddressResolved(this)));
     }

@@ -3,6 +3,7 @@ package verbena.verbs.cm;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -153,6 +154,23 @@ final class OwnPorts {
             throw new IllegalArgumentException(name + ": \"" + address.getHostString() + "\" is no known host");
         }
         return at;
+    }
+
+    /// The peer that is meant: a wildcard address is the own address, or one of this host, of loopback first.
+    static InetSocketAddress meant(EventChannel channel, InetSocketAddress peer, Optional<InetSocketAddress> own) {
+        InetAddress at = resolved("destination", peer);
+        if (!at.isAnyLocalAddress()) {
+            return peer;
+        }
+        InetAddress host = own.map(InetSocketAddress::getAddress)
+                .filter(from -> !from.isAnyLocalAddress())
+                .or(() -> LocalDevices.all(channel.only(), at, false).stream()
+                        .map(Gid::address)
+                        .min(Comparator.comparing((InetAddress each) -> !each.isLoopbackAddress())
+                                .thenComparing(each -> each.getClass() != at.getClass())))
+                .orElseThrow(() -> new ConnectionException(
+                        ConnectionException.Reason.ADDRESS, "this host has no address that is up"));
+        return new InetSocketAddress(host, peer.getPort());
     }
 
     /// Uses this device too. From now on its failure is told.

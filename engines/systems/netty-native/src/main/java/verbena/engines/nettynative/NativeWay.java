@@ -20,7 +20,7 @@ import verbena.verbs.Context;
 import verbena.verbs.Device;
 
 /// Verbena's own transport. The runner names the device and the file for the counters, by system properties.
-final class NativeWay implements NettyWay {
+public final class NativeWay implements NettyWay {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final Optional<Context> device = Optional.ofNullable(System.getProperty("engines.device"))
