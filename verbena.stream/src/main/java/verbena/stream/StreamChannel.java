@@ -45,17 +45,14 @@ import verbena.verbs.cm.PortSpace;
 ///
 /// Safe for use by any thread: one read and one write may be under way at a time, and others wait. A virtual thread
 /// that waits gives up its carrier. Closing and interrupting end a call that waits as `java.nio.channels` has it:
-/// with [java.nio.channels.AsynchronousCloseException] or [ClosedByInterruptException]. Reads and writes allocate
-/// nothing.
+/// with [java.nio.channels.AsynchronousCloseException] or [ClosedByInterruptException]. Neither allocates.
 ///
 /// A blocking write returns when all of it has been handed over. A read returns what is there, and waits for the
 /// first bytes only. Data are copied once at each end; those of registered memory only at the peer's.
 public final class StreamChannel
         implements ByteChannel, GatheringByteChannel, ScatteringByteChannel, InterruptibleChannel {
-    /// An operation of [#readyOps], for programs that do not read now: the next read would find no byte, but the end
-    /// or a failure.
+    /// An operation of [#readyOps]: the next read would find no byte, but the end or a failure.
     public static final int OP_END = 1 << 1;
-
     private final StreamOptions options;
     private final long waitNanos;
     private final ConnectionId id;

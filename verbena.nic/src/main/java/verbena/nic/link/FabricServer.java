@@ -87,6 +87,9 @@ public final class FabricServer implements AutoCloseable {
     private final EventCounter bell;
     private final int listening;
     private final List<Client> clients = new ArrayList<>();
+    /// Of the socket.
+    private final Object identity;
+
     private long malformed;
     private boolean isCrowded;
     private volatile boolean isEnding;
@@ -110,7 +113,7 @@ public final class FabricServer implements AutoCloseable {
             throw new LinkException(LinkException.Kind.PORT_IN_USE, "there is a fabric already at " + place);
         }
         try {
-            Files.deleteIfExists(place); // of a process that was killed
+            FabricSocket.removeOld(place);
             listening = linux.localSocket();
             int result = linux.bind(listening, FabricSocket.address(place));
             result = result == 0 ? linux.listen(listening, BACKLOG) : result;
@@ -118,6 +121,7 @@ public final class FabricServer implements AutoCloseable {
                 throw SocketFailure.of("listening at " + place, listening < 0 ? -listening : -result);
             }
             Files.setPosixFilePermissions(place, PosixFilePermissions.fromString("rw-------"));
+            identity = FabricSocket.identity(place);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -471,7 +475,7 @@ public final class FabricServer implements AutoCloseable {
         bell.close();
         arena.close();
         try {
-            Files.deleteIfExists(place);
+            FabricSocket.remove(place, identity);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -10,8 +10,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.SockaddrUn;
 import verbena.foreign.linux.LinuxSockets;
@@ -85,6 +87,9 @@ public final class FabricSocket {
 
     private static final String ENVIRONMENT = "VERBENA_FABRIC";
     private static final int PATH_BYTES_MAX = 107;
+    // What kind of file a mode says (inode(7)).
+    private static final int S_IFMT = 0xF000;
+    private static final int S_IFSOCK = 0xC000;
 
     private FabricSocket() {}
 
@@ -132,6 +137,41 @@ public final class FabricSocket {
             }
         } catch (IOException e) {
             throw new LinkException(LinkException.Kind.FAILED, "folder " + folder + ": " + e.getMessage());
+        }
+    }
+
+    /// Removes the socket of a process that was killed.
+    ///
+    /// @throws LinkException when something else is there
+    static void removeOld(Path socket) throws IOException {
+        try {
+            int mode = (int) Files.getAttribute(socket, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+            if ((mode & S_IFMT) != S_IFSOCK) {
+                throw new LinkException(
+                        LinkException.Kind.FAILED,
+                        socket + " is there and is no socket: move it away, or have " + ENVIRONMENT
+                                + " name another file");
+            }
+            Files.delete(socket);
+        } catch (NoSuchFileException _) {
+            // there is none
+        }
+    }
+
+    /// Which file it is: its device and inode.
+    static Object identity(Path socket) throws IOException {
+        Object device = Files.getAttribute(socket, "unix:dev", LinkOption.NOFOLLOW_LINKS);
+        return List.of(device, Files.getAttribute(socket, "unix:ino", LinkOption.NOFOLLOW_LINKS));
+    }
+
+    /// Removes that file, and nothing that has taken its place meanwhile.
+    static void remove(Path socket, Object identity) throws IOException {
+        try {
+            if (identity(socket).equals(identity)) {
+                Files.delete(socket);
+            }
+        } catch (NoSuchFileException _) {
+            // another process was faster
         }
     }
 

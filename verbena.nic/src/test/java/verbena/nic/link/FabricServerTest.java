@@ -1,10 +1,13 @@
 package verbena.nic.link;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +19,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.subnet.fabric.Fabric;
 import verbena.subnet.manager.ManagerOptions;
@@ -67,6 +72,33 @@ class FabricServerTest {
         server.close();
         open.forEach(LinuxSockets::close);
         arena.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"file", "folder", "link"})
+    void whatIsNoSocketStays(String kind) throws IOException {
+        Path other = place().resolveSibling(kind);
+        switch (kind) {
+            case "file" -> Files.writeString(other, "precious");
+            case "folder" -> Files.createDirectory(other);
+            default -> Files.createSymbolicLink(other, place());
+        }
+        var another = new Fabric(Topology.parse("switch s\nhca a\nlink a s\n"), System.nanoTime());
+        assertThatThrownBy(() -> new FabricServer(other, another, _ -> ""))
+                .isInstanceOf(LinkException.class)
+                .hasMessageContaining(kind.equals("link") ? "there is a fabric already" : "is no socket");
+        assertThat(other).exists();
+    }
+
+    @Test
+    void whatHasTakenThePlaceOfTheSocketStays() throws IOException {
+        Path place = place().resolveSibling("second");
+        var another = new Fabric(Topology.parse("switch s\nhca a\nlink a s\n"), System.nanoTime());
+        var second = new FabricServer(place, another, _ -> "");
+        Files.delete(place);
+        Files.writeString(place, "precious");
+        second.close();
+        assertThat(place).hasContent("precious");
     }
 
     private int connect() {

@@ -82,6 +82,9 @@ final class Walk {
     }
 
     private Step step(Pending at) throws IOException {
+        if (!at.isSource() && PartFile.isOne(at.path().getFileName())) {
+            return new Trouble(at.name(), "a name of files that cp has not completed", false);
+        }
         if (Names.bytes(at.name()).length > Entry.NAME_MAX) {
             throw new IOException("its path is longer than " + Entry.NAME_MAX + " bytes");
         }
@@ -112,10 +115,8 @@ final class Walk {
             return new Trouble(at.name(), "a folder; -r copies folders", true);
         }
         for (Path name : spot.list().reversed()) {
-            if (!PartFile.isOne(name)) {
-                pending.push(new Pending(
-                        at.folder(), at.path().resolve(name), at.name().resolve(name), false));
-            }
+            pending.push(
+                    new Pending(at.folder(), at.path().resolve(name), at.name().resolve(name), false));
         }
         return new Item(at.folder(), at.path(), at.isSource(), at.name(), attributes, Entry.NO_TARGET);
     }

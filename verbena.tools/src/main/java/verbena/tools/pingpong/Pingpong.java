@@ -25,6 +25,7 @@ import verbena.verbs.GidEntry;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
+import verbena.verbs.PortState;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpAttributes;
 import verbena.verbs.QpType;
@@ -59,6 +60,8 @@ final class Pingpong implements AutoCloseable {
     /// Time for the acknowledgement of the last message to leave before the queue pair is gone, and once more when
     /// it was lost: longer than the ACK timeout.
     private static final Duration LINGER = Duration.ofMillis(100);
+    /// How long nothing comes before a look at the port.
+    private static final long LOOK_NANOS = 200_000_000;
 
     /// @param queuePairs how many; one but for [PingpongService#SRQ]
     /// @param mtu path MTU; of no meaning to datagrams
@@ -308,18 +311,35 @@ final class Pingpong implements AutoCloseable {
         Closing.all(opened);
     }
 
-    // Waits for one completion: asleep on the channel, or polling.
+    // Waits for one completion: asleep on the channel, or polling. Looks at the port when nothing has come for a while.
     private boolean await() throws InterruptedException {
-        if (channel == null) {
-            return cq.await(wc, settings.timeout());
+        long begin = System.nanoTime();
+        long left = settings.timeout().toNanos();
+        while (left > 0) {
+            if (await(Duration.ofNanos(Math.min(left, LOOK_NANOS)))) {
+                return true;
+            }
+            if (context.port(settings.port()).state() != PortState.ACTIVE) {
+                throw new CommandFailed("after " + progress() + " port " + settings.port() + " of device "
+                        + context.device().name() + " is down: the link is, or the fabric has ended");
+            }
+            left = settings.timeout().toNanos() - (System.nanoTime() - begin);
         }
-        long deadline = System.nanoTime() + settings.timeout().toNanos();
+        return false;
+    }
+
+    private boolean await(Duration limit) throws InterruptedException {
+        if (channel == null) {
+            return cq.await(wc, limit);
+        }
+        long begin = System.nanoTime();
+        long left = limit.toNanos();
         while (!cq.poll(wc)) {
-            long left = deadline - System.nanoTime();
             if (left <= 0 || channel.await(Duration.ofNanos(left)).isEmpty()) {
                 return false;
             }
             cq.arm(false);
+            left = limit.toNanos() - (System.nanoTime() - begin);
         }
         return true;
     }

@@ -89,6 +89,27 @@ class CopyTest {
     }
 
     @Test
+    void aNameOfUnfinishedFilesIsLeftOutAndSaid() throws Exception {
+        List<String> names = List.of(".a.verbena-part", ".a.verbena-journal", ".verbena-new-a", "a.verbena-part");
+        for (String name : names) {
+            write(folder.resolve("tree").resolve(name), 10);
+        }
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            Heard up = fixture.put(SMALL, folder.resolve("tree"), "", Option.RECURSIVE);
+            for (String name : names.subList(0, 3)) {
+                assertThat(up.said)
+                        .containsEntry("tree/" + name, "left out: a name of files that cp has not completed");
+            }
+            assertThat(up.said).containsEntry("tree/a.verbena-part", "done");
+            write(folder.resolve("served/tree").resolve(names.getFirst()), 10);
+            Heard down = fixture.get(SMALL, "tree", Files.createDirectory(folder.resolve("back")), Option.RECURSIVE);
+            assertThat(down.said)
+                    .containsEntry("tree/" + names.getFirst(), "left out: a name of files that cp has not completed")
+                    .containsEntry("tree/a.verbena-part", "done");
+        }
+    }
+
+    @Test
     void whatIsThereAlreadyIsLeftAlone() throws Exception {
         Path tree = folder.resolve("tree");
         write(tree.resolve("one"), 9000);

@@ -161,7 +161,6 @@ public final class ConnectionId implements VerbsObject {
         if (state != State.BOUND) {
             require("resolveAddress", State.IDLE);
         }
-        InetAddress _ = OwnPorts.resolved("destination", destination);
         InetSocketAddress to;
         try {
             to = OwnPorts.meant(channel, destination, local == null ? source : Optional.of(local));
