@@ -18,6 +18,8 @@ final class Run {
     private static final long END_SECONDS = 40;
     /// Of the bytes, when both ends have the agent.
     private static final double LEAST_SHARE = 0.99;
+    /// A cold JVM on a busy machine answers late. What is asked is which way the bytes go.
+    private static final int WAIT_MILLIS = 5_000;
 
     private final Jvm jvm;
     private final Subject subject;
@@ -120,7 +122,8 @@ final class Run {
     private String agent(Path folder) {
         String device =
                 scene.device().map(name -> " -Dverbena.nio.device=" + name).orElse("");
-        return "-javaagent:" + jvm.agent() + device + " -Dverbena.nio.summary=" + summary(folder);
+        return "-javaagent:" + jvm.agent() + device + " -Dverbena.nio.wait=" + WAIT_MILLIS + " -Dverbena.nio.summary="
+                + summary(folder);
     }
 
     private static Path summary(Path folder) {

@@ -98,7 +98,8 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
             Memory.putInt(at + QP_INIT_ATTR.at("cap.max_send_wr"), options.maxSendWr());
             Memory.putInt(at + QP_INIT_ATTR.at("cap.max_recv_wr"), receivesItself ? options.maxReceiveWr() : 0);
             Memory.putInt(at + QP_INIT_ATTR.at("cap.max_send_sge"), options.maxSendSge());
-            Memory.putInt(at + QP_INIT_ATTR.at("cap.max_recv_sge"), receivesItself ? options.maxReceiveSge() : 0);
+            int receiveSge = Math.max(1, options.maxReceiveSge()); // some drivers refuse 0 beside receives
+            Memory.putInt(at + QP_INIT_ATTR.at("cap.max_recv_sge"), receivesItself ? receiveSge : 0);
             Memory.putInt(at + QP_INIT_ATTR.at("cap.max_inline_data"), options.maxInlineBytes());
             Memory.putInt(at + QP_INIT_ATTR.at("qp_type"), options.type().code());
             Memory.putInt(at + QP_INIT_ATTR.at("sq_sig_all"), options.signalAll() ? 1 : 0);

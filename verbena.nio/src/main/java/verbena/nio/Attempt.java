@@ -29,6 +29,7 @@ final class Attempt {
     private final @Nullable SocketChannel bound;
     private final long limitNanos;
     private final Runnable onEnd;
+    private final long begun = System.nanoTime();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
@@ -88,7 +89,6 @@ final class Attempt {
     /// Whatever goes wrong, an error too, ends the attempt: a thread of the program waits for that.
     private void run() {
         try {
-            long begun = System.nanoTime();
             Choice made = Routes.choose(peer, limitNanos, begun);
             if (begins(made)) {
                 Thread.ofVirtual().name("verbena-nio-rdma").start(() -> tryRdma(made));
@@ -371,7 +371,7 @@ final class Attempt {
                 case IOException e -> throw e;
                 default -> throw new IOException("connect: " + peer + ": " + failure.getMessage(), failure);
             }
-            Usage usage = Usage.of(peer, Routes::closed);
+            Usage usage = Usage.of(peer, System.nanoTime() - begun, Routes::closed);
             return stream != null
                     ? Carrier.ByStream.connected(stream, peer, usage)
                     : new Carrier.ByTcp(Objects.requireNonNull(tcp), usage);

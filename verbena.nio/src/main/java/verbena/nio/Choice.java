@@ -1,7 +1,6 @@
 package verbena.nio;
 
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import verbena.nio.KnownPeers.Reach;
 
 /// Which of RDMA and TCP an [Attempt] to connect takes: RDMA with a head start, and TCP when that has failed or is over.
@@ -10,12 +9,6 @@ import verbena.nio.KnownPeers.Reach;
 /// Both are never under way to the same peer: RDMA is withdrawn before TCP begins. The peer is told that it has no
 /// connection by RDMA, as long as this side has not confirmed one; and confirming is what [#onAnswer] decides.
 final class Choice {
-    /// Opening a device and finding the way to the peer may take so long. The peer cannot help it.
-    static final long SETUP_NANOS = Duration.ofSeconds(4).toNanos();
-
-    /// The part of the program's limit that RDMA may take at most. The rest is for TCP.
-    private static final int LIMIT_PARTS = 4;
-
     /// What is to be done.
     enum Turn {
         RDMA,
@@ -53,10 +46,10 @@ final class Choice {
         this.known = known;
         this.peer = peer;
         this.reach = reach;
-        this.headStartNanos = mayTryRdma ? known.headStart(peer, reach, now) : 0;
-        this.latest = now + Math.min(SETUP_NANOS + headStartNanos, limitNanos / LIMIT_PARTS);
+        this.headStartNanos = mayTryRdma ? known.headStart(peer, reach, limitNanos, now) : 0;
+        this.latest = now + known.mostNanos(headStartNanos, limitNanos);
         this.turn = headStartNanos > 0 ? Turn.RDMA : Turn.TCP;
-        this.deadline = earlier(now + SETUP_NANOS, latest);
+        this.deadline = now + known.setupNanos(limitNanos);
     }
 
     private static long earlier(long one, long other) {

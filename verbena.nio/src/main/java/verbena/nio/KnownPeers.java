@@ -13,10 +13,15 @@ import org.jspecify.annotations.Nullable;
 final class KnownPeers {
     static final int REMEMBERED_MAX = 4_096;
 
-    /// How long RDMA is tried alone, in units of the wait for a host that has not shown that it has it.
+    // In units of the wait.
+    /// How long a peer may take that has answered before, and one of this host.
     private static final int KNOWN_WAITS = 4;
 
-    private static final int WITHIN_WAITS = 16;
+    private static final int WITHIN_WAITS = 3;
+    /// Opening a device and finding the way may take so many. The peer cannot help it.
+    private static final int SETUP_WAITS = 3;
+    /// The part of the program's limit that RDMA may take at most. The rest is for TCP.
+    private static final int LIMIT_PARTS = 4;
     /// An answer by RDMA counts for so long.
     private static final long ANSWERED_NANOS = Duration.ofMinutes(10).toNanos();
     /// A silent peer is left alone for the first time, twice as long each further time, and at most for the last.
@@ -30,10 +35,12 @@ final class KnownPeers {
     private static final long GIVEN_UP_NANOS = Duration.ofMinutes(1).toNanos();
     /// A listener that has refused RDMA and taken TCP is left alone for so long.
     private static final long REFUSED_NANOS = Duration.ofSeconds(10).toNanos();
-    /// A connection is short that moves less than this both ways, and is closed sooner than the time.
+    /// A connection is short that moves less than this both ways, and is closed sooner than the time, or sooner than
+    /// so many times what it took to make it.
     static final long SHORT_BYTES = 1 << 16;
 
     static final long SHORT_NANOS = Duration.ofSeconds(1).toNanos();
+    private static final int SHORT_SETUPS = 4;
     /// After so many short connections in a row the next ones go by TCP.
     static final int SHORTS_MAX = 4;
 
@@ -101,16 +108,32 @@ final class KnownPeers {
     }
 
     /// How long the peer may take to answer by RDMA before TCP is tried; zero when TCP is tried at once.
-    synchronized long headStart(InetSocketAddress listener, Reach reach, long now) {
+    ///
+    /// @param limitNanos how long the program waits at most, `Long.MAX_VALUE` when it has not said so
+    synchronized long headStart(InetSocketAddress listener, Reach reach, long limitNanos, long now) {
         Peer there = peer(asked(listener, reach));
         Peer own = peer(listener);
         if (holds(there.silentUntil, now) || holds(own.refusesUntil, now) || own.hasShortsOnly(now)) {
             return 0;
         }
-        long waits = reach == Reach.WITHIN ? WITHIN_WAITS : holds(there.answersUntil, now) ? KNOWN_WAITS : 1;
+        boolean answers = holds(there.answersUntil, now);
+        if (!answers && limitNanos / LIMIT_PARTS < waitNanos) {
+            return 0;
+        }
+        long waits = reach == Reach.WITHIN ? WITHIN_WAITS : answers ? KNOWN_WAITS : 1;
         int givenUps = holds(there.givenUpUntil, now) ? there.givenUps : 0;
         long nanos = waits * waitNanos >> Math.min(givenUps * GIVEN_UP_BITS, Long.SIZE - 1);
-        return givenUps > 0 && nanos < HEAD_START_MIN_NANOS ? 0 : nanos;
+        return givenUps > 0 && nanos < HEAD_START_MIN_NANOS ? 0 : Math.min(nanos, limitNanos / LIMIT_PARTS);
+    }
+
+    /// How long this side may take before it asks the peer.
+    long setupNanos(long limitNanos) {
+        return Math.min(SETUP_WAITS * waitNanos, limitNanos / LIMIT_PARTS);
+    }
+
+    /// By how long RDMA may put TCP off in all.
+    long mostNanos(long headStartNanos, long limitNanos) {
+        return Math.min(setupNanos(limitNanos) + headStartNanos, limitNanos / LIMIT_PARTS);
     }
 
     /// The peer has accepted by RDMA.
@@ -150,13 +173,15 @@ final class KnownPeers {
     /// A connection to this listener has been closed.
     ///
     /// @param bytes that it has moved, both ways
+    /// @param setupNanos that it took to make it
     /// @param nanos for which it was there
-    synchronized void closed(InetSocketAddress listener, long bytes, long nanos, long now) {
+    synchronized void closed(InetSocketAddress listener, long bytes, long setupNanos, long nanos, long now) {
         Peer own = peer(listener);
-        boolean isShort = bytes < SHORT_BYTES && nanos < SHORT_NANOS;
+        long enough = Math.max(SHORT_NANOS, SHORT_SETUPS * setupNanos);
+        boolean isShort = bytes < SHORT_BYTES && nanos < enough;
         int before = holds(own.rowUntil, now) ? own.shorts : 0;
         own.shorts = isShort ? Math.min(before + 1, SHORTS_MAX) : 0;
-        own.rowUntil = now + SHORT_NANOS;
+        own.rowUntil = now + SHORT_SETUPS * enough;
     }
 
     /// How many are known. For tests.

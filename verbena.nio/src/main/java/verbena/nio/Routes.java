@@ -53,7 +53,7 @@ final class Routes {
                 : isWithin(peer.getAddress()) ? Reach.WITHIN : Reach.HOST;
         boolean mayTryRdma = !TCP.match(peer) && RDMA.match(peer);
         if (mayTryRdma && reach == Reach.WITHIN && !ChosenDevice.isNamed()) {
-            mayTryRdma = KNOWN.headStart(peer, reach, now) > 0 && isServedWithin(peer);
+            mayTryRdma = KNOWN.headStart(peer, reach, limitNanos, now) > 0 && isServedWithin(peer);
         }
         return new Choice(KNOWN, peer, reach, mayTryRdma, limitNanos, now);
     }
@@ -94,8 +94,8 @@ final class Routes {
     }
 
     /// As [KnownPeers#closed].
-    static void closed(InetSocketAddress peer, long bytes, long nanos) {
-        KNOWN.closed(peer, bytes, nanos, System.nanoTime());
+    static void closed(InetSocketAddress peer, long bytes, long setupNanos, long nanos) {
+        KNOWN.closed(peer, bytes, setupNanos, nanos, System.nanoTime());
     }
 
     /// A connection is made by TCP instead. Said once for each address.

@@ -85,10 +85,10 @@ class ChoiceTest {
     }
 
     @Test
-    void aPeerOfThisHostHasFourSeconds() {
+    void aPeerOfThisHostHasThreeTimesTheWait() {
         Choice choice = begin(peer, Reach.WITHIN, FOREVER);
         choice.onAsked(now);
-        assertThat(after(choice, 3_999)).isEqualTo(Turn.RDMA);
+        assertThat(after(choice, 749)).isEqualTo(Turn.RDMA);
         assertThat(after(choice, 1)).isEqualTo(Turn.TCP);
         assertThat(begin(at(7_001), Reach.WITHIN, FOREVER).turn())
                 .as("another listener of this host")
@@ -98,17 +98,28 @@ class ChoiceTest {
     @Test
     void aDeviceThatOpensSlowlyDoesNotCountAsThePeersSilence() {
         Choice choice = begin();
-        assertThat(after(choice, 3_999)).isEqualTo(Turn.RDMA);
+        assertThat(after(choice, 749)).isEqualTo(Turn.RDMA);
         assertThat(after(choice, 1)).isEqualTo(Turn.TCP);
         assertThat(begin().turn()).isEqualTo(Turn.RDMA);
     }
 
     @Test
     void theLimitOfTheProgramLeavesThreeQuartersToTcp() {
-        Choice choice = begin(peer, Reach.HOST, millis(400));
-        assertThat(after(choice, 60)).isEqualTo(Turn.RDMA);
+        Choice choice = begin(peer, Reach.HOST, millis(1_200));
+        assertThat(after(choice, 200)).isEqualTo(Turn.RDMA);
         choice.onAsked(now);
-        assertThat(after(choice, 39)).isEqualTo(Turn.RDMA);
+        assertThat(after(choice, 99)).isEqualTo(Turn.RDMA);
+        assertThat(after(choice, 1)).isEqualTo(Turn.TCP);
+    }
+
+    @Test
+    void aShortLimitIsForTcpUnlessTheHostHasAnsweredBefore() {
+        assertThat(begin(peer, Reach.HOST, millis(999)).turn()).isEqualTo(Turn.TCP);
+        assertThat(begin(peer, Reach.WITHIN, millis(999)).turn()).isEqualTo(Turn.TCP);
+        assertThat(begin().onAnswer(now)).isTrue();
+        Choice choice = begin(peer, Reach.HOST, millis(400));
+        choice.onAsked(now);
+        assertThat(after(choice, 99)).isEqualTo(Turn.RDMA);
         assertThat(after(choice, 1)).isEqualTo(Turn.TCP);
     }
 
@@ -162,25 +173,41 @@ class ChoiceTest {
         assertThat(after(choice, 1_000_000)).isEqualTo(Turn.OVER);
     }
 
+    private void closed(long bytes, long setupMillis, long millis) {
+        known.closed(peer, bytes, millis(setupMillis), millis(millis), now);
+    }
+
     @Test
     void shortConnectionsInARowLeaveTheNextOnesToTcpUntilThereIsALongOneOrAPause() {
         for (int i = 0; i < KnownPeers.SHORTS_MAX; i++) {
             assertThat(begin().turn()).isEqualTo(Turn.RDMA);
-            now += millis(900);
-            known.closed(peer, 16, millis(1), now);
+            now += millis(3_900);
+            closed(16, 1, 1);
         }
         assertThat(begin().turn()).isEqualTo(Turn.TCP);
-        known.closed(peer, KnownPeers.SHORT_BYTES, millis(1), now);
+        closed(KnownPeers.SHORT_BYTES, 1, 1);
         assertThat(begin().turn()).as("much was moved").isEqualTo(Turn.RDMA);
         for (int i = 0; i < KnownPeers.SHORTS_MAX; i++) {
-            known.closed(peer, 16, millis(1), now);
+            closed(16, 1, 999);
         }
         assertThat(begin().turn()).isEqualTo(Turn.TCP);
-        now += KnownPeers.SHORT_NANOS;
+        now += millis(4_000);
         assertThat(begin().turn()).as("a pause").isEqualTo(Turn.RDMA);
-        known.closed(peer, 16, millis(1), now);
+        closed(16, 1, 1);
         assertThat(begin().turn()).as("the row began anew").isEqualTo(Turn.RDMA);
         assertThat(begin(at(7_001), Reach.HOST, FOREVER).turn()).isEqualTo(Turn.RDMA);
+    }
+
+    @Test
+    void onABusyMachineAConnectionIsShortThatDidNotLiveForFourTimesWhatItTookToMakeIt() {
+        for (int i = 0; i < KnownPeers.SHORTS_MAX; i++) {
+            assertThat(begin().turn()).isEqualTo(Turn.RDMA);
+            closed(16, 2_000, 7_999);
+            now += millis(31_000);
+        }
+        assertThat(begin().turn()).isEqualTo(Turn.TCP);
+        closed(16, 2_000, 8_000);
+        assertThat(begin().turn()).isEqualTo(Turn.RDMA);
     }
 
     @Test

@@ -22,11 +22,13 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import verbena.nio.programs.Crowd;
 import verbena.nio.programs.HttpEcho;
 import verbena.nio.programs.NettyEcho;
 
@@ -34,6 +36,8 @@ import verbena.nio.programs.NettyEcho;
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class ProgramsTest {
     private static final int BYTES = 2_000_000;
+    /// Of one end of a connection that is idle, with what the collector has not found yet.
+    private static final int HEAP_BYTES_MAX = 20_000;
 
     @TempDir
     Path folder;
@@ -128,6 +132,25 @@ class ProgramsTest {
         }
     }
 
+    /// Receives that hold no data cost nothing while they wait, and a ring has as many slots as were in use at once.
+    @Test
+    void fourHundredConnectionsFitASmallHeapAndLeaveNoDescriptorBehind() throws Exception {
+        Process crowd = start(Crowd.class, List.of("-Xmx64m"), true, "crowd", "400");
+        try (var said = crowd.getInputStream()) {
+            String line = new String(said.readAllBytes(), StandardCharsets.UTF_8).strip();
+            assertThat(line).as(errors("crowd")).matches("\\d+ \\d+ \\d+ \\d+");
+            List<Integer> figures =
+                    Stream.of(line.split(" ")).map(Integer::valueOf).toList();
+            assertThat(figures.get(1)).as("by RDMA: %s", line).isGreaterThan(figures.get(0) + 400);
+            assertThat(figures.get(2)).as("descriptors after closing: %s", line).isLessThanOrEqualTo(figures.get(0));
+            assertThat(figures.get(3)).as("bytes of heap: %s", line).isLessThan(HEAP_BYTES_MAX);
+            assertThat(crowd.waitFor()).isZero();
+            assertThat(errors("crowd")).doesNotContain("Exception", "Error");
+        } finally {
+            crowd.destroyForcibly();
+        }
+    }
+
     private void check(String role, boolean byRdma) throws IOException {
         String summary = Files.readString(folder.resolve(role + ".summary"));
         String here = byRdma ? "rdma" : "tcp";
@@ -146,15 +169,24 @@ class ProgramsTest {
     }
 
     private Process start(Class<?> main, boolean hasAgent, String role, String... arguments) throws IOException {
+        List<String> all = new ArrayList<>(List.of(role));
+        all.addAll(List.of(arguments));
+        return start(main, List.of(), hasAgent, role, all.toArray(String[]::new));
+    }
+
+    private Process start(Class<?> main, List<String> options, boolean hasAgent, String role, String... arguments)
+            throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")); // short programs
         if (hasAgent) {
             command.add("-javaagent:" + AgentJar.make(folder));
+            command.add("-Dverbena.nio.wait=2000"); // which way the bytes go, on a busy machine too
             command.add("-Dverbena.nio.summary=" + folder.resolve(role + ".summary"));
             device.ifPresent(name -> command.add("-Dverbena.nio.device=" + name));
         }
-        command.addAll(List.of("-cp", AgentJar.programs(), main.getName(), role));
+        command.addAll(options);
+        command.addAll(List.of("-cp", AgentJar.programs(), main.getName()));
         command.addAll(List.of(arguments));
         var builder = new ProcessBuilder(command)
                 .redirectError(folder.resolve(role + ".err").toFile());

@@ -141,7 +141,11 @@ final class DeviceWatch {
     private void await() {
         try {
             while (true) {
-                channel.await(FOREVER).ifPresent(this::bring);
+                try {
+                    channel.await(FOREVER).ifPresent(this::bring);
+                } catch (OutOfMemoryError e) {
+                    // the stream that needed the memory has ended; the others go on
+                }
             }
         } catch (InvalidStateException | InterruptedException e) {
             // the last stream has gone; no program knows this thread

@@ -44,7 +44,12 @@ public final class PendingCloses {
         } finally {
             LOCK.unlock();
         }
-        Thread.ofVirtual().name("verbena-stream-close").start(() -> close(stream, then));
+        try {
+            Thread.ofVirtual().name("verbena-stream-close").start(() -> close(stream, then));
+        } catch (OutOfMemoryError e) {
+            stream.abandon(); // that waits for nothing; a thread that could wait is not to be had
+            close(stream, then);
+        }
     }
 
     private static void close(StreamChannel stream, Runnable then) {

@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -195,9 +194,10 @@ public final class StreamListener implements Channel {
     private void answer() {
         try {
             while (true) {
-                Optional<ConnectionEvent> event = events.await(FOREVER);
-                if (event.isPresent()) {
-                    onEvent(event.get());
+                try {
+                    events.await(FOREVER).ifPresent(this::onEvent);
+                } catch (OutOfMemoryError e) {
+                    // what needed the memory has ended; the next peer may find some
                 }
                 if (isClosed) {
                     closeEvents(); // when the thread that closed the listener could not
@@ -209,6 +209,15 @@ public final class StreamListener implements Channel {
     }
 
     private void onEvent(ConnectionEvent event) {
+        try {
+            take(event);
+        } catch (OutOfMemoryError e) {
+            abandon(event.id());
+            throw e;
+        }
+    }
+
+    private void take(ConnectionEvent event) {
         switch (event) {
             case ConnectionEvent.ConnectRequest request -> onRequest(request);
             case ConnectionEvent.Established it -> onEstablished(it.id());

@@ -103,13 +103,21 @@ public final class NetworkWatch {
                 boolean changed = pollfds.get(JAVA_SHORT, Pollfd.REVENTS) != 0;
                 while (LinuxSockets.read(socket, buffer) > 0) {}
                 if (changed && !stopping) {
-                    WATCHERS.forEach(Runnable::run);
+                    WATCHERS.forEach(Listener::tell);
                 }
             }
             synchronized (this) {
                 LinuxSockets.close(socket);
                 LinuxSockets.close(bell);
                 arena.close();
+            }
+        }
+
+        private static void tell(Runnable watcher) {
+            try {
+                watcher.run();
+            } catch (OutOfMemoryError e) {
+                // it misses this change; the others do not
             }
         }
 

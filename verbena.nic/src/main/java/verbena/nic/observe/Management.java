@@ -47,7 +47,11 @@ public final class Management {
                 isComing = true;
                 Thread.ofPlatform().daemon().name("verbena-management").start(() -> {
                     LockSupport.parkNanos(DELAY_NANOS);
-                    begin();
+                    try {
+                        begin();
+                    } catch (Error e) {
+                        // no memory or descriptor is left for it: the devices work, but are not visible by JMX
+                    }
                 });
             }
         }

@@ -136,7 +136,7 @@ public final class ByteStream {
                     domain,
                     QueuePairOptions.rc(cq)
                             .withDepth(sendsMax, receivesMax)
-                            .withSge(2, 1)
+                            .withSge(2, 0)
                             .withInline(0)
                             .withSignalAll(true)));
             controls = new ControlMessages(qp, sendBuffer, sendBytes);

@@ -9,7 +9,7 @@ import verbena.verbs.WorkCompletion;
 
 /// How completions of a [ByteStream] are waited for and taken.
 final class StreamCompletions {
-    private static final int BATCH = 16;
+    private static final int BATCH = 8;
 
     private final CompletionQueue cq;
     private final WorkCompletion[] batch = new WorkCompletion[BATCH];

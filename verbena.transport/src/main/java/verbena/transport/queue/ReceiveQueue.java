@@ -2,10 +2,11 @@ package verbena.transport.queue;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /// A ring of receives, of one queue pair or shared by several of one engine. Posting threads take turns by a lock
 /// of their own; they write slots and publish them. The engine takes the oldest by copying it, which frees the
-/// slot.
+/// slot. Receives that can have no scatter entries are in a [NumberRing], where they cost next to nothing.
 public final class ReceiveQueue {
     private static final VarHandle PUBLISHED;
     private static final VarHandle TAKEN;
@@ -22,7 +23,13 @@ public final class ReceiveQueue {
         }
     }
 
-    private final SlotRing<ReceiveRequest> slots;
+    /// Null when there are no scatter entries.
+    private final @Nullable SlotRing<ReceiveRequest> slots;
+    /// What there is in place of slots then.
+    private final NumberRing numbers;
+    /// And what is claimed last.
+    private final ReceiveRequest staged;
+
     private final int capacity;
     private final int maxSge;
     private final Runnable onLimit;
@@ -45,7 +52,9 @@ public final class ReceiveQueue {
         this.capacity = capacity;
         this.maxSge = maxSge;
         this.onLimit = onLimit;
-        slots = new SlotRing<>(capacity, () -> new ReceiveRequest(maxSge));
+        slots = maxSge == 0 ? null : new SlotRing<>(capacity, () -> new ReceiveRequest(maxSge));
+        numbers = new NumberRing(capacity);
+        staged = new ReceiveRequest(0);
     }
 
     /// Receives that can be outstanding.
@@ -67,13 +76,27 @@ public final class ReceiveQueue {
     /// The next free slot; the caller has asked [#hasRoom()].
     public ReceiveRequest claim() {
         assert hasRoom() : "the caller has asked for room";
-        return slots.claim((long) PUBLISHED.get(this) + claimed++, (long) TAKEN.getAcquire(this));
+        keepStaged();
+        long position = (long) PUBLISHED.get(this) + claimed;
+        ReceiveRequest slot = slots == null ? staged : slots.claim(position, (long) TAKEN.getAcquire(this));
+        claimed++;
+        return slot;
+    }
+
+    /// The caller has filled what it claimed last.
+    private void keepStaged() {
+        if (slots == null && claimed > 0) {
+            numbers.set((long) PUBLISHED.get(this) + claimed - 1, staged.wrId);
+        }
     }
 
     /// Takes the last claim back.
     public void unclaim() {
         assert claimed > 0 : "there is one";
         claimed--;
+        if (slots == null && claimed > 0) {
+            staged.wrId = numbers.at((long) PUBLISHED.get(this) + claimed - 1);
+        }
     }
 
     /// How many are claimed and not published.
@@ -88,6 +111,7 @@ public final class ReceiveQueue {
 
     /// Hands all claimed slots to the engine; see [SendQueue#publish()].
     public int publish() {
+        keepStaged();
         int n = claimed;
         claimed = 0;
         assert (long) PUBLISHED.get(this) + n - (long) TAKEN.getAcquire(this) <= capacity : "inside the ring";
@@ -124,9 +148,14 @@ public final class ReceiveQueue {
             return false;
         }
         assert position < (long) PUBLISHED.getVolatile(this) : "order of positions";
-        ReceiveRequest slot = slots.at(position);
-        into.wrId = slot.wrId;
-        into.scatter.copyFrom(slot.scatter);
+        if (slots == null) {
+            into.wrId = numbers.at(position);
+            into.scatter.clear();
+        } else {
+            ReceiveRequest slot = slots.at(position);
+            into.wrId = slot.wrId;
+            into.scatter.copyFrom(slot.scatter);
+        }
         TAKEN.setRelease(this, position + 1);
         int armed = (int) LIMIT.getVolatile(this);
         if (armed > 0 && available() < armed && LIMIT.compareAndSet(this, armed, 0)) {

@@ -1,8 +1,10 @@
 package verbena.transport.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Random;
@@ -26,6 +28,29 @@ class SlotRingTest {
         }
 
         assertThat(made).isEqualTo(3);
+    }
+
+    @Test
+    void aRingThatGrowsKeepsWhatIsInUseAndStandsAMakerThatFails() {
+        var fails = new boolean[1];
+        var ring = new SlotRing<Object>(100, () -> {
+            if (fails[0]) {
+                throw new OutOfMemoryError("planted");
+            }
+            return make();
+        });
+        var slots = new ArrayList<Object>();
+        for (int position = 0; position < 100; position++) {
+            fails[0] = true;
+            int now = position;
+            assertThatThrownBy(() -> ring.claim(now, 0)).hasMessage("planted");
+            fails[0] = false;
+            slots.add(ring.claim(position, 0));
+            for (int i = 0; i <= position; i++) {
+                assertThat(ring.at(i)).isSameAs(slots.get(i));
+            }
+        }
+        assertThat(made).isEqualTo(100);
     }
 
     @Test
