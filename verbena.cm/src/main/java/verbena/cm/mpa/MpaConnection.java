@@ -315,12 +315,17 @@ public final class MpaConnection {
         tell(new MpaEvent.Established());
     }
 
-    /// Passive: no. The owner hears nothing more.
+    /// Passive: no. The owner hears nothing more. Active, when the peer has accepted: ends the connection, because no
+    /// message says so.
     ///
     /// @param crc whether this side asks for CRCs
     /// @throws IllegalStateException when the request is not there any more
     /// @throws IllegalArgumentException when the private data is too long
     public void reject(boolean crc, PrivateData privateData, long now) {
+        if (state == State.REPLY_RECEIVED) {
+            disconnect();
+            return;
+        }
         MpaTerms answer = MpaTerms.enhanced(crc, 0, 0).reply(requireRequest());
         requireFits(answer, privateData, "reject");
         send(answer, true, true, privateData);

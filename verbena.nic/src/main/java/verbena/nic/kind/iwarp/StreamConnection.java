@@ -458,11 +458,7 @@ final class StreamConnection implements Exchange, StreamHandler {
     @Override
     public void reject(PrivateData privateData) {
         on("reject", () -> {
-            if (mpa.state() == MpaConnection.State.REPLY_RECEIVED) {
-                mpa.disconnect(); // no message of MPA says so to a peer that has accepted
-            } else {
-                refuse(privateData);
-            }
+            refuse(privateData);
             carryOut();
             return true;
         });
