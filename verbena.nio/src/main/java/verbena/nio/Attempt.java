@@ -172,12 +172,11 @@ final class Attempt {
 
     /// Whether TCP is to be tried for that.
     private boolean fails(Choice of, Throwable why) {
-        Failure how =
-                switch (why) {
-                    case SocketTimeoutException e -> Failure.SILENCE;
-                    case ConnectException e -> Failure.REFUSED;
-                    default -> Failure.OWN;
-                };
+        Failure how = switch (why) {
+            case SocketTimeoutException e -> Failure.SILENCE;
+            case ConnectException e -> Failure.REFUSED;
+            default -> Failure.OWN;
+        };
         lock.lock();
         try {
             boolean isNews = of.onRdmaFailed(how, System.nanoTime());

@@ -1,12 +1,17 @@
 package verbena.nio;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.SocketOption;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.PendingCloses;
@@ -19,6 +24,14 @@ sealed interface Carrier {
     int OPS = SelectionKey.OP_READ | SelectionKey.OP_WRITE;
 
     int read(ByteBuffer into) throws IOException;
+
+    /// Reads in blocking mode, and waits at most so long.
+    ///
+    /// @throws SocketTimeoutException when the time is over
+    int read(byte[] into, int offset, int length, int millis) throws IOException;
+
+    /// Bytes that a read would find now.
+    int available() throws IOException;
 
     long read(ByteBuffer[] into, int offset, int length) throws IOException;
 
@@ -93,6 +106,22 @@ sealed interface Carrier {
         @Override
         public int read(ByteBuffer into) throws IOException {
             return (int) in(stream.read(into));
+        }
+
+        @Override
+        public int read(byte[] into, int offset, int length, int millis) throws IOException {
+            try {
+                return (int) in(stream.read(ByteBuffer.wrap(into, offset, length), Duration.ofMillis(millis)));
+            } catch (SocketTimeoutException e) {
+                var timedOut = new SocketTimeoutException("Read timed out"); // programs know the words
+                timedOut.initCause(e);
+                throw timedOut;
+            }
+        }
+
+        @Override
+        public int available() throws IOException {
+            return stream.available();
         }
 
         @Override
@@ -183,9 +212,13 @@ sealed interface Carrier {
         /// Held by a thread that writes: it may need several calls of the channel.
         private final ReentrantLock writing = new ReentrantLock();
 
-        ByTcp(SocketChannel channel, Usage usage) {
+        /// Knows time limits.
+        private final InputStream input;
+
+        ByTcp(SocketChannel channel, Usage usage) throws IOException {
             this.channel = channel;
             this.usage = usage;
+            this.input = channel.socket().getInputStream();
         }
 
         private long in(long bytes) {
@@ -217,14 +250,32 @@ sealed interface Carrier {
                 if (!channel.isBlocking()) {
                     return (int) out(channel.write(from));
                 }
-                int done = 0;
-                do {
-                    done += writePiece(from);
-                } while (from.hasRemaining());
+                int done = writePiece(from);
+                while (from.hasRemaining()) {
+                    done += (int) writeOn(() -> writePiece(from));
+                }
                 return done;
             } finally {
                 writing.unlock();
             }
+        }
+
+        /// Writes a further piece. The channel may have been closed in the middle of it all.
+        private static long writeOn(Piece piece) throws IOException {
+            try {
+                return piece.write();
+            } catch (AsynchronousCloseException e) {
+                throw e;
+            } catch (ClosedChannelException e) {
+                var closed = new AsynchronousCloseException();
+                closed.initCause(e);
+                throw closed;
+            }
+        }
+
+        @FunctionalInterface
+        private interface Piece {
+            long write() throws IOException;
         }
 
         private int writePiece(ByteBuffer from) throws IOException {
@@ -243,15 +294,14 @@ sealed interface Carrier {
                 if (!channel.isBlocking()) {
                     return out(channel.write(from, offset, length));
                 }
-                long done = 0;
-                int next = offset;
+                long done = writePiece(from, offset, length);
                 int end = offset + length;
-                do {
-                    done += writePiece(from, next, end - next);
-                    while (next < end && !from[next].hasRemaining()) {
-                        next++;
+                for (int i = offset; i < end; i++) {
+                    int next = i;
+                    while (from[next].hasRemaining()) {
+                        done += writeOn(() -> writePiece(from, next, end - next));
                     }
-                } while (next < end);
+                }
                 return done;
             } finally {
                 writing.unlock();
@@ -262,15 +312,22 @@ sealed interface Carrier {
         private long writePiece(ByteBuffer[] from, int offset, int length) throws IOException {
             int count = 0;
             for (long bytes = 0; count < length && bytes < PIECE; count++) {
-                bytes += from[offset + count].remaining();
+                bytes += from[offset + count] == null ? 0 : from[offset + count].remaining(); // the channel judges
             }
-            return count == 1 ? writePiece(from[offset]) : out(channel.write(from, offset, count));
+            return count == 1 && from[offset] != null
+                    ? writePiece(from[offset])
+                    : out(channel.write(from, offset, count));
         }
 
-        /// Reads through the socket, whose time limit holds.
-        int read(byte[] into, int offset, int length, int millis) throws IOException {
+        @Override
+        public int read(byte[] into, int offset, int length, int millis) throws IOException {
             channel.socket().setSoTimeout(millis);
-            return (int) in(channel.socket().getInputStream().read(into, offset, length));
+            return (int) in(input.read(into, offset, length));
+        }
+
+        @Override
+        public int available() throws IOException {
+            return input.available();
         }
 
         @Override

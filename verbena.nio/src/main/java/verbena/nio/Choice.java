@@ -3,7 +3,8 @@ package verbena.nio;
 import java.net.InetSocketAddress;
 import verbena.nio.KnownPeers.Reach;
 
-/// Which of RDMA and TCP an [Attempt] to connect takes: RDMA with a head start, and TCP when that has failed or is over.
+/// Which of RDMA and TCP an [Attempt] to connect takes: RDMA with a head start, and TCP when that has failed or is
+/// over.
 /// A function of events and time, given as nanoseconds.
 ///
 /// Both are never under way to the same peer: RDMA is withdrawn before TCP begins. The peer is told that it has no
@@ -36,13 +37,7 @@ final class Choice {
 
     /// @param mayTryRdma as the rules say
     /// @param limitNanos how long the program waits at most, `Long.MAX_VALUE` when it has not said so
-    Choice(
-            KnownPeers known,
-            InetSocketAddress peer,
-            Reach reach,
-            boolean mayTryRdma,
-            long limitNanos,
-            long now) {
+    Choice(KnownPeers known, InetSocketAddress peer, Reach reach, boolean mayTryRdma, long limitNanos, long now) {
         this.known = known;
         this.peer = peer;
         this.reach = reach;

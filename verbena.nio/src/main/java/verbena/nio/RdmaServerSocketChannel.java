@@ -52,6 +52,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     /// Says where the listener is, when it is at another port.
     private volatile @Nullable MappedPort mapped;
 
+    private volatile @Nullable InetSocketAddress local;
     private volatile boolean isBound;
     /// A thread in [#accept()] sleeps here; made when one first does.
     private volatile @Nullable Selector waiter;
@@ -134,7 +135,8 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
         boolean choosesPort = local == null || (local instanceof InetSocketAddress wanted && wanted.getPort() == 0);
         for (int i = 1; ; i++) {
             ServerSocketChannel _ = tcp.bind(local, backlog);
-            InetSocketAddress at = local();
+            InetSocketAddress at = (InetSocketAddress) Objects.requireNonNull(tcp.getLocalAddress());
+            this.local = at;
             try {
                 listener = Routes.listensForRdma(at) ? listen(at, choosesPort) : null;
                 isBound = true;
@@ -227,11 +229,14 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
         accepting.lock();
         try {
             checkOpen();
+            if (isBlocking()) {
+                checkInterrupt();
+            }
             if (!isBound) {
                 throw new NotYetBoundException();
             }
             Carrier found = isBlocking() ? await(nanos) : poll();
-            return found == null ? null : RdmaSocketChannel.accepted(provider(), sockets, found);
+            return found == null ? null : RdmaSocketChannel.accepted(provider(), sockets, found, tcp);
         } finally {
             accepting.unlock();
         }
@@ -242,10 +247,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
         try {
             Selector sleeper = sleeper();
             while (true) {
-                if (Thread.currentThread().isInterrupted()) {
-                    close();
-                    throw new ClosedByInterruptException();
-                }
+                checkInterrupt();
                 Carrier found = poll();
                 long left = nanos == Long.MAX_VALUE ? nanos : nanos - (System.nanoTime() - start);
                 if (found != null || left <= 0) {
@@ -262,6 +264,13 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             var closed = new AsynchronousCloseException();
             closed.initCause(e);
             throw closed;
+        }
+    }
+
+    private void checkInterrupt() throws IOException {
+        if (Thread.currentThread().isInterrupted()) {
+            close();
+            throw new ClosedByInterruptException();
         }
     }
 
@@ -349,11 +358,17 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     @Override
     public @Nullable SocketAddress getLocalAddress() throws IOException {
         checkOpen();
-        return tcp.getLocalAddress();
+        return localAddress();
     }
 
-    private InetSocketAddress local() throws IOException {
-        return (InetSocketAddress) Objects.requireNonNull(tcp.getLocalAddress());
+    /// What it was bound to, when it is closed.
+    @Nullable
+    InetSocketAddress localAddress() {
+        return isBound ? local : null;
+    }
+
+    private InetSocketAddress local() {
+        return Objects.requireNonNull(local);
     }
 
     boolean isBound() {
@@ -362,14 +377,12 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
 
     @Override
     public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
-        checkOpen();
-        ServerSocketChannel _ = tcp.setOption(name, value);
+        ServerSocketChannel _ = tcp.setOption(name, value); // it says when it is closed
         return this;
     }
 
     @Override
     public <T> @Nullable T getOption(SocketOption<T> name) throws IOException {
-        checkOpen();
         return tcp.getOption(name);
     }
 

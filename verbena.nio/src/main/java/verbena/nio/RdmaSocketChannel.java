@@ -4,14 +4,17 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.NetworkChannel;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectableChannel;
@@ -20,7 +23,6 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
@@ -36,13 +38,15 @@ final class RdmaSocketChannel extends SocketChannel {
     private final ReentrantLock connecting = new ReentrantLock();
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final TimedWait timed = new TimedWait();
 
     // Written under the lock, all below.
     private volatile @Nullable Attempt attempt;
     private volatile @Nullable Carrier carrier;
     /// The program has bound it, and it is not connected yet.
     private volatile @Nullable SocketChannel bound;
+
+    private volatile @Nullable InetSocketAddress local;
+    private volatile @Nullable InetSocketAddress remote;
 
     private volatile boolean waits = true;
     private volatile boolean isInputShut;
@@ -56,9 +60,11 @@ final class RdmaSocketChannel extends SocketChannel {
     }
 
     /// One that a listener has accepted.
-    static RdmaSocketChannel accepted(SelectorProvider provider, Opener<SocketChannel> opener, Carrier carrier)
+    static RdmaSocketChannel accepted(
+            SelectorProvider provider, Opener<SocketChannel> opener, Carrier carrier, NetworkChannel listener)
             throws IOException {
         var made = new RdmaSocketChannel(provider, opener);
+        made.choices.inherit(listener);
         made.adopt(carrier);
         return made;
     }
@@ -102,62 +108,24 @@ final class RdmaSocketChannel extends SocketChannel {
     /// Something may be ready. Any thread; does not wait.
     private void onReadiness() {
         selected.poke();
-        timed.onReadiness();
-    }
-
-    /// Reads in blocking mode with a time limit, for the socket's adaptor.
-    ///
-    /// @throws SocketTimeoutException when the time is over
-    int read(byte[] into, int offset, int length, int millis) throws IOException {
-        Carrier now = connected();
-        if (isInputShut) {
-            return -1;
-        }
-        try {
-            return switch (now) {
-                case Carrier.ByTcp tcp -> tcp.read(into, offset, length, millis);
-                case Carrier.ByStream stream -> {
-                    awaitReadable(stream, TimeUnit.MILLISECONDS.toNanos(millis));
-                    yield stream.read(ByteBuffer.wrap(into, offset, length));
-                }
-            };
-        } catch (ClosedChannelException e) {
-            throw closedWith(now, e);
-        }
-    }
-
-    private void awaitReadable(Carrier from, long nanos) throws IOException {
-        boolean done = false;
-        boolean isReady = false;
-        try {
-            begin();
-            isReady = timed.await(() -> !isOpen() || from.readyOps(SelectionKey.OP_READ) != 0, nanos);
-            done = true;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // end() says that it has closed the channel
-        } finally {
-            end(done && isOpen());
-        }
-        if (!isReady) {
-            throw new SocketTimeoutException("Read timed out");
-        }
     }
 
     // ---- making the connection
 
     @Override
-    public boolean connect(SocketAddress remote) throws IOException {
-        return connect(remote, Long.MAX_VALUE);
+    public boolean connect(SocketAddress to) throws IOException {
+        return connect(to, Long.MAX_VALUE);
     }
 
     /// Connects; in blocking mode waits at most so long.
     ///
     /// @throws SocketTimeoutException when the time is over; the channel is closed then
-    boolean connect(SocketAddress remote, long nanos) throws IOException {
-        InetSocketAddress peer = Attempt.peer(remote);
+    boolean connect(SocketAddress to, long nanos) throws IOException {
+        InetSocketAddress peer = Attempt.peer(to);
         connecting.lock();
         try {
             checkOpen();
+            checkInterrupt();
             if (isConnected()) {
                 throw new AlreadyConnectedException();
             }
@@ -165,6 +133,7 @@ final class RdmaSocketChannel extends SocketChannel {
                 throw new ConnectionPendingException();
             }
             var made = new Attempt(peer, choices, opener, bound, nanos, this::onReadiness);
+            remote = peer;
             attempt = made;
             bound = null;
             if (!isOpen()) {
@@ -179,20 +148,29 @@ final class RdmaSocketChannel extends SocketChannel {
     }
 
     private boolean await(Attempt made, long nanos) throws IOException {
-        boolean done = false;
+        boolean done;
         try {
-            begin();
             done = made.await(nanos);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // end() closes the channel, and says so
-        } finally {
-            end(done && isOpen());
+            throw closedByInterrupt();
         }
         if (!done) {
             close();
-            throw new SocketTimeoutException("connect timed out");
+            throw new SocketTimeoutException("Connect timed out");
         }
         return finish(made);
+    }
+
+    private ClosedByInterruptException closedByInterrupt() throws IOException {
+        Thread.currentThread().interrupt();
+        close();
+        return new ClosedByInterruptException();
+    }
+
+    private void checkInterrupt() throws IOException {
+        if (waits && Thread.currentThread().isInterrupted()) {
+            throw closedByInterrupt();
+        }
     }
 
     @Override
@@ -203,6 +181,7 @@ final class RdmaSocketChannel extends SocketChannel {
             if (isConnected()) {
                 return true;
             }
+            checkInterrupt();
             Attempt current = attempt;
             if (current == null) {
                 throw new NoConnectionPendingException();
@@ -232,6 +211,8 @@ final class RdmaSocketChannel extends SocketChannel {
         try {
             made.configureBlocking(waits);
             made.begin(this::onReadiness);
+            local = made.local();
+            remote = made.remote();
             carrier = made;
             attempt = null;
         } finally {
@@ -255,7 +236,7 @@ final class RdmaSocketChannel extends SocketChannel {
     }
 
     @Override
-    public SocketChannel bind(@Nullable SocketAddress local) throws IOException {
+    public SocketChannel bind(@Nullable SocketAddress address) throws IOException {
         connecting.lock();
         try {
             checkOpen();
@@ -265,7 +246,8 @@ final class RdmaSocketChannel extends SocketChannel {
             if (carrier != null || bound != null) {
                 throw new AlreadyBoundException();
             }
-            SocketChannel made = choices.bind(local);
+            SocketChannel made = choices.bind(address);
+            local = (InetSocketAddress) made.getLocalAddress();
             bound = made;
             if (!isOpen()) {
                 made.close();
@@ -280,13 +262,8 @@ final class RdmaSocketChannel extends SocketChannel {
 
     @Override
     public int read(ByteBuffer into) throws IOException {
-        if (into.isReadOnly()) {
-            throw new IllegalArgumentException("Read-only buffer");
-        }
+        Objects.requireNonNull(into);
         Carrier now = connected();
-        if (isInputShut) {
-            return -1;
-        }
         try {
             return now.read(into);
         } catch (ClosedChannelException e) {
@@ -297,20 +274,28 @@ final class RdmaSocketChannel extends SocketChannel {
     @Override
     public long read(ByteBuffer[] into, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, into.length);
-        for (int i = offset; i < offset + length; i++) {
-            if (into[i].isReadOnly()) {
-                throw new IllegalArgumentException("Read-only buffer");
-            }
-        }
         Carrier now = connected();
-        if (isInputShut) {
-            return -1;
-        }
         try {
             return now.read(into, offset, length);
         } catch (ClosedChannelException e) {
             throw closedWith(now, e);
         }
+    }
+
+    /// Reads with a time limit, for the socket's adaptor.
+    ///
+    /// @throws SocketTimeoutException when the time is over
+    int read(byte[] into, int offset, int length, int millis) throws IOException {
+        Carrier now = connected();
+        try {
+            return now.read(into, offset, length, millis);
+        } catch (ClosedChannelException e) {
+            throw closedWith(now, e);
+        }
+    }
+
+    int available() throws IOException {
+        return connected().available();
     }
 
     @Override
@@ -333,6 +318,18 @@ final class RdmaSocketChannel extends SocketChannel {
         } catch (ClosedChannelException e) {
             throw closedWith(now, e);
         }
+    }
+
+    void sendUrgent(int data) throws IOException {
+        SocketChannel kernel = connected().kernel();
+        checkInterrupt();
+        if (isOutputShut) {
+            throw new AsynchronousCloseException();
+        }
+        if (kernel == null) {
+            throw new SocketException("Urgent data not supported");
+        }
+        kernel.socket().sendUrgentData(data);
     }
 
     /// What closes the carrier, an interruption for instance, closes this channel.
@@ -387,7 +384,6 @@ final class RdmaSocketChannel extends SocketChannel {
     @Override
     protected void implCloseSelectableChannel() throws IOException {
         release();
-        timed.onReadiness();
     }
 
     private void release() throws IOException {
@@ -428,14 +424,10 @@ final class RdmaSocketChannel extends SocketChannel {
         return localAddress();
     }
 
+    /// What it was bound to, when it is closed.
     @Nullable
-    InetSocketAddress localAddress() throws IOException {
-        Carrier now = carrier;
-        if (now != null) {
-            return now.local();
-        }
-        SocketChannel own = bound;
-        return own == null ? null : (InetSocketAddress) own.getLocalAddress();
+    InetSocketAddress localAddress() {
+        return local;
     }
 
     @Override
@@ -444,16 +436,17 @@ final class RdmaSocketChannel extends SocketChannel {
         return remoteAddress();
     }
 
+    /// What it was connected to, or was to be, when it is closed.
     @Nullable
-    InetSocketAddress remoteAddress() throws IOException {
-        Carrier now = carrier;
-        return now == null ? null : now.remote();
+    InetSocketAddress remoteAddress() {
+        return remote;
     }
 
     @Override
     public <T> SocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        choices.check(name, value);
         checkOpen();
-        choices.set(Objects.requireNonNull(name), value);
+        choices.set(name, value);
         Carrier now = carrier;
         SocketChannel own = bound;
         if (now != null) {
@@ -466,10 +459,11 @@ final class RdmaSocketChannel extends SocketChannel {
 
     @Override
     public <T> @Nullable T getOption(SocketOption<T> name) throws IOException {
+        choices.check(name);
         checkOpen();
         Carrier now = carrier;
         SocketChannel own = now == null ? bound : now.kernel();
-        return own != null ? own.getOption(name) : choices.get(Objects.requireNonNull(name));
+        return own != null ? own.getOption(name) : choices.get(name);
     }
 
     @Override

@@ -48,9 +48,8 @@ final class Routes {
     ///
     /// @param limitNanos as [Choice] has it
     static Choice choose(InetSocketAddress peer, long limitNanos, long now) {
-        Reach reach = ChosenDevice.hasPortsOfTcp()
-                ? Reach.LISTENER
-                : isWithin(peer.getAddress()) ? Reach.WITHIN : Reach.HOST;
+        Reach reach =
+                ChosenDevice.hasPortsOfTcp() ? Reach.LISTENER : isWithin(peer.getAddress()) ? Reach.WITHIN : Reach.HOST;
         boolean mayTryRdma = !TCP.match(peer) && RDMA.match(peer);
         if (mayTryRdma && reach == Reach.WITHIN && !ChosenDevice.isNamed()) {
             mayTryRdma = KNOWN.headStart(peer, reach, limitNanos, now) > 0 && isServedWithin(peer);

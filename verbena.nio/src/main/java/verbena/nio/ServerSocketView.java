@@ -10,7 +10,6 @@ import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -48,51 +47,42 @@ final class ServerSocketView extends ServerSocket {
 
     @Override
     public void bind(@Nullable SocketAddress local, int backlog) throws IOException {
-        ServerSocketChannel _ = channel.bind(local, backlog);
-    }
-
-    private @Nullable InetSocketAddress local() {
-        try {
-            return channel.isOpen() ? (InetSocketAddress) channel.getLocalAddress() : null;
-        } catch (IOException e) {
-            return null;
-        }
+        SocketAddress at = local == null ? new InetSocketAddress(0) : local;
+        ServerSocketChannel _ = OldNames.unchecked(() -> channel.bind(at, backlog));
     }
 
     @Override
     public @Nullable InetAddress getInetAddress() {
-        InetSocketAddress local = local();
+        InetSocketAddress local = channel.localAddress();
         return local == null ? null : local.getAddress();
     }
 
     @Override
     public int getLocalPort() {
-        InetSocketAddress local = local();
+        InetSocketAddress local = channel.localAddress();
         return local == null ? -1 : local.getPort();
     }
 
     @Override
     public @Nullable SocketAddress getLocalSocketAddress() {
-        return local();
+        return channel.localAddress();
     }
 
     @Override
     public Socket accept() throws IOException {
-        if (!channel.isBlocking()) {
+        int millis = timeoutMillis;
+        if (millis > 0 && !channel.isBlocking()) {
             throw new IllegalBlockingModeException();
         }
-        try {
-            int millis = timeoutMillis;
-            SocketChannel found = channel.accept(millis == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(millis));
-            if (found == null) {
-                throw new SocketTimeoutException("Accept timed out");
-            }
+        long nanos = millis == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(millis);
+        SocketChannel found = OldNames.unchecked(() -> channel.accept(nanos));
+        if (found != null) {
             return found.socket();
-        } catch (ClosedChannelException e) {
-            var closed = new SocketException("Socket closed");
-            closed.initCause(e);
-            throw closed;
         }
+        if (channel.isBlocking()) {
+            throw new SocketTimeoutException("Accept timed out");
+        }
+        throw new IllegalBlockingModeException(); // there is none, and this call may not wait
     }
 
     @Override
@@ -111,7 +101,8 @@ final class ServerSocketView extends ServerSocket {
     }
 
     @Override
-    public void setSoTimeout(int timeout) {
+    public void setSoTimeout(int timeout) throws SocketException {
+        checkOpen();
         if (timeout < 0) {
             throw new IllegalArgumentException("timeout < 0");
         }
@@ -119,7 +110,8 @@ final class ServerSocketView extends ServerSocket {
     }
 
     @Override
-    public int getSoTimeout() {
+    public int getSoTimeout() throws SocketException {
+        checkOpen();
         return timeoutMillis;
     }
 
@@ -146,26 +138,18 @@ final class ServerSocketView extends ServerSocket {
         return get(StandardSocketOptions.SO_RCVBUF);
     }
 
-    private <T> void set(SocketOption<T> name, T value) throws SocketException {
-        try {
-            ServerSocketChannel _ = channel.setOption(name, value);
-        } catch (IOException e) {
-            throw closed(e);
+    private void checkOpen() throws SocketException {
+        if (!channel.isOpen()) {
+            throw new SocketException("Socket is closed");
         }
+    }
+
+    private <T> void set(SocketOption<T> name, T value) throws SocketException {
+        ServerSocketChannel _ = OldNames.all(() -> channel.setOption(name, value));
     }
 
     private <T> T get(SocketOption<T> name) throws SocketException {
-        try {
-            return Objects.requireNonNull(channel.getOption(name));
-        } catch (IOException e) {
-            throw closed(e);
-        }
-    }
-
-    private static SocketException closed(IOException why) {
-        var closed = new SocketException(why instanceof ClosedChannelException ? "Socket is closed" : why.getMessage());
-        closed.initCause(why);
-        return closed;
+        return OldNames.all(() -> Objects.requireNonNull(channel.getOption(name)));
     }
 
     @Override

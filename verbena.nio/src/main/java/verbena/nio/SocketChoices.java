@@ -8,6 +8,7 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.NetworkChannel;
 import java.nio.channels.SocketChannel;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,9 @@ final class SocketChoices {
     /// What holds when the program says nothing else.
     static final StreamOptions DEFAULTS = StreamOptions.defaults().withBuffers(RING, RING);
 
+    /// The same for each channel of IP; asked for once.
+    private static volatile @Nullable Set<SocketOption<?>> supported;
+
     private final Opener<SocketChannel> opener;
     private final Map<SocketOption<?>, Object> chosen = new ConcurrentHashMap<>();
 
@@ -31,24 +35,50 @@ final class SocketChoices {
         this.opener = opener;
     }
 
+    /// Refuses an option that there is not.
+    void check(SocketOption<?> name) {
+        if (!supported().contains(Objects.requireNonNull(name))) {
+            throw new UnsupportedOperationException("'" + name + "' not supported");
+        }
+    }
+
+    <T> void check(SocketOption<T> name, @Nullable T value) {
+        check(name);
+        if (!name.type().isInstance(value)) {
+            throw new IllegalArgumentException(
+                    name + ": " + value + " is no " + name.type().getSimpleName());
+        }
+    }
+
     <T> void set(SocketOption<T> name, T value) throws IOException {
+        boolean isSize = name.equals(StandardSocketOptions.SO_SNDBUF) || name.equals(StandardSocketOptions.SO_RCVBUF);
         try (SocketChannel judge = opener.open()) {
             judge.setOption(name, value);
+            chosen.put(name, isSize ? value : Objects.requireNonNull(judge.getOption(name)));
         }
-        chosen.put(name, value);
+    }
+
+    /// Takes over what a listener has set for those that it accepts.
+    void inherit(NetworkChannel listener) throws IOException {
+        chosen.put(
+                StandardSocketOptions.SO_REUSEADDR,
+                Objects.requireNonNull(listener.getOption(StandardSocketOptions.SO_REUSEADDR)));
+        chosen.put(
+                StandardSocketOptions.SO_RCVBUF,
+                Math.max(DEFAULTS.receiveBytes(), listener.getOption(StandardSocketOptions.SO_RCVBUF)));
     }
 
     @Nullable
     <T> T get(SocketOption<T> name) throws IOException {
+        if (name.equals(StandardSocketOptions.SO_SNDBUF)) {
+            return name.type().cast(stream().sendBytes());
+        }
+        if (name.equals(StandardSocketOptions.SO_RCVBUF)) {
+            return name.type().cast(stream().receiveBytes());
+        }
         Object own = chosen.get(name);
         if (own != null) {
             return name.type().cast(own);
-        }
-        if (name.equals(StandardSocketOptions.SO_SNDBUF)) {
-            return name.type().cast(DEFAULTS.sendBytes());
-        }
-        if (name.equals(StandardSocketOptions.SO_RCVBUF)) {
-            return name.type().cast(DEFAULTS.receiveBytes());
         }
         try (SocketChannel judge = opener.open()) {
             return judge.getOption(name);
@@ -56,11 +86,16 @@ final class SocketChoices {
     }
 
     Set<SocketOption<?>> supported() {
-        try (SocketChannel judge = opener.open()) {
-            return judge.supportedOptions();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        Set<SocketOption<?>> known = supported;
+        if (known == null) {
+            try (SocketChannel judge = opener.open()) {
+                known = judge.supportedOptions();
+                supported = known;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
+        return known;
     }
 
     /// Seconds that closing may take: -1 when the program has not said so.

@@ -11,8 +11,10 @@ import java.net.SocketException;
 import java.net.SocketImpl;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
-import java.nio.channels.Channels;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SocketChannel;
@@ -52,22 +54,33 @@ final class SocketView extends Socket {
     }
 
     @Override
-    public void connect(SocketAddress remote, int timeout) throws IOException {
+    @SuppressWarnings("NullAway") // null is to be an exception
+    public void connect(@Nullable SocketAddress remote, int timeout) throws IOException {
+        if (remote == null) {
+            throw new IllegalArgumentException("connect: The address can't be null");
+        }
+        if (remote instanceof InetSocketAddress at && at.isUnresolved()) {
+            checkOpen();
+            if (channel.isConnected()) {
+                throw new SocketException("Already connected");
+            }
+            close();
+            throw new UnknownHostException(at.getHostString());
+        }
         if (timeout < 0) {
             throw new IllegalArgumentException("connect: timeout can't be negative");
         }
-        checkBlocking();
-        try {
-            boolean _ = channel.connect(remote, timeout == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(timeout));
-        } catch (ClosedChannelException e) {
-            throw closed(e);
-        }
-    }
-
-    private static SocketException closed(ClosedChannelException why) {
-        var closed = new SocketException("Socket closed");
-        closed.initCause(why);
-        return closed;
+        long nanos = timeout == 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(timeout);
+        boolean _ = OldNames.unchecked(() -> {
+            InetSocketAddress peer = Attempt.peer(remote);
+            checkBlocking();
+            if (!channel.isOpen()) {
+                throw Thread.currentThread().isInterrupted()
+                        ? new ClosedByInterruptException()
+                        : new AsynchronousCloseException(); // as the JDK has it
+            }
+            return channel.connect(peer, nanos);
+        });
     }
 
     private void checkBlocking() {
@@ -78,59 +91,43 @@ final class SocketView extends Socket {
 
     @Override
     public void bind(@Nullable SocketAddress local) throws IOException {
-        SocketChannel _ = channel.bind(local);
+        SocketChannel _ = OldNames.unchecked(() -> channel.bind(local));
     }
 
     // ---- addresses
 
-    private @Nullable InetSocketAddress remote() {
-        try {
-            return channel.isOpen() ? channel.remoteAddress() : null;
-        } catch (IOException e) {
-            return null;
-        }
-    }
-
-    private @Nullable InetSocketAddress local() {
-        try {
-            return channel.isOpen() ? channel.localAddress() : null;
-        } catch (IOException e) {
-            return null;
-        }
-    }
-
     @Override
     public @Nullable InetAddress getInetAddress() {
-        InetSocketAddress remote = remote();
+        InetSocketAddress remote = channel.remoteAddress();
         return remote == null ? null : remote.getAddress();
     }
 
     @Override
     public int getPort() {
-        InetSocketAddress remote = remote();
+        InetSocketAddress remote = channel.remoteAddress();
         return remote == null ? 0 : remote.getPort();
     }
 
     @Override
     public @Nullable SocketAddress getRemoteSocketAddress() {
-        return remote();
+        return channel.remoteAddress();
     }
 
     @Override
     public InetAddress getLocalAddress() {
-        InetSocketAddress local = local();
+        InetSocketAddress local = channel.isOpen() ? channel.localAddress() : null;
         return local == null ? new InetSocketAddress(0).getAddress() : local.getAddress();
     }
 
     @Override
     public int getLocalPort() {
-        InetSocketAddress local = local();
+        InetSocketAddress local = channel.localAddress();
         return local == null ? -1 : local.getPort();
     }
 
     @Override
     public @Nullable SocketAddress getLocalSocketAddress() {
-        return local();
+        return channel.localAddress();
     }
 
     // ---- data
@@ -144,11 +141,11 @@ final class SocketView extends Socket {
         if (channel.isInputShut()) {
             throw new SocketException("Socket input is shutdown");
         }
-        return new TimedInput();
+        return new Input();
     }
 
     /// Reads with the time limit that the program sets, as it is at each read.
-    private final class TimedInput extends InputStream {
+    private final class Input extends InputStream {
         @Override
         public int read() throws IOException {
             byte[] one = new byte[1];
@@ -158,23 +155,56 @@ final class SocketView extends Socket {
         @Override
         public int read(byte[] into, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, into.length);
-            checkBlocking();
             if (length == 0) {
                 return 0;
             }
-            try {
-                int millis = timeoutMillis;
-                return millis > 0
-                        ? channel.read(into, offset, length, millis)
-                        : channel.read(ByteBuffer.wrap(into, offset, length));
-            } catch (ClosedChannelException e) {
-                throw closed(e);
+            checkMode();
+            int millis = timeoutMillis;
+            return millis > 0
+                    ? channel.read(into, offset, length, millis)
+                    : channel.read(ByteBuffer.wrap(into, offset, length));
+        }
+
+        @Override
+        public int available() throws IOException {
+            return channel.available();
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+
+    /// Writes all of it.
+    private final class Output extends OutputStream {
+        @Override
+        public void write(int value) throws IOException {
+            write(new byte[] {(byte) value}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] from, int offset, int length) throws IOException {
+            Objects.checkFromIndexSize(offset, length, from.length);
+            ByteBuffer left = ByteBuffer.wrap(from, offset, length);
+            while (left.hasRemaining()) {
+                checkMode();
+                if (channel.isOutputShut()) {
+                    throw new ClosedChannelException();
+                }
+                int _ = channel.write(left);
             }
         }
 
         @Override
         public void close() throws IOException {
             channel.close();
+        }
+    }
+
+    private void checkMode() throws IOException {
+        if (channel.isOpen()) { // a closed one says so
+            checkBlocking();
         }
     }
 
@@ -187,22 +217,22 @@ final class SocketView extends Socket {
         if (channel.isOutputShut()) {
             throw new SocketException("Socket output is shutdown");
         }
-        return Channels.newOutputStream(channel);
+        return new Output();
     }
 
     @Override
     public void sendUrgentData(int data) throws IOException {
-        throw new SocketException("Urgent data not supported");
+        channel.sendUrgent(data);
     }
 
     @Override
     public void shutdownInput() throws IOException {
-        SocketChannel _ = channel.shutdownInput();
+        SocketChannel _ = OldNames.unchecked(channel::shutdownInput);
     }
 
     @Override
     public void shutdownOutput() throws IOException {
-        SocketChannel _ = channel.shutdownOutput();
+        SocketChannel _ = OldNames.unchecked(channel::shutdownOutput);
     }
 
     @Override
@@ -225,7 +255,7 @@ final class SocketView extends Socket {
 
     @Override
     public boolean isBound() {
-        return local() != null;
+        return channel.localAddress() != null;
     }
 
     @Override
@@ -262,30 +292,11 @@ final class SocketView extends Socket {
     }
 
     private <T> void set(SocketOption<T> name, T value) throws SocketException {
-        checkOpen();
-        try {
-            SocketChannel _ = channel.setOption(name, value);
-        } catch (IOException e) {
-            throw failed(e);
-        }
+        SocketChannel _ = OldNames.all(() -> channel.setOption(name, value));
     }
 
     private <T> T get(SocketOption<T> name) throws SocketException {
-        checkOpen();
-        try {
-            return Objects.requireNonNull(channel.getOption(name));
-        } catch (IOException e) {
-            throw failed(e);
-        }
-    }
-
-    private static SocketException failed(IOException why) {
-        if (why instanceof SocketException same) {
-            return same;
-        }
-        var failed = new SocketException(why.getMessage());
-        failed.initCause(why);
-        return failed;
+        return OldNames.all(() -> Objects.requireNonNull(channel.getOption(name)));
     }
 
     @Override
@@ -300,10 +311,7 @@ final class SocketView extends Socket {
 
     @Override
     public void setSoLinger(boolean on, int seconds) throws SocketException {
-        if (on && seconds < 0) {
-            throw new IllegalArgumentException("invalid value for SO_LINGER");
-        }
-        set(StandardSocketOptions.SO_LINGER, on ? Math.min(seconds, 65_535) : -1);
+        set(StandardSocketOptions.SO_LINGER, on ? seconds : -1);
     }
 
     @Override
@@ -313,13 +321,21 @@ final class SocketView extends Socket {
 
     @Override
     public void setOOBInline(boolean on) throws SocketException {
-        checkOpen(); // there is no urgent data
+        set(oobInline(), on);
     }
 
     @Override
     public boolean getOOBInline() throws SocketException {
-        checkOpen();
-        return false;
+        return get(oobInline());
+    }
+
+    /// An option without a public name.
+    @SuppressWarnings("unchecked")
+    private SocketOption<Boolean> oobInline() {
+        return (SocketOption<Boolean>) channel.supportedOptions().stream()
+                .filter(each -> each.name().equals("SO_OOBINLINE"))
+                .findAny()
+                .orElseThrow(UnsupportedOperationException::new);
     }
 
     @Override

@@ -25,7 +25,8 @@ class AttemptTest {
 
     @Test
     void anErrorEndsABlockingConnect() throws IOException {
-        try (ServerSocketChannel listener = Jdk.provider().openServerSocketChannel().bind(Providers.anyPort());
+        try (ServerSocketChannel listener =
+                        Jdk.provider().openServerSocketChannel().bind(Providers.anyPort());
                 RdmaSocketChannel client = withoutClasses()) {
             var at = (InetSocketAddress) listener.getLocalAddress();
             assertThatThrownBy(() -> client.connect(at))
@@ -37,7 +38,8 @@ class AttemptTest {
 
     @Test
     void anErrorMakesAChannelReadyThatConnects() throws IOException {
-        try (ServerSocketChannel listener = Jdk.provider().openServerSocketChannel().bind(Providers.anyPort());
+        try (ServerSocketChannel listener =
+                        Jdk.provider().openServerSocketChannel().bind(Providers.anyPort());
                 Selector selector = ours.openSelector();
                 RdmaSocketChannel client = withoutClasses()) {
             client.configureBlocking(false);

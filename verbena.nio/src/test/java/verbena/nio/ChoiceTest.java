@@ -75,7 +75,9 @@ class ChoiceTest {
         choice.onAsked(now);
         assertThat(choice.onAnswer(now)).isTrue();
         assertThat(choice.nanosLeft(now)).isEqualTo(FOREVER);
-        assertThat(after(choice, 10_000)).as("the last step takes what it takes").isEqualTo(Turn.RDMA);
+        assertThat(after(choice, 10_000))
+                .as("the last step takes what it takes")
+                .isEqualTo(Turn.RDMA);
         assertThat(choice.onRdma()).isTrue();
         assertThat(choice.turn()).isEqualTo(Turn.OVER);
         Choice next = begin();
@@ -216,7 +218,8 @@ class ChoiceTest {
             known.takesTcpOnly(at(port), now);
         }
         assertThat(known.size()).isEqualTo(KnownPeers.REMEMBERED_MAX);
-        assertThat(begin(at(2 * KnownPeers.REMEMBERED_MAX), Reach.HOST, FOREVER).turn()).isEqualTo(Turn.TCP);
+        assertThat(begin(at(2 * KnownPeers.REMEMBERED_MAX), Reach.HOST, FOREVER).turn())
+                .isEqualTo(Turn.TCP);
         assertThat(begin(at(1), Reach.HOST, FOREVER).turn()).isEqualTo(Turn.RDMA);
     }
 }

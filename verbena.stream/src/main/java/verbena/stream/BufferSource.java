@@ -4,6 +4,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.SendRing;
 import verbena.stream.protocol.StreamSource;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
 
 /// Buffers that are sent one after the other. Their positions follow what is copied. One write at a time uses it, so
 /// that none is made for a write.
@@ -11,45 +13,47 @@ final class BufferSource implements StreamSource {
     private final ByteBuffer[] single = new ByteBuffer[1];
     private ByteBuffer @Nullable [] buffers;
     private int at;
+    private int end;
 
-    /// Begins with one buffer; returns its bytes.
-    long begin(ByteBuffer one) {
-        requireReadable(one);
+    /// Begins with one buffer.
+    void begin(ByteBuffer one) {
         single[0] = one;
-        buffers = single;
-        at = 0;
-        return one.remaining();
+        begin(single, 0, 1);
     }
 
-    /// Begins with several; returns their bytes.
-    long begin(ByteBuffer[] all, int offset, int length) {
+    /// Begins with several.
+    void begin(ByteBuffer[] all, int offset, int length) {
         buffers = all;
         at = offset;
+        end = offset + length;
+    }
+
+    /// The bytes of all.
+    long remaining() {
+        ByteBuffer[] all = buffers;
         long bytes = 0;
-        for (int i = offset; i < offset + length; i++) {
+        for (int i = at; all != null && i < end; i++) {
             requireReadable(all[i]);
             bytes += all[i].remaining();
         }
         return bytes;
     }
 
-    /// How much can be read into buffers. Refuses those that cannot be written, before any byte is taken.
-    static long room(ByteBuffer[] into, int offset, int length) {
-        long bytes = 0;
-        for (int i = offset; i < offset + length; i++) {
-            if (into[i].isReadOnly()) {
-                throw new IllegalArgumentException("into: buffers that are not read-only");
-            }
-            requireReadable(into[i]);
-            bytes += into[i].remaining();
-        }
-        return bytes;
-    }
-
     /// Touches the first byte: that fails when the memory is closed, or another thread's.
-    private static void requireReadable(ByteBuffer buffer) {
+    static void requireReadable(ByteBuffer buffer) {
         if (buffer.hasRemaining()) {
             buffer.get(buffer.position());
+        }
+    }
+
+    /// Refuses registered memory that is not the stream's.
+    static void requireOf(ProtectionDomain domain, MemoryRegion from) {
+        if (!from.protectionDomain().equals(domain)) {
+            throw new IllegalArgumentException(
+                    "from: the region belongs to another protection domain than the channel");
+        }
+        if (from.isClosed()) {
+            throw new IllegalArgumentException("from: the region is closed");
         }
     }
 

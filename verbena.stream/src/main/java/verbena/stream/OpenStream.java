@@ -3,7 +3,6 @@ package verbena.stream;
 import java.io.IOException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
-import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
@@ -246,12 +245,18 @@ final class OpenStream {
     /// Reads what there is; waits for the first bytes for `nanos`, zero for not at all.
     ///
     /// @return bytes; -1 at the end; 0 when there is nothing and this call may not wait
-    long read(ByteBuffer[] into, int offset, int length, long nanos) throws IOException, InterruptedException {
+    long read(BufferTarget into, long nanos) throws IOException, InterruptedException {
         lock.lock();
         try {
             checkOpen();
             if (isInputShut) {
                 return -1;
+            }
+            if (failure != null && stream.available() == 0) {
+                throw failure.exception(id);
+            }
+            if (!into.hasRoom()) {
+                return 0;
             }
             boolean found = await(readable, nanos);
             if (isClosing) {
@@ -261,7 +266,7 @@ final class OpenStream {
                 return -1;
             }
             if (stream.available() > 0) {
-                return take(into, offset, length);
+                return into.take(stream);
             }
             if (found && failure != null) {
                 throw failure.exception(id);
@@ -275,26 +280,19 @@ final class OpenStream {
         }
     }
 
-    private long take(ByteBuffer[] into, int offset, int length) {
-        long count = 0;
-        for (int i = offset; i < offset + length && stream.available() > 0; i++) {
-            ByteBuffer next = into[i];
-            int now = stream.receive(next, next.position(), next.remaining());
-            next.position(next.position() + now);
-            count += now;
-        }
-        return count;
-    }
-
     /// Writes all of it, or what there is room for when this call may not wait. What has been written when the time
     /// is over counts, and is no failure.
     ///
-    /// @param bytes of the source
     /// @param nanos to wait for room each time; zero for not at all
-    long write(BufferSource from, long bytes, long nanos) throws IOException, InterruptedException {
+    long write(BufferSource from, long nanos) throws IOException, InterruptedException {
         lock.lock();
         try {
-            beginWrite();
+            checkOpen();
+            checkNotShut();
+            long bytes = from.remaining();
+            if (bytes > 0) {
+                beginWrite();
+            }
             long done = 0;
             while (done < bytes) {
                 boolean found = await(writable, nanos);
@@ -323,7 +321,7 @@ final class OpenStream {
         lock.lock();
         try {
             beginWrite();
-            checkMine(from);
+            BufferSource.requireOf(stream.domain(), from);
             long done = 0;
             boolean inTime = true;
             while (done < length && inTime) {
@@ -348,18 +346,19 @@ final class OpenStream {
         }
     }
 
-    ProtectionDomain domain() {
-        return stream.domain();
+    /// Bytes that a read would find now.
+    int available() throws ClosedChannelException {
+        lock.lock();
+        try {
+            checkOpen();
+            return isInputShut || readyOps(SelectionKey.OP_READ) == 0 ? 0 : stream.available();
+        } finally {
+            lock.unlock();
+        }
     }
 
-    private void checkMine(MemoryRegion from) {
-        if (!from.protectionDomain().equals(stream.domain())) {
-            throw new IllegalArgumentException(
-                    "from: the region belongs to another protection domain than the channel");
-        }
-        if (from.isClosed()) {
-            throw new IllegalArgumentException("from: the region is closed");
-        }
+    ProtectionDomain domain() {
+        return stream.domain();
     }
 
     /// Bytes of registered memory that the device still reads; it reads none once the stream is closed.
@@ -385,13 +384,14 @@ final class OpenStream {
         checkWritable();
     }
 
-    private void checkWritable() throws IOException {
-        if (isClosing) {
+    private void checkNotShut() throws AsynchronousCloseException {
+        if (isClosing || isOutputShut) {
             throw new AsynchronousCloseException();
         }
-        if (isOutputShut) {
-            throw new ClosedChannelException();
-        }
+    }
+
+    private void checkWritable() throws IOException {
+        checkNotShut();
         if (isOver || !ends.mayWrite()) {
             throw failure == null
                     ? new SocketException("Broken pipe: " + id + ": the peer takes nothing more")

@@ -18,6 +18,7 @@ import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.ScatteringByteChannel;
 import java.nio.channels.UnresolvedAddressException;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -67,7 +68,7 @@ public final class StreamChannel
     private final ReentrantLock writeLock = new ReentrantLock();
     private final ConnectSteps steps = new ConnectSteps(this, readLock, writeLock);
 
-    private final ByteBuffer[] target = new ByteBuffer[1];
+    private final BufferTarget target = new BufferTarget();
     private final BufferSource source = new BufferSource();
 
     /// @param events its own; null on the passive side, until the peer is connected
@@ -168,8 +169,7 @@ public final class StreamChannel
     }
 
     private boolean awaitConnected(boolean waits) throws IOException, InterruptedException {
-        open = connecting.await(waits);
-        return open != null;
+        return (open = connecting.await(waits)) != null;
     }
 
     /// On the passive side: agrees to what a peer asks for.
@@ -193,19 +193,19 @@ public final class StreamChannel
     /// @throws IllegalArgumentException when the buffer is read-only
     @Override
     public int read(ByteBuffer into) throws IOException {
-        readLock.lock();
-        try {
-            target[0] = into;
-            return (int) readLocked(target, 0, 1, BufferSource.room(target, 0, 1));
-        } finally {
-            forgetTarget();
-            readLock.unlock();
-        }
+        return read(into, waitNanos);
     }
 
-    @SuppressWarnings("NullAway") // the place is empty between reads
-    private void forgetTarget() {
-        target[0] = null;
+    /// Reads as [#read(ByteBuffer)]; in blocking mode waits at most so long. The channel goes on after a time-out.
+    public int read(ByteBuffer into, Duration timeout) throws IOException {
+        return read(into, Math.max(1, StreamOptions.nanos(timeout)));
+    }
+
+    private int read(ByteBuffer into, long nanos) throws IOException {
+        Objects.requireNonNull(into);
+        readLock.lock();
+        target.begin(into);
+        return (int) readAndUnlock(nanos);
     }
 
     @Override
@@ -217,24 +217,25 @@ public final class StreamChannel
     public long read(ByteBuffer[] into, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, into.length);
         readLock.lock();
+        target.begin(into, offset, length);
+        return readAndUnlock(waitNanos);
+    }
+
+    private long readAndUnlock(long nanos) throws IOException {
         try {
-            return readLocked(into, offset, length, BufferSource.room(into, offset, length));
+            OpenStream stream = connected();
+            return stream.read(target, beginIo() == 0 ? 0 : nanos);
+        } catch (InterruptedException e) {
+            throw closedByInterrupt();
         } finally {
+            target.end();
             readLock.unlock();
         }
     }
 
-    private long readLocked(ByteBuffer[] into, int offset, int length, long room) throws IOException {
-        OpenStream stream = connected();
-        if (room == 0) {
-            return 0;
-        }
-        long nanos = beginIo();
-        try {
-            return stream.read(into, offset, length, nanos);
-        } catch (InterruptedException e) {
-            throw closedByInterrupt();
-        }
+    /// Bytes that a read would find without waiting; 0 after [#shutdownInput()].
+    public int available() throws ClosedChannelException {
+        return connected().available();
     }
 
     /// Writes all of it; in non-blocking mode, as much as there is room for.
@@ -245,9 +246,11 @@ public final class StreamChannel
     /// @throws java.net.SocketException when the connection was reset, or the peer takes nothing more
     @Override
     public int write(ByteBuffer from) throws IOException {
+        Objects.requireNonNull(from);
         writeLock.lock();
         try {
-            return (int) writeLocked(source.begin(from));
+            source.begin(from);
+            return (int) writeLocked();
         } finally {
             source.end();
             writeLock.unlock();
@@ -264,18 +267,18 @@ public final class StreamChannel
         Objects.checkFromIndexSize(offset, length, from.length);
         writeLock.lock();
         try {
-            return writeLocked(source.begin(from, offset, length));
+            source.begin(from, offset, length);
+            return writeLocked();
         } finally {
             source.end();
             writeLock.unlock();
         }
     }
 
-    private long writeLocked(long bytes) throws IOException {
+    private long writeLocked() throws IOException {
         OpenStream stream = connected();
-        long nanos = beginIo();
         try {
-            return stream.write(source, bytes, nanos);
+            return stream.write(source, beginIo());
         } catch (InterruptedException e) {
             throw closedByInterrupt();
         }

@@ -118,13 +118,14 @@ class ByteStreamTest {
     @Test
     void aSourceThatFailsSendsNothingAndCostsNothing() {
         for (int i = 0; i < 2 * CREDITS; i++) {
-            assertThatIllegalStateException().isThrownBy(() -> from.send(
-                    (_, _, into) -> {
-                        into.put(ByteBuffer.wrap(new byte[] {1, 2, 3}), 0, 3);
-                        throw new IllegalStateException("closed");
-                    },
-                    0,
-                    5));
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> from.send(
+                            (_, _, into) -> {
+                                into.put(ByteBuffer.wrap(new byte[] {1, 2, 3}), 0, 3);
+                                throw new IllegalStateException("closed");
+                            },
+                            0,
+                            5));
         }
         assertThat(send(ByteBuffer.wrap(new byte[] {4, 5}))).isEqualTo(2);
         until(to, () -> to.available() > 0);
