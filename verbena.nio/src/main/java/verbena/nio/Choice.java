@@ -3,8 +3,7 @@ package verbena.nio;
 import java.net.InetSocketAddress;
 import verbena.nio.KnownPeers.Reach;
 
-/// Which of RDMA and TCP an [Attempt] to connect takes: RDMA with a head start, and TCP when that has failed or is
-/// over.
+/// Which of RDMA and TCP an [Attempt] to connect takes: RDMA has a head start, and TCP has its turn when that is over.
 /// A function of events and time, given as nanoseconds.
 ///
 /// Both are never under way to the same peer: RDMA is withdrawn before TCP begins. The peer is told that it has no

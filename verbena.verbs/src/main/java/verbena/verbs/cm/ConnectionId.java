@@ -249,7 +249,8 @@ public final class ConnectionId implements VerbsObject {
     }
 
     /// The same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no, the peer
-    /// is refused, and has had no connection; over iWARP it has one, which ends. [ConnectionEvent.ConnectError] comes.
+    /// is refused, and has had no connection; over iWARP it has one, which ends. Then comes
+    /// [ConnectionEvent.ConnectError].
     public synchronized void connect(ConnectionParameters parameters, BooleanSupplier isWanted) {
         negotiation.confirmIf(isWanted);
         connect(parameters);

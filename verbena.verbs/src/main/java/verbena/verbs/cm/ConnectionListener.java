@@ -61,8 +61,8 @@ public final class ConnectionListener implements AutoCloseable {
         return bind(at, options, BACKLOG);
     }
 
-    /// The same, for a number of requests that may wait for [#accept()]. Peers that ask when there are so many are asked
-    /// to wait, as with a socket, and give up by themselves when that lasts too long.
+    /// The same, for a number of requests that may wait for [#accept()]. Peers that ask when there are so many are
+    /// asked to wait, as with a socket, and give up by themselves when that lasts too long.
     ///
     /// @param backlog at least 1; the other methods have 128
     public static ConnectionListener bind(InetSocketAddress at, ConnectionOptions options, int backlog) {
