@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import verbena.tools.kit.Legible;
 import verbena.verbs.Gid;
 import verbena.verbs.RnrTimer;
 import verbena.wire.Frame;
@@ -232,8 +233,8 @@ public final class Conversation {
         Sent before = of.sent.get(psn);
         if (before != null) {
             of.again++;
-            remarks.add("sent again: first as %d, %.3f ms before"
-                    .formatted(before.number, (nanos - before.firstNanos) / NANOS_PER_MILLI));
+            remarks.add("sent again: first as " + before.number + ", "
+                    + Legible.figure("%.3f ms before", (nanos - before.firstNanos) / NANOS_PER_MILLI));
             before.lastNanos = nanos;
             of.expect(opcode, psn);
             return;
@@ -256,7 +257,7 @@ public final class Conversation {
         String after = "";
         if (sent != null) {
             long latency = nanos - sent.lastNanos;
-            after = " after %.1f us".formatted(latency / NANOS_PER_MICRO);
+            after = Legible.figure(" after %.1f us", latency / NANOS_PER_MICRO);
             to.answered++;
             to.latencySum += latency;
             to.latencyMin = Math.min(to.latencyMin, latency);
@@ -320,12 +321,9 @@ public final class Conversation {
             line += of.naks == 0 ? "" : "; " + of.naks + " NAKs";
             line += of.direct == 0 ? "" : "; " + of.direct + " more by direct access";
             if (of.answered > 0) {
-                line += String.format(
-                        Locale.ROOT,
-                        "; answered in %.1f us (min) %.1f us (average) %.1f us (max)",
-                        of.latencyMin / NANOS_PER_MICRO,
-                        of.latencySum / of.answered / NANOS_PER_MICRO,
-                        of.latencyMax / NANOS_PER_MICRO);
+                line += Legible.figure("; answered in %.1f us (min)", of.latencyMin / NANOS_PER_MICRO)
+                        + Legible.figure(" %.1f us (average)", of.latencySum / of.answered / NANOS_PER_MICRO)
+                        + Legible.figure(" %.1f us (max)", of.latencyMax / NANOS_PER_MICRO);
             }
             lines.add(line);
         }

@@ -12,6 +12,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -51,6 +53,7 @@ import verbena.wire.pcap.Unwrapped;
         })
 public final class DecodeCommand extends ToolCommand {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
+    private static final long MICROS_PER_SECOND = 1_000_000;
 
     @Parameters(index = "0", paramLabel = "FILE", description = "The capture; - reads standard input.")
     private String file;
@@ -118,6 +121,8 @@ public final class DecodeCommand extends ToolCommand {
     private long cutShort;
     private long tcpPackets;
     private long other;
+    /// Packets of each link type that is not known.
+    private final SortedMap<Integer, Integer> unknownLinks = new TreeMap<>();
     private long firstNanos;
     private @Nullable Conversation conversation;
 
@@ -254,7 +259,11 @@ public final class DecodeCommand extends ToolCommand {
 
     private void showOther(CapturedPacket packet, Unwrapped.Reason reason, PacketFilter wanted, PrintWriter out) {
         switch (reason) {
-            case UNKNOWN_LINK_TYPE, OTHER_PROTOCOL, OTHER_PORT -> other++;
+            case UNKNOWN_LINK_TYPE -> {
+                other++;
+                int _ = unknownLinks.merge(packet.linkType(), 1, Integer::sum);
+            }
+            case OTHER_PROTOCOL, OTHER_PORT -> other++;
             case TRUNCATED, BAD_LENGTH, FRAGMENT, IPV4_OPTIONS, TOO_SHORT, TOO_LONG -> {
                 boolean byCapture = reason == Unwrapped.Reason.TRUNCATED && packet.isTruncated();
                 if (byCapture) {
@@ -276,14 +285,14 @@ public final class DecodeCommand extends ToolCommand {
     }
 
     private String head(CapturedPacket packet) {
-        long nanos = packet.nanos() - firstNanos;
+        long micros = (packet.nanos() - firstNanos) / 1_000;
         return String.format(
                 Locale.ROOT,
                 "%6d  %s%d.%06d",
                 seen,
-                nanos < 0 ? "-" : "",
-                Math.abs(nanos) / NANOS_PER_SECOND,
-                Math.abs(nanos) % NANOS_PER_SECOND / 1_000);
+                micros < 0 ? "-" : "",
+                Math.abs(micros) / MICROS_PER_SECOND,
+                Math.abs(micros) % MICROS_PER_SECOND);
     }
 
     private void summary(PrintWriter out) {
@@ -293,6 +302,8 @@ public final class DecodeCommand extends ToolCommand {
                 + (iwarp == 0 ? " with a bad ICRC, " : " with a bad checksum, ") + malformed + " malformed"
                 + (cutShort == 0 ? "" : ", " + cutShort + " cut short by the capture") + "; "
                 + (iwarp == 0 ? neither + " not RoCE" : iwarp + " of iWARP, " + neither + " neither it nor RoCE"));
+        unknownLinks.forEach((linkType, packets) ->
+                out.println(packets + " of link type " + linkType + ", whose headers are not known here"));
         out.flush();
     }
 

@@ -1,7 +1,7 @@
 package verbena.tools.explain;
 
 import java.util.List;
-import java.util.Locale;
+import verbena.tools.kit.Legible;
 
 /// What happened in one run, ready to be told.
 ///
@@ -22,12 +22,10 @@ record Recording(Cast cast, String name, String title, List<String> setting, Lis
         if (nanos < 100_000_000) {
             return micros(nanos);
         }
-        return nanos < 1_000_000_000
-                ? String.format(Locale.ROOT, "%.1f ms", nanos / 1e6)
-                : String.format(Locale.ROOT, "%.3f s", nanos / 1e9);
+        return nanos < 1_000_000_000 ? Legible.figure("%.1f ms", nanos / 1e6) : Legible.figure("%.3f s", nanos / 1e9);
     }
 
     static String micros(long nanos) {
-        return String.format(Locale.ROOT, "%,.1f", nanos / 1_000.0);
+        return Legible.figure("%,.1f", nanos / 1_000.0);
     }
 }

@@ -1,6 +1,7 @@
 package verbena.tools.kit;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 
 /// Text from elsewhere, a file's name or an error's words, as it may be printed: it may not speak to the terminal.
 public final class Legible {
@@ -24,6 +25,12 @@ public final class Legible {
             }
         });
         return shown.toString();
+    }
+
+    /// A figure by a format for one, such as `%.1f`. What rounds to zero has no sign.
+    public static String figure(String format, double value) {
+        String text = String.format(Locale.ROOT, format, value);
+        return text.chars().noneMatch(c -> c >= '1' && c <= '9') ? text.replace("-", "") : text;
     }
 
     /// Whether it has nothing but the characters of ASCII that are printed.

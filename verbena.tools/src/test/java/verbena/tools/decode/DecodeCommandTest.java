@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -27,7 +28,9 @@ import verbena.verbs.Device;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.pcap.CaptureReader;
+import verbena.wire.pcap.CaptureWriter;
 import verbena.wire.pcap.CapturedPacket;
+import verbena.wire.pcap.LinkType;
 import verbena.wire.pcap.PcapngBlocks;
 
 class DecodeCommandTest {
@@ -103,6 +106,33 @@ class DecodeCommandTest {
         assertThat(cli.status()).isZero();
         assertThat(cli.outLines())
                 .containsExactly("2 packets read, 0 shown: 0 with a bad ICRC, 0 malformed; 2 not RoCE");
+    }
+
+    @Test
+    void aTimeIsNeverNegativeZero() throws IOException {
+        Path file = folder.resolve("crossed.pcapng");
+        try (CaptureReader in = CaptureReader.open(Path.of(ATOMIC));
+                CaptureWriter out = CaptureWriter.pcapng(Files.newOutputStream(file), LinkType.ETHERNET)) {
+            CapturedPacket first = in.next();
+            out.write(first.nanos(), first.bytes());
+            out.write(first.nanos() - 300, first.bytes());
+            out.write(first.nanos() - 300_000, first.bytes());
+        }
+        assertThat(Cli.run("decode", file.toString()).outLines().subList(0, 3))
+                .extracting(line -> line.split(" +", 4)[2])
+                .containsExactly("0.000000", "0.000000", "-0.000300");
+    }
+
+    @Test
+    void aLinkTypeThatIsNotKnownIsNamed() throws IOException {
+        Path file = folder.resolve("other.pcapng");
+        try (CaptureWriter out = CaptureWriter.pcapng(Files.newOutputStream(file), 147)) {
+            out.write(0, MemorySegment.ofArray(new byte[100]));
+        }
+        assertThat(Cli.run("decode", file.toString()).outLines())
+                .containsExactly(
+                        "1 packets read, 0 shown: 0 with a bad ICRC, 0 malformed; 1 not RoCE",
+                        "1 of link type 147, whose headers are not known here");
     }
 
     @Test

@@ -23,13 +23,7 @@ public final class Encapsulation {
     /// The most bytes that [#wrap] writes before the packet, besides the envelope's link header.
     public static final int OVERHEAD_MAX = RoceV2.IPV6_OVERHEAD;
 
-    private static final int MAC_BYTES = 6;
-    private static final int TYPE_IPV4 = 0x0800;
-    private static final int TYPE_IPV6 = 0x86DD;
-    private static final int TYPE_VLAN = 0x8100;
-    private static final int TYPE_SERVICE_VLAN = 0x88A8;
-    private static final int VLAN_BYTES = 4;
-    private static final int VLAN_TAGS_MAX = 4;
+    private static final int TUNNELS_MAX = 4;
     private static final int IPV4_BYTES = 20;
     private static final int IPV6_BYTES = 40;
     private static final int UDP_BYTES = 8;
@@ -51,17 +45,26 @@ public final class Encapsulation {
     /// Takes the packet out of `bytes`, whose first byte is that of `linkType`, and fills `frame` with it. Any
     /// bytes lead to one of the answers.
     public Unwrapped unwrap(int linkType, MemorySegment bytes, Frame frame) {
-        return switch (linkType) {
-            case LinkType.ETHERNET -> ethernet(bytes, frame);
-            case LinkType.RAW_IP, LinkType.IPV4, LinkType.IPV6 -> rawIp(linkType, bytes, frame);
-            case LinkType.LINUX_COOKED -> cooked(linkType, bytes, 14, 16, frame);
-            case LinkType.LINUX_COOKED_2 -> cooked(linkType, bytes, 0, 20, frame);
-            case LinkType.INFINIBAND -> infiniBand(bytes, frame);
-            case LinkType.ERF ->
-                ErfHeader.isInfiniBand(bytes)
-                        ? infiniBand(bytes.asSlice(ErfHeader.BYTES), frame)
-                        : other(Reason.UNKNOWN_LINK_TYPE);
-            default -> other(Reason.UNKNOWN_LINK_TYPE);
+        return found(LinkHeaders.find(linkType, bytes), linkType, bytes, 0, frame);
+    }
+
+    /// @param found as [LinkHeaders#find] answers
+    /// @param tunnels that have been left
+    private Unwrapped found(long found, int linkType, MemorySegment bytes, int tunnels, Frame frame) {
+        if (found < 0) {
+            return other(
+                    found == LinkHeaders.TRUNCATED
+                            ? Reason.TRUNCATED
+                            : found == LinkHeaders.UNKNOWN ? Reason.UNKNOWN_LINK_TYPE : Reason.OTHER_PROTOCOL);
+        }
+        int at = (int) found;
+        return switch ((int) (found >>> 32)) {
+            case LinkHeaders.INFINIBAND -> infiniBand(bytes.asSlice(at), frame);
+            case LinkHeaders.TYPE_IPV4 -> ipv4(linkType, bytes, at, tunnels, frame);
+            case LinkHeaders.TYPE_IPV6 -> ipv6(linkType, bytes, at, tunnels, frame);
+            case LinkHeaders.TYPE_BRIDGED -> found(LinkHeaders.ethernet(bytes, at), linkType, bytes, tunnels, frame);
+            case RoceV1.ETHER_TYPE -> grh(linkType, bytes, at, frame);
+            default -> other(Reason.OTHER_PROTOCOL);
         };
     }
 
@@ -77,45 +80,7 @@ public final class Encapsulation {
         return new Unwrapped.Roce(new Envelope(LinkType.INFINIBAND, linkHeader(bytes, start), false, 0, 0, 0, 0));
     }
 
-    private Unwrapped ethernet(MemorySegment bytes, Frame frame) {
-        long at = 2 * MAC_BYTES;
-        for (int tags = 0; tags <= VLAN_TAGS_MAX && at + 2 <= bytes.byteSize(); tags++) {
-            int type = BigEndian.u16(bytes, at);
-            if (type != TYPE_VLAN && type != TYPE_SERVICE_VLAN) {
-                return network(LinkType.ETHERNET, type, bytes, at + 2, frame);
-            }
-            at += VLAN_BYTES;
-        }
-        return other(at + 2 > bytes.byteSize() ? Reason.TRUNCATED : Reason.OTHER_PROTOCOL);
-    }
-
-    private Unwrapped rawIp(int linkType, MemorySegment bytes, Frame frame) {
-        if (bytes.byteSize() == 0) {
-            return other(Reason.TRUNCATED);
-        }
-        return switch (BigEndian.u8(bytes, 0) >>> 4) {
-            case 4 -> ipv4(linkType, bytes, 0, frame);
-            case 6 -> ipv6(linkType, bytes, 0, frame);
-            default -> other(Reason.OTHER_PROTOCOL);
-        };
-    }
-
-    private Unwrapped cooked(int linkType, MemorySegment bytes, int typeOffset, int headerBytes, Frame frame) {
-        return bytes.byteSize() < headerBytes
-                ? other(Reason.TRUNCATED)
-                : network(linkType, BigEndian.u16(bytes, typeOffset), bytes, headerBytes, frame);
-    }
-
-    private Unwrapped network(int linkType, int etherType, MemorySegment bytes, long at, Frame frame) {
-        return switch (etherType) {
-            case TYPE_IPV4 -> ipv4(linkType, bytes, at, frame);
-            case TYPE_IPV6 -> ipv6(linkType, bytes, at, frame);
-            case RoceV1.ETHER_TYPE -> grh(linkType, bytes, at, frame);
-            default -> other(Reason.OTHER_PROTOCOL);
-        };
-    }
-
-    private Unwrapped ipv4(int linkType, MemorySegment bytes, long at, Frame frame) {
+    private Unwrapped ipv4(int linkType, MemorySegment bytes, long at, int tunnels, Frame frame) {
         if (bytes.byteSize() < at + IPV4_BYTES) {
             return other(Reason.TRUNCATED);
         }
@@ -135,6 +100,12 @@ public final class Encapsulation {
                     MAPPED_IPV4 | BigEndian.u32(bytes, at + 12),
                     0,
                     MAPPED_IPV4 | BigEndian.u32(bytes, at + 16));
+        }
+        long inner = (flagsFragment & FRAGMENT_BITS) == 0 && tunnels < TUNNELS_MAX
+                ? Tunnels.find(protocol, bytes, at + 4L * (versionAndLength & 0xF))
+                : Tunnels.NONE;
+        if (inner != Tunnels.NONE) {
+            return found(inner, linkType, bytes, tunnels + 1, frame);
         }
         if (protocol != PROTOCOL_UDP) {
             return other(Reason.OTHER_PORT);
@@ -165,7 +136,7 @@ public final class Encapsulation {
                 new Envelope(linkType, linkHeader(bytes, at), false, identification, flagsFragment, 0, udpChecksum));
     }
 
-    private Unwrapped ipv6(int linkType, MemorySegment bytes, long at, Frame frame) {
+    private Unwrapped ipv6(int linkType, MemorySegment bytes, long at, int tunnels, Frame frame) {
         if (bytes.byteSize() < at + IPV6_BYTES) {
             return other(Reason.TRUNCATED);
         }
@@ -182,6 +153,11 @@ public final class Encapsulation {
                     Grh.sourceLow(bytes, at),
                     Grh.destinationHigh(bytes, at),
                     Grh.destinationLow(bytes, at));
+        }
+        long inner =
+                tunnels < TUNNELS_MAX ? Tunnels.find(Grh.nextHeader(bytes, at), bytes, at + IPV6_BYTES) : Tunnels.NONE;
+        if (inner != Tunnels.NONE) {
+            return found(inner, linkType, bytes, tunnels + 1, frame);
         }
         if (Grh.nextHeader(bytes, at) != PROTOCOL_UDP) {
             return other(Reason.OTHER_PORT);
@@ -395,7 +371,7 @@ public final class Encapsulation {
                 isKnown ? frame.destinationMac : MADE_UP_MAC | (frame.destinationLow & 0xFFFF_FFFFL),
                 isKnown ? frame.sourceMac : MADE_UP_MAC | (frame.sourceLow & 0xFFFF_FFFFL),
                 tag,
-                frame.isRoceV1 ? RoceV1.ETHER_TYPE : isIpv4(frame) ? TYPE_IPV4 : TYPE_IPV6);
+                frame.isRoceV1 ? RoceV1.ETHER_TYPE : isIpv4(frame) ? LinkHeaders.TYPE_IPV4 : LinkHeaders.TYPE_IPV6);
         return new Envelope(
                 LinkType.ETHERNET, header, frame.isRoceV1, (int) (hidden >>> 16), (int) hidden & 0xFFFF, 0, 0);
     }

@@ -41,9 +41,4 @@ public final class ErfHeader {
         BigEndian.put16(to, at + 12, 0);
         BigEndian.put16(to, at + 14, bytes);
     }
-
-    /// Whether these bytes are a record with a packet of InfiniBand, and no headers but this one.
-    public static boolean isInfiniBand(MemorySegment record) {
-        return record.byteSize() > BYTES && record.get(ValueLayout.JAVA_BYTE, 8) == INFINIBAND;
-    }
 }

@@ -3,10 +3,26 @@ package verbena.wire.pcap;
 /// What the first byte of a captured packet is (the registry at tcpdump.org, LINKTYPE_ values). Files may hold any
 /// number; these are the ones that Verbena takes apart.
 public final class LinkType {
+    /// The family of addresses in the order of the capturing host, and then IP: loopback of BSD.
+    public static final int NULL = 0;
     /// An Ethernet header.
     public static final int ETHERNET = 1;
+    /// PPP, perhaps with address and control.
+    public static final int PPP = 9;
+    /// [#RAW_IP] as some systems of BSD number it.
+    public static final int RAW_IP_BSD = 12;
+    /// [#RAW_IP] as OpenBSD numbers it.
+    public static final int RAW_IP_OPENBSD = 14;
+    /// PPP in frames like HDLC's, or Cisco's HDLC.
+    public static final int PPP_HDLC = 50;
+    /// A header of PPPoE, and then PPP.
+    public static final int PPP_ETHERNET = 51;
     /// An IPv4 or IPv6 header, told apart by its version.
     public static final int RAW_IP = 101;
+    /// Cisco's HDLC: address, control, EtherType.
+    public static final int CISCO_HDLC = 104;
+    /// As [#NULL], in network order: loopback of OpenBSD.
+    public static final int LOOP = 108;
     /// Linux "cooked" capture, 16 bytes before the network header.
     public static final int LINUX_COOKED = 113;
     /// A record header of the Extensible Record Format ([ErfHeader]), and what its type says behind it.

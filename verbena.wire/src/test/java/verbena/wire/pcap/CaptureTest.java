@@ -140,6 +140,31 @@ class CaptureTest {
             228 | raw IPv4                |
             113 | cooked                  | 0000 0001 0006 0200000000010000 0800
             276 | cooked, version 2       | 0800 0000 00000002 0001 00 06 0200000000010000
+            1   | Ethernet with another VLAN | 020000000001020000000002 9100 0064 8100 0065 0800
+            1   | Ethernet with LLC and SNAP | 020000000001020000000002 0048 aaaa03 000000 0800
+            1   | Ethernet with MPLS      | 020000000001020000000002 8847 00064040 00065140
+            1   | Ethernet with PPPoE     | 020000000001020000000002 8864 1100 0001 0042 0021
+            0   | loopback, big-endian    | 00000002
+            0   | loopback, little-endian | 02000000
+            108 | loopback of OpenBSD     | 00000002
+            9   | PPP                     | 0021
+            9   | PPP with address        | ff03 0021
+            9   | PPP, compressed         | 21
+            50  | PPP in HDLC             | ff03 0021
+            50  | HDLC of Cisco as PPP    | 0f00 0800
+            51  | PPP over Ethernet       | 1100 0001 0042 0021
+            104 | HDLC of Cisco           | 0f00 0800
+            12  | raw IP of BSD           |
+            14  | raw IP of OpenBSD       |
+            197 | ERF of Ethernet         | 0000000000000000 02 04 0060 0000 0050 0000 020000000001020000000002 0800
+            197 | ERF with an extension   | 0000000000000000 82 04 0068 0000 0050 0000000000000000 0000 020000000001020000000002 0800
+            197 | ERF of IPv4             | 0000000000000000 16 04 0050 0000 0040
+            101 | GRE                     | 4500 0058 0000 4000 40 2f 0000 0a000001 0a000002 0000 0800
+            101 | GRE with checksum, key and number | 4500 0064 0000 4000 40 2f 0000 0a000001 0a000002 b000 0800 00000000 00000001 00000002
+            101 | GRE of Ethernet         | 4500 0066 0000 4000 40 2f 0000 0a000001 0a000002 0000 6558 020000000001020000000002 0800
+            101 | IP in IP                | 4500 0054 0000 4000 40 04 0000 0a000001 0a000002
+            101 | VXLAN                   | 4500 0072 0000 4000 40 11 0000 0a000001 0a000002 c000 12b5 005e 0000 0800000000000100 020000000001020000000002 0800
+            101 | Geneve                  | 4500 0076 0000 4000 40 11 0000 0a000001 0a000002 c000 17c1 0062 0000 0100655800000100 01020000 020000000001020000000002 0800
             """)
     void everyLinkTypeIsTakenApartAndRebuilt(int linkType, String name, String linkHeader) {
         String packet = """
@@ -183,6 +208,14 @@ class CaptureTest {
     @CsvSource(delimiter = '|', textBlock = """
             UNKNOWN_LINK_TYPE | 147 | 4500
             OTHER_PROTOCOL    | 1   | 020000000001 020000000002 0806 0001
+            OTHER_PROTOCOL    | 9   | c021 0101 0004
+            OTHER_PROTOCOL    | 0   | 00000007 4500
+            OTHER_PROTOCOL    | 101 | 45000018000040004004b4d5c0a80007c0a80007 6000000000000000 0000000000000000 00000000
+            TRUNCATED         | 0   | 0000
+            TRUNCATED         | 197 | 0000000000000000 82 04 0068 0000 0050 80
+            TRUNCATED         | 1   | 020000000001 020000000002 8847 00064040
+            TRUNCATED         | 101 | 45000018000040004004b4d5c0a80007c0a80007
+            UNKNOWN_LINK_TYPE | 197 | 0000000000000000 05 04 0068 0000 0050 80
             OTHER_PORT        | 101 | 45000018000040004006b4d5c0a80007c0a80007 c00012b7
             OTHER_PORT        | 101 | 4500001c000040004011b4d5c0a80007c0a80007 c000003500080000
             FRAGMENT          | 101 | 4500001c000020004011b4d5c0a80007c0a80007 c00012b700080000

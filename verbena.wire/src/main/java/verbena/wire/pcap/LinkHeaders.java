@@ -1,0 +1,197 @@
+package verbena.wire.pcap;
+
+import java.lang.foreign.MemorySegment;
+import verbena.wire.BigEndian;
+
+/// Finds the network header behind the headers of a link: which EtherType it has, and where it begins. A table of
+/// [LinkType] in code.
+final class LinkHeaders {
+    /// What [#find] answers when the bytes end before the headers do.
+    static final long TRUNCATED = -1;
+    /// What it answers for headers that it does not know.
+    static final long UNKNOWN = -2;
+    /// What it answers for headers behind which there is no IP and no RoCE.
+    static final long OTHER = -3;
+    /// Instead of an EtherType: a local route header of InfiniBand begins there.
+    static final int INFINIBAND = 0x1_0000;
+
+    static final int TYPE_IPV4 = 0x0800;
+    static final int TYPE_IPV6 = 0x86DD;
+    /// Ethernet in a tunnel.
+    static final int TYPE_BRIDGED = 0x6558;
+
+    private static final int MAC_BYTES = 6;
+    private static final int TAG_BYTES = 4;
+    private static final int TAGS_MAX = 8;
+    private static final int TYPE_MIN = 0x600;
+    /// Behind a length: LLC and SNAP of an unnumbered frame, and then an EtherType.
+    private static final int LLC_SNAP = 0xAAAA;
+
+    private static final int SNAP_BYTES = 6;
+    private static final int PPP_IPV4 = 0x21;
+    private static final int PPP_IPV6 = 0x57;
+    private static final int PPP_ADDRESS = 0xFF03;
+    private static final int PPPOE_BYTES = 6;
+    // Types of records of ERF.
+    private static final int ERF_HDLC_POS = 1;
+    private static final int ERF_ETHERNET = 2;
+    private static final int ERF_COLOR_HDLC_POS = 10;
+    private static final int ERF_COLOR_ETHERNET = 11;
+    private static final int ERF_DSM_COLOR_HDLC_POS = 15;
+    private static final int ERF_DSM_COLOR_ETHERNET = 16;
+    private static final int ERF_COLOR_HASH_POS = 19;
+    private static final int ERF_COLOR_HASH_ETHERNET = 20;
+    private static final int ERF_INFINIBAND = 21;
+    private static final int ERF_IPV4 = 22;
+    private static final int ERF_IPV6 = 23;
+    private static final int ERF_EXTENSION_BYTES = 8;
+    private static final int ERF_PAD_BYTES = 2;
+
+    private LinkHeaders() {}
+
+    /// The EtherType of the network header in the upper 32 bits and its place in the lower ones, or a negative
+    /// answer.
+    static long find(int linkType, MemorySegment bytes) {
+        return switch (linkType) {
+            case LinkType.ETHERNET -> ethernet(bytes, 0);
+            case LinkType.RAW_IP, LinkType.IPV4, LinkType.IPV6, LinkType.RAW_IP_BSD, LinkType.RAW_IP_OPENBSD ->
+                ip(bytes, 0);
+            case LinkType.LINUX_COOKED -> behindType(bytes, 14, 16);
+            case LinkType.LINUX_COOKED_2 -> behindType(bytes, 0, 20);
+            case LinkType.NULL, LinkType.LOOP -> loopback(bytes);
+            case LinkType.PPP, LinkType.PPP_HDLC -> ppp(bytes, 0);
+            case LinkType.PPP_ETHERNET -> ppp(bytes, PPPOE_BYTES);
+            case LinkType.CISCO_HDLC -> hdlc(bytes, 0);
+            case LinkType.INFINIBAND -> found(INFINIBAND, 0);
+            case LinkType.ERF -> erf(bytes);
+            default -> UNKNOWN;
+        };
+    }
+
+    /// The same for Ethernet's headers, with their tags.
+    static long ethernet(MemorySegment bytes, long at) {
+        return typed(bytes, at + 2 * MAC_BYTES);
+    }
+
+    /// The same from an EtherType on: tags, MPLS and PPPoE lead on to what is behind them.
+    static long typed(MemorySegment bytes, long from) {
+        long at = from;
+        for (int tags = 0; tags <= TAGS_MAX; tags++) {
+            if (at + 2 > bytes.byteSize()) {
+                return TRUNCATED;
+            }
+            int type = BigEndian.u16(bytes, at);
+            switch (type) {
+                case 0x8100, 0x88A8, 0x9100, 0x9200, 0x9300 -> at += TAG_BYTES;
+                case 0x8847, 0x8848 -> {
+                    return mpls(bytes, at + 2);
+                }
+                case 0x8864 -> {
+                    return ppp(bytes, at + 2 + PPPOE_BYTES);
+                }
+                default -> {
+                    return type < TYPE_MIN ? snap(bytes, at + 2) : found(type, at + 2);
+                }
+            }
+        }
+        return OTHER;
+    }
+
+    private static long snap(MemorySegment bytes, long at) {
+        return at + SNAP_BYTES + 2 > bytes.byteSize() || BigEndian.u16(bytes, at) != LLC_SNAP
+                ? OTHER
+                : behindType(bytes, at + SNAP_BYTES, at + SNAP_BYTES + 2);
+    }
+
+    private static long mpls(MemorySegment bytes, long from) {
+        for (long at = from; at + 4 <= bytes.byteSize(); at += 4) {
+            if ((BigEndian.u8(bytes, at + 2) & 1) != 0) { // the bottom of the stack
+                return ip(bytes, at + 4);
+            }
+        }
+        return TRUNCATED;
+    }
+
+    private static long ppp(MemorySegment bytes, long from) {
+        long at = from;
+        if (at + 4 > bytes.byteSize()) {
+            return TRUNCATED;
+        }
+        if (BigEndian.u16(bytes, at) == PPP_ADDRESS) {
+            at += 2;
+        } else if (BigEndian.u16(bytes, at) >>> 8 == 0x0F || BigEndian.u16(bytes, at) >>> 8 == 0x8F) {
+            return hdlc(bytes, at);
+        }
+        int protocol = BigEndian.u16(bytes, at);
+        if ((protocol & 0x100) != 0) { // the protocol is compressed to one byte
+            protocol >>>= 8;
+            at -= 1;
+        }
+        return switch (protocol) {
+            case PPP_IPV4 -> found(TYPE_IPV4, at + 2);
+            case PPP_IPV6 -> found(TYPE_IPV6, at + 2);
+            default -> OTHER;
+        };
+    }
+
+    private static long hdlc(MemorySegment bytes, long at) {
+        return behindType(bytes, at + 2, at + 4);
+    }
+
+    /// The family of addresses in the order of the capturing host, whichever that is; systems number IPv6 differently.
+    private static long loopback(MemorySegment bytes) {
+        if (bytes.byteSize() < 4) {
+            return TRUNCATED;
+        }
+        int word = BigEndian.i32(bytes, 0);
+        int family = (word & 0xFFFF) == 0 ? Integer.reverseBytes(word) : word;
+        return switch (family) {
+            case 2 -> found(TYPE_IPV4, 4);
+            case 10, 23, 24, 28, 30 -> found(TYPE_IPV6, 4);
+            default -> OTHER;
+        };
+    }
+
+    private static long erf(MemorySegment bytes) {
+        if (bytes.byteSize() <= ErfHeader.BYTES) {
+            return TRUNCATED;
+        }
+        long at = ErfHeader.BYTES;
+        int type = BigEndian.u8(bytes, 8);
+        for (boolean more = (type & 0x80) != 0; more; at += ERF_EXTENSION_BYTES) {
+            if (at + ERF_EXTENSION_BYTES > bytes.byteSize()) {
+                return TRUNCATED;
+            }
+            more = (BigEndian.u8(bytes, at) & 0x80) != 0;
+        }
+        return switch (type & 0x7F) {
+            case ERF_INFINIBAND -> found(INFINIBAND, at);
+            case ERF_ETHERNET, ERF_COLOR_ETHERNET, ERF_DSM_COLOR_ETHERNET, ERF_COLOR_HASH_ETHERNET ->
+                ethernet(bytes, at + ERF_PAD_BYTES);
+            case ERF_HDLC_POS, ERF_COLOR_HDLC_POS, ERF_DSM_COLOR_HDLC_POS, ERF_COLOR_HASH_POS -> ppp(bytes, at);
+            case ERF_IPV4 -> found(TYPE_IPV4, at);
+            case ERF_IPV6 -> found(TYPE_IPV6, at);
+            default -> UNKNOWN;
+        };
+    }
+
+    /// IP of the version that its first bits say.
+    private static long ip(MemorySegment bytes, long at) {
+        if (at >= bytes.byteSize()) {
+            return TRUNCATED;
+        }
+        return switch (BigEndian.u8(bytes, at) >>> 4) {
+            case 4 -> found(TYPE_IPV4, at);
+            case 6 -> found(TYPE_IPV6, at);
+            default -> OTHER;
+        };
+    }
+
+    private static long behindType(MemorySegment bytes, long type, long at) {
+        return bytes.byteSize() < at ? TRUNCATED : found(BigEndian.u16(bytes, type), at);
+    }
+
+    private static long found(int type, long at) {
+        return (long) type << 32 | at;
+    }
+}
