@@ -137,10 +137,8 @@ final class CmConnections {
     }
 
     /// Whether there is room for one more that a stranger asks for: at the service, and among the half open. Otherwise
-    /// the request is refused, or its sender is to wait and to repeat it: nothing of it is kept here. Among the
-    half
-    /// open a peer may have more than its share as long as no other peer wants the room. Then the oldest goes,
-    first of
+    /// the request is refused, or its sender is to wait and to repeat it: nothing of it is kept here. Among the half
+    /// open a peer may have more than its share as long as no other peer wants the room. Then the oldest goes, first of
     /// those that have more.
     boolean hasRoom(Req req, CmRoute route, CmService service) {
         Gid peer = route.remote();

@@ -1,9 +1,11 @@
 package verbena.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import verbena.cm.CmConnection.State;
@@ -13,6 +15,7 @@ import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
 import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Req;
+import verbena.wire.cm.SidrRep;
 
 /// What the communication manager's owner sees; the exchanges are in [ExchangesTest].
 class CommunicationManagerTest {
