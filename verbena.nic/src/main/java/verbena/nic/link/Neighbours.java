@@ -49,9 +49,6 @@ public interface Neighbours {
     /// it is in another PID namespace for instance. A later process may have the same number.
     int process(int slot);
 
-    /// Whether the neighbour has not yet taken all frames that were sent to it; false when there is no such neighbour.
-    boolean hasUnreadFrames(int slot);
-
     /// Whether the neighbour's process still lives: asks the kernel. Any thread, while the engine's owner does not go
     /// on.
     boolean isThere(int slot);

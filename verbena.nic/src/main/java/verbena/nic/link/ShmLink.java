@@ -138,13 +138,6 @@ public final class ShmLink extends PolledLink implements Neighbours {
     }
 
     @Override
-    public boolean hasUnreadFrames(int slot) {
-        try (Occupancy.Stay stay = occupancy.move()) {
-            return stay != null && neighbours.hasUnreadFrames(slot);
-        }
-    }
-
-    @Override
     public boolean isThere(int slot) {
         return neighbours.isThere(slot);
     }
@@ -189,6 +182,12 @@ public final class ShmLink extends PolledLink implements Neighbours {
     @Override
     public boolean seemsQuiet() {
         return !isRung && writers.areQuiet();
+    }
+
+    /// A ring hands out one message only when the last look has found nothing.
+    @Override
+    public boolean mayHaveMore() {
+        return !writers.areQuiet();
     }
 
     /// Reads what waits at the sockets; returns how many requests came with it.

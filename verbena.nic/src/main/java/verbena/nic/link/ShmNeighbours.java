@@ -234,12 +234,6 @@ final class ShmNeighbours {
         return neighbour == null ? 0 : Math.max(0, linux.peerProcess(neighbour.socket.fd));
     }
 
-    /// As [Neighbours#hasUnreadFrames].
-    boolean hasUnreadFrames(int slot) {
-        FrameRing ring = outgoing(slot);
-        return ring != null && !ring.isRead(ring.added());
-    }
-
     /// The ring that leads to the neighbour with a slot; null when there is none yet.
     @Nullable
     FrameRing outgoing(int slot) {

@@ -19,8 +19,6 @@ final class DirectWay implements PeerMemory {
     private final End end;
     private int step = NONE;
 
-    private boolean hasUnread;
-
     private long position = -1;
     private long done;
 
@@ -57,16 +55,6 @@ final class DirectWay implements PeerMemory {
         }
         done += bytes;
         return isWord || done == request.bytes() ? Progress.DONE : Progress.MORE;
-    }
-
-    /// From now on, the peer has or has not read all packets that were sent to it.
-    void unread(boolean isSome) {
-        hasUnread = isSome;
-    }
-
-    @Override
-    public boolean hasUnreadPackets() {
-        return hasUnread;
     }
 
     /// Holds the connection to its promise: no completion tells of an error before this.

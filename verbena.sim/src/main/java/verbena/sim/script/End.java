@@ -130,14 +130,15 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
     ///
     /// @param words for the message when this end cannot have one
     MessageWay messages(Words words) {
-        if (!(protocol instanceof ReliableConnection connection)) {
-            throw words.wrong("only a reliable connection has messages");
-        }
         MessageWay way = messages;
         if (way == null) {
             way = new MessageWay(this);
             messages = way;
-            connection.peerMessages(way);
+            switch (protocol) {
+                case ReliableConnection connection -> connection.peerMessages(way);
+                case XrcInitiator initiator -> initiator.watch(way);
+                default -> throw words.wrong("only a reliable connection has messages");
+            }
         }
         return way;
     }

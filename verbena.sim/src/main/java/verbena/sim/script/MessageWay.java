@@ -22,13 +22,17 @@ final class MessageWay implements PeerMessages {
     private int begun;
     private boolean isOpen = true;
     private boolean isFull;
-    private boolean hasUnread;
+    private long place;
+    private long read;
+    /// Whether the peer reads all at once.
+    private boolean isRead = true;
 
     MessageWay(End end) {
         this.end = end;
     }
 
-    /// `messages`, `messages closed`, `messages full`, `messages room`, `messages unread`, `messages read`
+    /// `messages`, `messages closed`, `messages full`, `messages room`, `messages unread`, `messages read`, `messages
+    /// busy`
     static void run(End end, Words words) {
         MessageWay way = end.messages(words);
         if (words.accept("closed")) {
@@ -38,9 +42,12 @@ final class MessageWay implements PeerMessages {
         } else if (words.accept("room")) {
             way.isFull = false;
         } else if (words.accept("unread")) {
-            way.hasUnread = true;
+            way.isRead = false;
         } else if (words.accept("read")) {
-            way.hasUnread = false;
+            way.isRead = true;
+        } else if (words.accept("busy")) {
+            way.isRead = false;
+            way.read = way.place++;
         }
     }
 
@@ -178,6 +185,7 @@ final class MessageWay implements PeerMessages {
             throw new AssertionError(end.name + " sends what is no message");
         }
         added.add(message);
+        place++;
     }
 
     @Override
@@ -188,11 +196,11 @@ final class MessageWay implements PeerMessages {
 
     @Override
     public long added() {
-        return 1;
+        return place;
     }
 
     @Override
-    public boolean isRead(long place) {
-        return !hasUnread;
+    public boolean isRead(long before) {
+        return isRead || before <= read;
     }
 }

@@ -186,15 +186,11 @@ final class Setup {
                 .remove(end);
     }
 
-    /// `direct`, `direct step 40`, `direct off`, `direct unread`, `direct read`
+    /// `direct`, `direct step 40`, `direct off`
     static void direct(End end, Words words) {
         DirectWay way = end.direct(words);
         if (words.accept("off")) {
             way.close();
-        } else if (words.accept("unread")) {
-            way.unread(true);
-        } else if (words.accept("read")) {
-            way.unread(false);
         } else {
             way.open(words.accept("step") ? words.integer("bytes") : Integer.MAX_VALUE);
         }

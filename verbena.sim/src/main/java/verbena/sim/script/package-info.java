@@ -47,10 +47,10 @@
 /// close ( region | arena | window | srq ) name
 /// handle name to ( end | group ) { "traffic-class" n | "hop-limit" n | "port" n },  attach group,  detach group
 /// direct [ "off" | "step" N ]                         one-sided requests go to the peer's memory, N bytes at once
-/// direct "unread" | "read"                            whether packets wait where the peer has not read them
-/// messages [ "closed" | "full" | "room" | "unread" | "read" ]
+/// messages [ "closed" | "full" | "room" | "unread" | "read" | "busy" ]
 ///                                                     messages need no packets; or they are declined, have no room, or
-///                                                     the peer has not read them
+///                                                     the peer has not read them, nor packets; busy: it has read all
+///                                                     but what another has just added
 /// at-once ( "all" | "some" )                          the poster's thread does what it can; is all of it done?
 /// shown ( packet | "nothing" )                        the next packet that such a request would have sent or got
 /// arm [ solicited ],  arm limit N,  notified [ N ]

@@ -705,21 +705,4 @@ class DirectAccessTest {
                 b         completion  success
                 """);
     }
-
-    /// What lies where the peer has not read it is not lost (decision 0106).
-    @Test
-    void packetsThatThePeerHasNotReadAreWaitedForWithoutRetries() {
-        rc().retries(1).run("""
-                a         direct  unread
-                a         post  send 8  wr 1 signaled
-                b         post  recv 8
-                a -x b    SEND_ONLY  psn 100
-                nothing until +10s
-                a         completion  none
-                a         direct  read
-                +66.3296ms  a -x b    SEND_ONLY  psn 100
-                nothing until +67.108864ms
-                a         completion  wr 1 retry-exc-err
-                """);
-    }
 }

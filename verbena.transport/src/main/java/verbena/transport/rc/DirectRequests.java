@@ -64,11 +64,6 @@ final class DirectRequests {
         return begun == cursor.head();
     }
 
-    /// See [PeerMemory#hasUnreadPackets].
-    boolean hasUnreadPackets() {
-        return memory.hasUnreadPackets();
-    }
-
     /// Whether the current request, which is new, should wait for those before it, because it then needs no packet.
     boolean shouldWait(SendRequest request) {
         return (stream >= STREAM_REQUESTS || request.bytes() >= LONG_BYTES)

@@ -10,9 +10,17 @@ final class DirectWays {
     /// The time is not known.
     static final long NO_TIME = Long.MIN_VALUE;
 
+    private static final long NOWHERE = -1;
+
     private final SendCursor cursor;
     private @Nullable DirectRequests requests;
     private @Nullable DirectMessages messages;
+    /// The way that packets take, where it can be seen whether the peer has read them.
+    private @Nullable PeerMessages path;
+    /// The place on it behind all packets that the ACK timer has run out for.
+    private long place = NOWHERE;
+    /// Whether the peer had not come to that place when the ACK timer last ran out.
+    private boolean wasUnread;
 
     DirectWays(SendCursor cursor) {
         this.cursor = cursor;
@@ -24,6 +32,11 @@ final class DirectWays {
 
     void use(DirectMessages way) {
         messages = way;
+    }
+
+    /// Packets take this way.
+    void watch(PeerMessages way) {
+        path = way;
     }
 
     boolean isEmpty() {
@@ -41,6 +54,7 @@ final class DirectWays {
 
     /// Nothing is under way any more.
     void stop() {
+        forgetPlace();
         if (messages != null) {
             messages.stop();
         }
@@ -48,6 +62,7 @@ final class DirectWays {
 
     /// The peer has acknowledged a packet.
     void proven() {
+        forgetPlace();
         if (messages != null) {
             messages.proven();
         }
@@ -118,12 +133,30 @@ final class DirectWays {
         }
     }
 
-    /// See [PeerMemory#hasUnreadPackets].
-    boolean hasUnreadPackets() {
-        return requests != null && requests.hasUnreadPackets();
+    // ---- time
+
+    /// The ACK timer has run out: whether packets lie where the peer has not read them, or has read them only since the
+    /// last time. They are not lost, and the peer has not had its time (decision 0106).
+    boolean waitsForReader() {
+        if (path == null) {
+            return false;
+        }
+        if (place == NOWHERE) {
+            place = path.added();
+        }
+        boolean isUnread = !path.isRead(place);
+        boolean waits = isUnread || wasUnread;
+        wasUnread = isUnread;
+        if (!waits) {
+            forgetPlace();
+        }
+        return waits;
     }
 
-    // ---- time
+    private void forgetPlace() {
+        place = NOWHERE;
+        wasUnread = false;
+    }
 
     long dueNanos() {
         return messages == null ? Protocol.NEVER : messages.dueNanos();

@@ -37,12 +37,6 @@ public interface PeerMemory {
     /// peer for what is missing.
     boolean isReady(SendRequest request);
 
-    /// Whether packets for the peer still lie where this side has put them. They are not lost, and no answer can
-    /// have come: while this is true, no ACK timer counts as a retry (decision 0106).
-    default boolean hasUnreadPackets() {
-        return false;
-    }
-
     /// The state of the queue pair, or something in it, has changed. When it has gone to ERR by itself, this
     /// comes before the completion that tells why.
     default void onModified() {}

@@ -3,7 +3,7 @@ package verbena.transport.rc;
 import java.lang.foreign.MemorySegment;
 
 /// Brings the messages of a reliable connection to the peer's device on the same host, without packets and in their
-/// order. Nothing is lost on this way. Engine-confined.
+/// order. Nothing is lost on this way. Packets go it too, and are dropped only where there is no room. Engine-confined.
 public interface PeerMessages {
     /// Whether messages may go and come this way. Otherwise those that come are declined.
     boolean isOpen();

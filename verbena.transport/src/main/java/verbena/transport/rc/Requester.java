@@ -111,7 +111,13 @@ final class Requester {
     DirectMessages peerMessages(PeerMessages way, DirectArrivals arrivals, @Nullable PeerMemory memory) {
         var made = new DirectMessages(core, way, sends, cursor, completions, writer, packets(), arrivals, memory);
         direct.use(made);
+        watch(way);
         return made;
+    }
+
+    /// Packets take this way, where it can be seen whether the peer has read them.
+    void watch(PeerMessages way) {
+        direct.watch(way);
     }
 
     // ---- life
@@ -445,7 +451,7 @@ final class Requester {
             case PROBE -> recovery.onLateAnswer(now);
             case ACK -> {
                 recovery.onAckTimeout();
-                if (direct.hasUnreadPackets()) {
+                if (direct.waitsForReader()) {
                     recovery.waitForReader(now);
                 } else {
                     retry(Retransmission.ACK_TIMEOUT, now);

@@ -24,6 +24,11 @@ public final class XrcInitiator extends ReliableProtocol {
                 reaction);
     }
 
+    /// Packets take this way, where it can be seen whether the peer has read them.
+    public void watch(PeerMessages way) {
+        requester.watch(way);
+    }
+
     @Override
     void modifyHalves(QpState from, QpState to, long nowNanos) {
         requester.onModified(from, to);

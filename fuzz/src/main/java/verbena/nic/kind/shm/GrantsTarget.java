@@ -192,11 +192,6 @@ public final class GrantsTarget {
             return 0;
         }
 
-        @Override
-        public boolean hasUnreadFrames(int slot) {
-            return false;
-        }
-
         /// So that the owner does not wait for a neighbour that says for ever that it is busy.
         @Override
         public boolean isThere(int slot) {

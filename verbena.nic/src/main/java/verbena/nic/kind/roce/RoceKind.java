@@ -160,7 +160,7 @@ public class RoceKind implements DeviceKind {
             case RC -> reliable(w);
             case UC -> new UnreliableConnection(w.parts());
             case UD -> new UnreliableDatagram(w.parts());
-            case XRC_INITIATOR -> new XrcInitiator(w.parts());
+            case XRC_INITIATOR -> initiator(w);
             case XRC_TARGET ->
                 new XrcTarget(w.parts(), w.xrcDomain().queues(), w.xrcDomain().number());
         };
@@ -176,6 +176,15 @@ public class RoceKind implements DeviceKind {
         PeerMessages messages = peerMessages(w);
         if (messages != null) {
             made.peerMessages(messages);
+        }
+        return made;
+    }
+
+    private XrcInitiator initiator(QueuePairWiring w) {
+        var made = new XrcInitiator(w.parts());
+        PeerMessages way = peerMessages(w);
+        if (way != null) {
+            made.watch(way);
         }
         return made;
     }

@@ -106,11 +106,6 @@ final class DirectAccess implements Neighbours.Listener {
         return there;
     }
 
-    /// See [Neighbours#hasUnreadFrames].
-    boolean hasUnreadFrames(int slot) {
-        return neighbours.hasUnreadFrames(slot);
-    }
-
     ProcessCopy processCopy() {
         ProcessCopy made = processCopy;
         if (made == null) {

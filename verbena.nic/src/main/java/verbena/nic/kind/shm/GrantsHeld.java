@@ -97,11 +97,6 @@ final class GrantsHeld implements PeerMemory {
                 && (grant.isMapped() || !isWord);
     }
 
-    @Override
-    public boolean hasUnreadPackets() {
-        return access.hasUnreadFrames(DirectAccess.slot(parameters.destinationQpn));
-    }
-
     private Progress byPackets() {
         position = NOWHERE;
         return Progress.BY_PACKETS;

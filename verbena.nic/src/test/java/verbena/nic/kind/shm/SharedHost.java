@@ -167,11 +167,6 @@ final class SharedHost implements AutoCloseable {
         }
 
         @Override
-        public boolean hasUnreadFrames(int of) {
-            return false;
-        }
-
-        @Override
         public boolean isThere(int of) {
             OneProcess other = bySlot.get(of);
             return other != null && other.isAlive;
