@@ -28,7 +28,6 @@ import verbena.verbs.cm.ConnectionId;
 final class OpenStream {
     static final long FOREVER = Long.MAX_VALUE;
     private static final Duration FOREVER_DURATION = Duration.ofDays(36_500);
-
     private final ConnectionId id;
     private final ByteStream stream;
     private final DeviceWatch.Seat seat;
@@ -252,9 +251,7 @@ final class OpenStream {
             if (isInputShut) {
                 return -1;
             }
-            if (failure != null && stream.available() == 0) {
-                throw failure.exception(id);
-            }
+            checkFailure();
             if (!into.hasRoom()) {
                 return 0;
             }
@@ -268,9 +265,7 @@ final class OpenStream {
             if (stream.available() > 0) {
                 return into.take(stream);
             }
-            if (found && failure != null) {
-                throw failure.exception(id);
-            }
+            checkFailure();
             if (!found && nanos > 0) {
                 throw new SocketTimeoutException("read: " + id + ": nothing has come in the time that it was given");
             }
@@ -343,6 +338,13 @@ final class OpenStream {
             return done;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /// A peer that has said its end may go as it likes: a read finds the end.
+    private void checkFailure() throws IOException {
+        if (failure != null && stream.available() == 0 && !stream.peerSendsNoMore()) {
+            throw failure.exception(id);
         }
     }
 

@@ -308,6 +308,24 @@ class StreamChannelTest {
         }
     }
 
+    /// As after the end of a process that has said its end before.
+    @Test
+    void aPeerThatHasSaidItsEndMayGoAsItLikes() throws Exception {
+        try (var pair = pair()) {
+            assertThat(pair.server.write(bytes("answer"))).isEqualTo(6);
+            pair.server.shutdownOutput();
+            long receives = completions(pair) + RECEIVES_MIN;
+            pair.server.abandon();
+            while (completions(pair) < receives) {
+                Thread.onSpinWait();
+            }
+            assertThat(text(pair.client, 6)).isEqualTo("answer");
+            assertThat(pair.client.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            assertThatThrownBy(() -> pair.client.write(bytes("more"))).isInstanceOf(SocketException.class);
+            assertThat(pair.client.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+    }
+
     private static long completions(StreamPair pair) {
         return pair.clientDevice.counters().getOrDefault("completions", 0L);
     }
