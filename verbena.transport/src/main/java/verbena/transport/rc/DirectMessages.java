@@ -35,7 +35,7 @@ import verbena.wire.ib.Psn;
 /// begins. So an answer with number `n` tells that all before `n` are delivered. [DirectMessage#DECLINE] tells besides
 /// that `n` and all behind it never will be, and then they go by packets. A run begins only when the one before is
 /// settled in this way. What the peer said about an earlier run is recognized by its numbers, however late it comes. A
-/// question changes nothing at the peer, and time settles nothing: whoever has no answer asks again, for ever. A dead
+/// question changes nothing at the peer, and time settles nothing: this side asks again, for ever. A dead
 /// peer is known in another way, and for a queue pair that is not there its device answers.
 final class DirectMessages {
     private static final int UNDER_WAY_MAX = 256;
