@@ -144,11 +144,15 @@ static int reads_so(int maps, uintptr_t from, uintptr_t to, uint64_t rights) {
     return from >= to;
 }
 
-/* What the kernel says when it is to pin memory: 0, or an errno. Without /proc nobody knows, and nothing is refused. */
+/* What the kernel says when it is to pin memory: 0, or an errno. The JVM's is not the program's. Without /proc nobody knows more, and
+ * nothing else is refused. */
 long check_memory(uintptr_t from, size_t bytes, long is_written) {
     uintptr_t to = from + bytes, at = from;
     if (to + PAGE - 1 < from || bytes / PAGE >= UINT32_MAX) {
         return EINVAL;
+    }
+    if (verbena_is_jvms(from, to)) {
+        return EFAULT;
     }
     int maps = (int) syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC); /* not what is shown to the program */
     if (maps < 0) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -205,6 +206,36 @@ static jint create_java(jint (*create)(JavaVM **, void **, void *), JavaVM **vm,
     return code;
 }
 
+/* Programs take what is mapped below their own end for their static data (OpenSHMEM), and let peers read and write it. So the
+ * JVM's heap, and its classes where there is an AOT cache, lie above all programs and below what mmap(2) chooses. Each
+ * JVM of forked children has a place of its own. NULL when there is none. */
+#if defined(__x86_64__)
+#define PLACES 0x600000000000UL
+#elif defined(__aarch64__)
+#define PLACES 0xC00000000000UL
+#endif
+#define PLACES_MAX 8
+#define PLACE_BYTES 0x20000000000UL /* the upper half is for classes */
+
+static uintptr_t find_place(void) {
+#ifdef PLACES
+    for (uintptr_t at = PLACES; at < PLACES + PLACES_MAX * PLACE_BYTES; at += PLACE_BYTES) {
+        void *taken = mmap((void *) at, PLACE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+        if (taken != MAP_FAILED) {
+            munmap(taken, PLACE_BYTES);
+        }
+        if ((uintptr_t) taken == at) {
+            return at;
+        }
+    }
+#endif
+    return 0;
+}
+
+static uintptr_t place;
+
+int verbena_is_jvms(uintptr_t from, uintptr_t to) { return place && from < place + PLACE_BYTES && to > place; }
+
 static JavaVMOption option(char *text, const char *prefix, const char *value) {
     return (JavaVMOption) {.optionString = strcat(strcpy(text, prefix), value)};
 }
@@ -250,7 +281,14 @@ static int start_java(void) {
     while (options[count].optionString) {
         count++;
     }
-    static char modules_option[MODULES_MAX + 32], cache_option[PATH_MAX + 32];
+    static char modules_option[MODULES_MAX + 32], cache_option[PATH_MAX + 32], heap_option[64], classes_option[64];
+    place = find_place();
+    if (place) {
+        snprintf(heap_option, sizeof heap_option, "-XX:HeapBaseMinAddress=%lu", place);
+        snprintf(classes_option, sizeof classes_option, "-XX:SharedBaseAddress=%lu", place + PLACE_BYTES / 2);
+        options[count++].optionString = heap_option;
+        options[count++].optionString = classes_option;
+    }
     if (modules) {
         options[count++] = option(modules_option, "--module-path=", modules);
     }

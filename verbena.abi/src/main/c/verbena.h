@@ -60,6 +60,9 @@ void verbena_give_faults_back(void);
 /* Whether a fault was in memory of the program that Java has asked for (memory.c); then the access ends when the handler returns. */
 int verbena_recover(const siginfo_t *fault, void *context);
 
+/* Whether some of this is where the JVM's heap and classes are. */
+int verbena_is_jvms(uintptr_t from, uintptr_t to);
+
 /* Whether the JVM knows this thread: its own threads, and those that have made a call. */
 int verbena_is_known(void);
 /* Whether it is Java that runs on this thread: in a call that is under way, or on a thread of the JVM's own. */

@@ -45,12 +45,38 @@ static void takes(void *at, size_t bytes, int access, int line) {
 #define TAKES(at, bytes, access) takes(at, bytes, access, __LINE__)
 #define REFUSES(wanted, at, bytes, access) EXPECT_ERRNO(wanted, ibv_reg_mr(pd, (void *) (at), bytes, access) == NULL)
 
+/* Programs take what is writable below their own end for their static data, and register it (OpenSHMEM): the JVM's heap is not there, nor
+ * can it be registered where it is. Its classes lie from 32 GiB on where there is no AOT cache. */
+static void the_jvms_heap_is_out_of_reach(void) {
+    extern char end;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[1024], may_write;
+    unsigned long low, high;
+    int of_jvm = 0;
+    while (fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%lx-%lx %*c%c", &low, &high, &may_write) != 3 || may_write != 'w') {
+            continue;
+        }
+        EXPECT(low >= (uintptr_t) &end || low >= 32UL << 30 || &end - (char *) low < 1 << 20);
+        if (low >= 0x600000000000 && low < 0x700000000000) {
+            of_jvm++;
+            REFUSES(EFAULT, low, PAGE, READS);
+            REFUSES(EFAULT, low - PAGE, 2 * PAGE, READS);
+        }
+    }
+    EXPECT(of_jvm > 0);
+    fclose(maps);
+}
+
 int main(int argc, char **argv) {
     (void) argv;
     pd = ibv_alloc_pd(open_first());
     if (argc > 1) {
         forget_how_to_ask();
     }
+#ifdef __x86_64__
+    the_jvms_heap_is_out_of_reach();
+#endif
     char *both = map(6, PROT_READ | PROT_WRITE);
     TAKES(both, 6 * PAGE, READS);
     TAKES(both + 1, 6 * PAGE - 1, WRITES);

@@ -236,6 +236,7 @@ final class QueueCalls {
                 : sendCq;
         long srq = receives ? Memory.getLong(attributes + QP_INIT_ATTR.at("srq")) : 0;
         long cap = attributes + QP_INIT_ATTR.at("cap");
+        boolean hasReceives = receives && srq == 0; // else what is said of them means nothing
         return new QueuePairOptions(
                 type,
                 sendCq,
@@ -243,12 +244,16 @@ final class QueueCalls {
                 srq == 0 ? Optional.empty() : Optional.of(SharedReceivesHandle.byNumber(srq).srq),
                 new QueuePairOptions.Sizes(
                         Memory.getInt(cap + QP_CAP.at("max_send_wr")),
-                        Memory.getInt(cap + QP_CAP.at("max_recv_wr")),
+                        hasReceives ? Memory.getInt(cap + QP_CAP.at("max_recv_wr")) : 0,
                         Memory.getInt(cap + QP_CAP.at("max_send_sge")),
-                        Memory.getInt(cap + QP_CAP.at("max_recv_sge")),
-                        Math.max(INLINE_AT_LEAST, Memory.getInt(cap + QP_CAP.at("max_inline_data")))),
+                        hasReceives ? Memory.getInt(cap + QP_CAP.at("max_recv_sge")) : 0,
+                        inlineBytes(Memory.getInt(cap + QP_CAP.at("max_inline_data")))),
                 Memory.getInt(attributes + QP_INIT_ATTR.at("sq_sig_all")) != 0,
                 extensions(operations));
+    }
+
+    private static int inlineBytes(int asked) {
+        return asked < 0 ? asked : Math.max(INLINE_AT_LEAST, asked); // 2^31 and more are refused
     }
 
     private static Set<Capability> extensions(long operations) {
@@ -321,8 +326,8 @@ final class QueueCalls {
         return 0;
     }
 
-    /// Attributes that programs may name, because the other half of a reliable connection has them. The kernel drops them for
-    /// an end of XRC before it checks anything (`modify_qp_mask`).
+    /// Attributes that programs may name, because the other half of a reliable connection has them. The kernel drops
+    /// them for an end of XRC before it checks anything (`modify_qp_mask`).
     private static long ignored(QpType type) {
         return switch (type) {
             case XRC_INITIATOR -> VerbsConstants.IBV_QP_MAX_DEST_RD_ATOMIC | VerbsConstants.IBV_QP_MIN_RNR_TIMER;

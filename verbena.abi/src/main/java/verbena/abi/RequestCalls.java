@@ -155,7 +155,7 @@ final class RequestCalls {
     static long wrSetSge(long qp, long lkey, long address, long length) {
         return more(qp, batch -> {
             if (fits(batch, qp, 1, length & 0xFFFF_FFFFL)) {
-                batch.sge((int) lkey, address, (int) length);
+                batch.sge((int) lkey, address, length & 0xFFFF_FFFFL);
             }
         });
     }
@@ -176,7 +176,10 @@ final class RequestCalls {
                 return;
             }
             for (long sge = list; sge < list + count * SGE_BYTES; sge += SGE_BYTES) {
-                batch.sge(Memory.getInt(sge + SGE_LKEY), Memory.getLong(sge), Memory.getInt(sge + SGE_LENGTH));
+                batch.sge(
+                        Memory.getInt(sge + SGE_LKEY),
+                        Memory.getLong(sge),
+                        Integer.toUnsignedLong(Memory.getInt(sge + SGE_LENGTH)));
             }
         });
     }

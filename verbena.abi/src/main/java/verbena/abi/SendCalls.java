@@ -127,7 +127,7 @@ final class SendCalls {
         }
         for (int i = 0; i < sges; i++, sge += SGE_BYTES) {
             long address = Memory.getLong(sge);
-            int length = Memory.getInt(sge + SGE_LENGTH);
+            long length = Integer.toUnsignedLong(Memory.getInt(sge + SGE_LENGTH));
             if ((flags & IBV_SEND_INLINE) == 0) {
                 batch.sge(Memory.getInt(sge + SGE_LKEY), address, length);
             } else if (length != 0) {
@@ -221,7 +221,10 @@ final class SendCalls {
         }
         batch.receive(Memory.getLong(wr));
         for (int i = 0; i < sges; i++, sge += SGE_BYTES) {
-            batch.sge(Memory.getInt(sge + SGE_LKEY), Memory.getLong(sge), Memory.getInt(sge + SGE_LENGTH));
+            batch.sge(
+                    Memory.getInt(sge + SGE_LKEY),
+                    Memory.getLong(sge),
+                    Integer.toUnsignedLong(Memory.getInt(sge + SGE_LENGTH)));
         }
     }
 }

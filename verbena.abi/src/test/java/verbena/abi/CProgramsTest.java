@@ -46,6 +46,11 @@ class CProgramsTest {
     }
 
     @Test
+    void integersAreTakenUpToTheirLimitsAndRefusedBeyond() {
+        programs.runC(Programs.SOURCES.resolve("limits.c"));
+    }
+
+    @Test
     void aRequestEndsWhoseMemoryHasGone() throws IOException {
         Path program = Programs.SOURCES.resolve("gone.c");
         programs.runC(program);

@@ -61,9 +61,11 @@ public final class Arguments {
         options.extensions().forEach(extension -> require(verb, context, extension));
         DeviceAttributes limits = context.attributes();
         atMost(verb, "maxSendWr", limits.maxQpWr(), options.maxSendWr());
-        atMost(verb, "maxReceiveWr", limits.maxQpWr(), options.maxReceiveWr());
         atMost(verb, "maxSendSge", limits.maxSge(), options.maxSendSge());
-        atMost(verb, "maxReceiveSge", limits.maxSge(), options.maxReceiveSge());
+        if (options.sharedReceiveQueue().isEmpty() && !options.type().isXrc()) { // else they mean nothing
+            atMost(verb, "maxReceiveWr", limits.maxQpWr(), options.maxReceiveWr());
+            atMost(verb, "maxReceiveSge", limits.maxSge(), options.maxReceiveSge());
+        }
         atMost(verb, "maxInlineBytes", limits.maxInlineBytes(), options.maxInlineBytes());
     }
 

@@ -79,6 +79,8 @@ public abstract class Batch {
     protected abstract @Nullable OwnedObject own(MemoryRegion region);
 
     /// Adds an entry to the piece: the one with this index.
+    ///
+    /// @param length unsigned
     protected abstract void putEntry(int index, int lkey, long address, int length);
 
     // ---- the batch
@@ -196,7 +198,7 @@ public abstract class Batch {
     }
 
     /// Checks that requests of this domain may name this part of the region, and adds it.
-    protected final void entry(MemoryRegion region, long offset, int length) {
+    protected final void entry(MemoryRegion region, long offset, long length) {
         OwnedObject own = own(region);
         if (own == null) {
             throw new IllegalArgumentException(drop() + "sge: region: of another device");
@@ -217,20 +219,20 @@ public abstract class Batch {
     }
 
     /// Adds an entry as it is: the device judges the key.
-    protected final void entry(int lkey, long address, int length) {
+    protected final void entry(int lkey, long address, long length) {
         checkLength("sge", length);
         add(lkey, address, length);
     }
 
-    private void add(int lkey, long address, int length) {
+    private void add(int lkey, long address, long length) {
         if (entries == maxEntries) {
             throw new IllegalArgumentException(
                     drop() + "sge: " + (maxEntries + 1) + " entries, " + words.entries + " is " + maxEntries);
         }
-        if (bytes + length > MESSAGE_BYTES_MAX) {
+        if (length > MESSAGE_BYTES_MAX - bytes) {
             throw new IllegalArgumentException(drop() + "sge: the entries sum up to more than 2^31 bytes");
         }
-        putEntry(entries, lkey, address, length);
+        putEntry(entries, lkey, address, (int) length);
         entries++;
         bytes += length;
     }

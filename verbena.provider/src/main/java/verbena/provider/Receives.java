@@ -39,14 +39,14 @@ public abstract class Receives extends Batch implements ReceiveBatch {
     }
 
     @Override
-    public final ReceiveBatch sge(MemoryRegion region, long offset, int length) {
+    public final ReceiveBatch sge(MemoryRegion region, long offset, long length) {
         checkBegun();
         entry(region, offset, length);
         return this;
     }
 
     @Override
-    public final ReceiveBatch sge(int lkey, long address, int length) {
+    public final ReceiveBatch sge(int lkey, long address, long length) {
         checkBegun();
         entry(lkey, address, length);
         return this;

@@ -273,7 +273,7 @@ public abstract class Sends extends Batch implements SendBatch {
     // ---- what belongs to it
 
     @Override
-    public final SendBatch sge(MemoryRegion region, long offset, int length) {
+    public final SendBatch sge(MemoryRegion region, long offset, long length) {
         checkBegun();
         checkEntries();
         entry(region, offset, length);
@@ -281,7 +281,7 @@ public abstract class Sends extends Batch implements SendBatch {
     }
 
     @Override
-    public final SendBatch sge(int lkey, long address, int length) {
+    public final SendBatch sge(int lkey, long address, long length) {
         checkBegun();
         checkEntries();
         entry(lkey, address, length);

@@ -76,14 +76,14 @@ public interface QueuePair extends VerbsObject {
     /// Posts one signalled SEND of `length` bytes of `region` from `offset` on.
     ///
     /// @throws ResourceLimitException when the send queue is full
-    default void postSend(long wrId, MemoryRegion region, long offset, int length) {
+    default void postSend(long wrId, MemoryRegion region, long offset, long length) {
         try (SendBatch batch = send()) {
             batch.send(wrId).sge(region, offset, length).signaled().submit();
         }
     }
 
     /// Posts one signalled WRITE of `length` bytes of `region` from `offset` on to `remoteAddress`.
-    default void postWrite(long wrId, MemoryRegion region, long offset, int length, long remoteAddress, int rkey) {
+    default void postWrite(long wrId, MemoryRegion region, long offset, long length, long remoteAddress, int rkey) {
         try (SendBatch batch = send()) {
             batch.write(wrId, remoteAddress, rkey)
                     .sge(region, offset, length)
@@ -94,7 +94,7 @@ public interface QueuePair extends VerbsObject {
 
     /// Posts one signalled WRITE with immediate.
     default void postWriteWithImmediate(
-            long wrId, MemoryRegion region, long offset, int length, long remoteAddress, int rkey, int immediate) {
+            long wrId, MemoryRegion region, long offset, long length, long remoteAddress, int rkey, int immediate) {
         try (SendBatch batch = send()) {
             batch.writeWithImmediate(wrId, remoteAddress, rkey, immediate)
                     .sge(region, offset, length)
@@ -104,7 +104,7 @@ public interface QueuePair extends VerbsObject {
     }
 
     /// Posts one signalled READ of `length` bytes from `remoteAddress` into `region` from `offset` on.
-    default void postRead(long wrId, MemoryRegion region, long offset, int length, long remoteAddress, int rkey) {
+    default void postRead(long wrId, MemoryRegion region, long offset, long length, long remoteAddress, int rkey) {
         try (SendBatch batch = send()) {
             batch.read(wrId, remoteAddress, rkey)
                     .sge(region, offset, length)
@@ -137,7 +137,7 @@ public interface QueuePair extends VerbsObject {
     /// Posts one receive into `length` bytes of `region` from `offset` on.
     ///
     /// @throws ResourceLimitException when the receive queue is full
-    default void postReceive(long wrId, MemoryRegion region, long offset, int length) {
+    default void postReceive(long wrId, MemoryRegion region, long offset, long length) {
         try (ReceiveBatch batch = receive()) {
             batch.receive(wrId).sge(region, offset, length).submit();
         }

@@ -10,10 +10,10 @@ public interface ReceiveBatch extends AutoCloseable {
     /// Adds `length` bytes of `region` from `offset` on.
     ///
     /// @throws IndexOutOfBoundsException when the range is not inside the region
-    ReceiveBatch sge(MemoryRegion region, long offset, int length);
+    ReceiveBatch sge(MemoryRegion region, long offset, long length);
 
     /// Adds memory by key and address; checked when a message arrives.
-    ReceiveBatch sge(int lkey, long address, int length);
+    ReceiveBatch sge(int lkey, long address, long length);
 
     /// Hands all receives over; the batch can be filled again afterwards.
     ///

@@ -25,7 +25,7 @@ public interface SharedReceiveQueue extends VerbsObject {
     ///
     /// @throws ResourceLimitException when the queue is full
     /// @throws IndexOutOfBoundsException when the range is not inside the region
-    default void postReceive(long wrId, MemoryRegion region, long offset, int length) {
+    default void postReceive(long wrId, MemoryRegion region, long offset, long length) {
         try (ReceiveBatch batch = receive()) {
             batch.receive(wrId).sge(region, offset, length).submit();
         }

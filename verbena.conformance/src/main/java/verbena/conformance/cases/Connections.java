@@ -110,6 +110,28 @@ public final class Connections {
         }
     }
 
+    /// The peer would refuse it, and end the connection.
+    @Needs(Capability.ATOMICS)
+    public static void anAtomicThatIsNotAlignedIsNotSent(Fixture fixture) throws Exception {
+        try (var ends = connect(fixture)) {
+            RemoteMemory words = ends.b.allocate(16, Access.remoteAll()).remote();
+            for (long at : new long[] {1, 4, 7}) {
+                Expect.thrown(
+                        "adding at " + at,
+                        IllegalArgumentException.class,
+                        () -> ends.a.fetchAdd(words, at, 1),
+                        "at",
+                        "multiple of 8");
+                Expect.thrown(
+                        "comparing at " + at,
+                        IllegalArgumentException.class,
+                        () -> ends.a.compareSwapAsync(words, at, 1, 1),
+                        "multiple of 8");
+            }
+            Expect.equal("the connection lives", 0L, ends.a.fetchAdd(words, 8, 1));
+        }
+    }
+
     public static void closingEndsEveryWait(Fixture fixture) throws Exception {
         try (var ends = connect(fixture)) {
             MemoryRegion in = ends.a.allocate(8);

@@ -1,18 +1,27 @@
 package verbena.conformance.cases;
 
 import java.util.ArrayList;
+import java.util.function.IntFunction;
 import java.util.function.IntUnaryOperator;
+import java.util.function.LongConsumer;
 import verbena.conformance.fixture.Expect;
 import verbena.conformance.fixture.Fixture;
 import verbena.conformance.fixture.Needs;
 import verbena.conformance.fixture.Pair;
 import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
+import verbena.verbs.AckTimeout;
 import verbena.verbs.Capability;
+import verbena.verbs.Context;
+import verbena.verbs.DeviceAttributes;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.QueuePairOptions.Sizes;
+import verbena.verbs.ReceiveBatch;
 import verbena.verbs.ResourceLimitException;
+import verbena.verbs.RnrTimer;
+import verbena.verbs.SendBatch;
+import verbena.verbs.VerbsException;
 
 /// What a device declares as its limit it has, and no more. Limits that cost too much to reach are left out.
 public final class Limits {
@@ -26,7 +35,7 @@ public final class Limits {
 
     /// A queue pair of this size can be made and one larger by one cannot; the exception names limit and resource.
     private static void isExact(
-            Fixture fixture, String resource, int limit, java.util.function.IntFunction<Sizes> sizes) {
+            Fixture fixture, String resource, int limit, IntFunction<Sizes> sizes) {
         TestEnd end = fixture.end();
         // The largest of soft-RoCE, a million, takes seconds.
         try (var qp = end.domain.createQueuePair(with(fixture, end, sizes.apply(Math.min(limit, 1 << 16))))) {
@@ -91,6 +100,97 @@ public final class Limits {
         end.domain.createSharedReceiveQueue(1, fixture.attributes().maxSrqSge()).close();
         Expect.thrown(
                 "maxSrqWr + 1", ResourceLimitException.class, () -> end.domain.createSharedReceiveQueue(most + 1, 1));
+    }
+
+    @Needs(Capability.SRQ)
+    public static void sizesOfTheReceiveQueueMeanNothingWithASharedOne(Fixture fixture) {
+        TestEnd end = fixture.end();
+        var srq = fixture.own(end.domain.createSharedReceiveQueue(4, 1));
+        for (int n : new int[] {0, 1, fixture.attributes().maxQpWr() + 1, Integer.MAX_VALUE}) {
+            QueuePairOptions options =
+                    with(fixture, end, new Sizes(1, n, 1, n, 0)).withSharedReceiveQueue(srq);
+            end.domain.createQueuePair(options).close();
+        }
+    }
+
+    /// An integer of the API.
+    ///
+    /// @param with does what it is for, and ends it
+    private record Row(String what, long low, long high, LongConsumer with) {
+        void tryAll() {
+            for (long value : new long[] {
+                0, 1, high - 1, high, high + 1, Integer.MAX_VALUE, Integer.MIN_VALUE, -1, 1L << 31, (1L << 32) - 1
+            }) {
+                if (value == (int) value || high > Integer.MAX_VALUE) {
+                    tryOne(value);
+                }
+            }
+        }
+
+        private void tryOne(long value) {
+            RuntimeException refused = null;
+            try {
+                with.accept(value);
+            } catch (IllegalArgumentException | IndexOutOfBoundsException | VerbsException e) {
+                refused = e;
+            }
+            boolean isTaken = refused == null;
+            Expect.that(
+                    what + ": " + value + " is " + (isTaken ? "taken" : "refused: " + refused.getMessage())
+                            + ", and the limits are " + low + " and " + high,
+                    isTaken == (value >= low && value <= high));
+        }
+    }
+
+    private static Row ofSizes(Fixture fixture, String what, int high, IntFunction<Sizes> sizes) {
+        TestEnd end = fixture.end();
+        return new Row(what, 0, high, value -> end.domain
+                .createQueuePair(with(fixture, end, sizes.apply((int) value)))
+                .close());
+    }
+
+    /// At 0, 1, the limit and beside it, and at the ends of 31 and 32 bits.
+    public static void everyIntegerIsTakenUpToItsLimitAndRefusedBeyond(Fixture fixture) {
+        DeviceAttributes has = fixture.attributes();
+        Context context = fixture.a();
+        var rows = new ArrayList<Row>();
+        if (has.maxQpWr() <= 1 << 16) { // a million takes seconds
+            rows.add(ofSizes(fixture, "maxSendWr", has.maxQpWr(), n -> new Sizes(n, 1, 1, 1, 0)));
+            rows.add(ofSizes(fixture, "maxReceiveWr", has.maxQpWr(), n -> new Sizes(1, n, 1, 1, 0)));
+        }
+        rows.add(ofSizes(fixture, "maxSendSge", has.maxSge(), n -> new Sizes(1, 1, n, 1, 0)));
+        rows.add(ofSizes(fixture, "maxReceiveSge", has.maxSge(), n -> new Sizes(1, 1, 1, n, 0)));
+        rows.add(ofSizes(fixture, "maxInlineBytes", has.maxInlineBytes(), n -> new Sizes(1, 1, 1, 1, n)));
+        if (has.maxCqe() <= 1 << 20) {
+            rows.add(new Row("entries", 1, has.maxCqe(), n -> context.createCompletionQueue((int) n)
+                    .close()));
+        }
+        rows.add(new Row("port", 1, has.physicalPorts(), n -> context.port((int) n)));
+        rows.add(new Row("pkey index", 0, has.maxPkeys() - 1L, n -> context.pkey(1, (int) n)));
+        rows.add(new Row("AckTimeout", 0, 31, n -> new AckTimeout((int) n)));
+        rows.add(new Row("RnrTimer", 0, 31, n -> new RnrTimer((int) n)));
+        rows.forEach(Row::tryAll);
+        Expect.that("the device is open", !context.isClosed());
+    }
+
+    /// A message has 2^31 bytes at most, in one entry or in several.
+    public static void anEntryHasUpToTwoGigabytes(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        TestEnd end = pair.b();
+        new Row("length of an entry", 0, 1L << 31, n -> {
+                    try (ReceiveBatch batch = end.qp().receive()) { // closed, and not posted
+                        batch.receive(1).sge(end.memory.lkey(), end.at(0), n);
+                    }
+                })
+                .tryAll();
+        new Row("length of two entries", 0, 1L << 30, n -> {
+                    try (SendBatch batch = end.qp().send()) {
+                        batch.write(1, end.at(0), end.rkey())
+                                .sge(end.memory.lkey(), end.at(0), n)
+                                .sge(end.memory.lkey(), end.at(0), n);
+                    }
+                })
+                .tryAll();
     }
 
     /// Makes as many as there can be, where that is cheap, and one more.

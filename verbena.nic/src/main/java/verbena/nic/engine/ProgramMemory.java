@@ -17,8 +17,7 @@ final class ProgramMemory implements UserMemory {
 
     @Override
     public boolean copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes) {
-        return access.copy(
-                GuardedAccess.at(to, toOffset, bytes), GuardedAccess.at(from, fromOffset, bytes), bytes);
+        return access.copy(GuardedAccess.at(to, toOffset, bytes), GuardedAccess.at(from, fromOffset, bytes), bytes);
     }
 
     @Override

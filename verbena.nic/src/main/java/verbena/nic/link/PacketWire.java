@@ -168,8 +168,7 @@ public final class PacketWire implements Wire {
     }
 
     private int setFilter(LinuxSockets calling, List<Steering.Instruction> filter) {
-        return calling.setOption(
-                fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_ATTACH_FILTER, Steering.layOut(filter, arena));
+        return calling.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_ATTACH_FILTER, Steering.layOut(filter, arena));
     }
 
     @Override

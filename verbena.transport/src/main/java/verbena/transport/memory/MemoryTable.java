@@ -45,8 +45,7 @@ public final class MemoryTable {
     }
 
     /// The same, with one for memory that programs have registered, too.
-    public MemoryTable(
-            RandomGenerator random, int limit, LongSupplier clock, LongCopy longCopy, UserMemory programs) {
+    public MemoryTable(RandomGenerator random, int limit, LongSupplier clock, LongCopy longCopy, UserMemory programs) {
         this.longCopy = longCopy;
         this.programs = programs;
         this.random = random;
@@ -262,7 +261,7 @@ public final class MemoryTable {
     /// May a request of `domain` use all entries of the list, for writing into them or only for reading?
     public MemoryVerdict checkLocal(ScatterList list, int domain, boolean write) {
         for (int i = 0; i < list.count; i++) {
-            MemoryVerdict verdict = checkLocal(find(list.lkeys[i]), domain, list.addresses[i], list.lengths[i], write);
+            MemoryVerdict verdict = checkLocal(find(list.lkeys[i]), domain, list.addresses[i], list.length(i), write);
             if (verdict != MemoryVerdict.OK) {
                 return verdict;
             }
@@ -275,9 +274,9 @@ public final class MemoryTable {
     /// @param verdict what an access to it was answered with
     public String explain(ScatterList list, int domain, boolean write, MemoryVerdict verdict) {
         for (int i = 0; i < list.count; i++) {
-            MemoryVerdict ofThis = checkLocal(find(list.lkeys[i]), domain, list.addresses[i], list.lengths[i], write);
+            MemoryVerdict ofThis = checkLocal(find(list.lkeys[i]), domain, list.addresses[i], list.length(i), write);
             if (ofThis == verdict) {
-                return "scatter/gather entry " + (i + 1) + " of " + list.count + ", " + list.lengths[i] + " bytes at 0x"
+                return "scatter/gather entry " + (i + 1) + " of " + list.count + ", " + list.length(i) + " bytes at 0x"
                         + Long.toHexString(list.addresses[i]) + " with lkey 0x" + Integer.toHexString(list.lkeys[i])
                         + ": " + verdict.explanation();
             }
@@ -316,10 +315,10 @@ public final class MemoryTable {
     public MemoryVerdict locate(ScatterList list, int domain, long position, boolean write) {
         long skip = position;
         for (int i = 0; i < list.count; i++) {
-            int length = list.lengths[i];
+            long length = list.length(i);
             if (skip < length) {
                 long address = list.addresses[i] + skip;
-                int left = (int) (length - skip);
+                long left = length - skip;
                 Keyed keyed = find(list.lkeys[i]);
                 MemoryVerdict verdict = checkLocal(keyed, domain, address, left, write);
                 if (verdict != MemoryVerdict.OK) {
@@ -406,7 +405,8 @@ public final class MemoryTable {
         return at - region.iova;
     }
 
-    private static MemoryVerdict checkLocal(@Nullable Keyed keyed, int domain, long address, int bytes, boolean write) {
+    private static MemoryVerdict checkLocal(
+            @Nullable Keyed keyed, int domain, long address, long bytes, boolean write) {
         if (bytes == 0) {
             return MemoryVerdict.OK;
         }
@@ -428,7 +428,7 @@ public final class MemoryTable {
         long at = offset;
         int left = bytes;
         for (int i = 0; i < list.count && left > 0; i++) {
-            int length = list.lengths[i];
+            long length = list.length(i);
             if (skip >= length) {
                 skip -= length;
                 continue;

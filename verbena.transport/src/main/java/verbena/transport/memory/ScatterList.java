@@ -4,6 +4,7 @@ package verbena.transport.memory;
 public final class ScatterList {
     public final int[] lkeys;
     public final long[] addresses;
+    /// Unsigned.
     public final int[] lengths;
     public int count;
     /// Sum of the lengths.
@@ -25,14 +26,21 @@ public final class ScatterList {
         return count == lkeys.length;
     }
 
+    /// How many bytes an entry has.
+    public long length(int index) {
+        return Integer.toUnsignedLong(lengths[index]);
+    }
+
     /// Adds an entry; the caller has asked [#isFull()].
+    ///
+    /// @param length unsigned
     public void add(int lkey, long address, int length) {
         assert !isFull() : "the caller has asked for room";
         lkeys[count] = lkey;
         addresses[count] = address;
         lengths[count] = length;
         count++;
-        bytes += length;
+        bytes += Integer.toUnsignedLong(length);
     }
 
     public void copyFrom(ScatterList other) {

@@ -390,13 +390,24 @@ public final class Connection implements AutoCloseable {
 
     private WorkRequest startFetchAdd(boolean reusable, RemoteMemory to, long at, long add)
             throws InterruptedException {
-        RemoteMemory part = to.slice(at, Long.BYTES);
+        RemoteMemory part = word("fetchAdd", to, at);
         MemoryRegion words = sends.words("fetchAdd");
         return poster.start(
                 sends,
                 "fetchAdd",
                 reusable,
                 r -> queuePair.postFetchAdd(r.wrId, words, Outstanding.wordOf(r), part.address(), part.rkey(), add));
+    }
+
+    /// The bytes of an atomic. At another address the peer would refuse it, and the connection would be over.
+    private static RemoteMemory word(String verb, RemoteMemory to, long at) {
+        RemoteMemory part = to.slice(at, Long.BYTES);
+        if ((part.address() & 7) != 0) {
+            throw new IllegalArgumentException(
+                    verb + ": at: an atomic has an address that is a multiple of 8, and byte " + at + " is at 0x"
+                            + Long.toHexString(part.address()));
+        }
+        return part;
     }
 
     /// Replaces 8 aligned bytes of the peer by `swap` if they equal `compare`.
@@ -413,7 +424,7 @@ public final class Connection implements AutoCloseable {
 
     private WorkRequest startCompareSwap(boolean reusable, RemoteMemory to, long at, long compare, long swap)
             throws InterruptedException {
-        RemoteMemory part = to.slice(at, Long.BYTES);
+        RemoteMemory part = word("compareSwap", to, at);
         MemoryRegion words = sends.words("compareSwap");
         return poster.start(
                 sends,
