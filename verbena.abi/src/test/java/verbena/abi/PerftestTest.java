@@ -17,7 +17,6 @@ class PerftestTest {
                 "ib_atomic_lat -n 50",
                 "ib_atomic_bw -n 50",
                 "ib_send_bw -c XRC -n 50",
-                "ib_send_lat -c XRC -n 50",
                 "ib_write_bw -c XRC -n 50",
                 "ib_write_lat -c XRC -n 50",
                 "ib_read_bw -c XRC -n 50",
