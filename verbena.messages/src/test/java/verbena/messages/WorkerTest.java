@@ -230,8 +230,7 @@ class WorkerTest {
         }
     }
 
-    /// What a caller has done wrong is told at once. A receive whose memory was closed meanwhile fails, and its
-    /// message,
+    /// What a caller has done wrong is told at once. A receive whose memory was closed meanwhile fails. Its message,
     /// short or long, is for the next one.
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
