@@ -968,4 +968,36 @@ class DirectMessagesTest {
                 b         completion  wr 62 wr-flush-err
                 """);
     }
+
+    /// The question was written before an answer came, and is read by a peer that has begun anew.
+    @Test
+    void aPeerThatIsElsewhereDeclinesWhatTheLastQuestionNames() {
+        run("""
+                b         post  recv 100  wr 62
+                a         post  send 1  wr 3 signaled
+                a         post  send 2  wr 4 signaled
+                a => b    send  number 100
+                b         completion  wr 61 success
+                nobody moves until +50ms
+                b => a    answer  expects 101
+                a         completion  wr 3 success
+                b         modify RESET
+                b         modify INIT
+                b         modify RTR
+                b         modify RTS
+                a => b    send  number 101 follows
+                a => b    query
+                b => a    decline  expects 100
+                a         silent
+                nobody moves until +50ms
+                nobody moves until +50ms
+                a => b    query
+                b => a    decline  expects 101
+                a -> b    SEND_ONLY  psn 101
+                b -> a    NAK
+                a         modify ERR
+                a         completion  wr 4 wr-flush-err
+                a         completion  wr 51 wr-flush-err
+                """);
+    }
 }

@@ -102,11 +102,14 @@ final class DirectArrivals {
         owesAnswer = true;
     }
 
-    /// The peer asks which message is expected. If it has begun before this connection did, none is.
+    /// The peer asks which message is expected. If it has begun before this connection did, none is. Then all before
+    /// the one that it names have their answers, from an earlier connection. The peer may have learned of some of
+    /// them only after it had asked, so the last question counts.
     void onQuery(Frame frame) {
-        if (run == Run.UNKNOWN) {
+        int oldest = DirectMessage.number(frame);
+        if (run == Run.UNKNOWN || (run == Run.DECLINED && Psn.distance(expected, oldest) > 0)) {
             run = Run.DECLINED;
-            expected = DirectMessage.number(frame);
+            expected = oldest;
         }
         owesAnswer = true;
     }
