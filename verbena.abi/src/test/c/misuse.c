@@ -1,4 +1,5 @@
 /* A program that does everything wrong: each call gets what its man page says, and the process lives. */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <rdma/rdma_cma.h>
 
@@ -232,6 +233,31 @@ static void connections(void) {
     rdma_destroy_event_channel(channel);
 }
 
+/* The library keeps the devices of rdma_get_devices open for connections; to the program it is as with a card's. */
+static void a_device_that_the_library_has_opened(void) {
+    struct ibv_context **devices = rdma_get_devices(NULL);
+    struct ibv_context *first = devices[0];
+    struct ibv_pd *pd = ibv_alloc_pd(first);
+    EXPECT(ibv_create_cq(first, 1, NULL, NULL, 0) && ibv_reg_mr(pd, &failures, sizeof failures, 0));
+    EXPECT_CODE(0, ibv_close_device(first));
+    EXPECT_CODE(ENOENT, ibv_dealloc_pd(pd));
+    pd = ibv_alloc_pd(first);
+    EXPECT_CODE(0, ibv_dealloc_pd(pd));
+    rdma_free_devices(devices);
+}
+
+static void addresses_of_no_device(void) {
+    const char *none[] = {"127.0.0.5", "127.0.1.1", "8.8.8.8"};
+    for (int i = 0; i < 3; i++) {
+        struct rdma_cm_id *id;
+        struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(7471)};
+        inet_pton(AF_INET, none[i], &at.sin_addr);
+        EXPECT(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) == 0);
+        EXPECT_ERRNO(EADDRNOTAVAIL, rdma_bind_addr(id, (struct sockaddr *) &at) == -1);
+        EXPECT_CODE(0, rdma_destroy_id(id));
+    }
+}
+
 int main(void) {
     struct ibv_context *context = open_first();
     struct ibv_pd *pd = ibv_alloc_pd(context);
@@ -245,6 +271,8 @@ int main(void) {
     events(context);
     connections();
     what_is_left_goes_with_its_device();
+    a_device_that_the_library_has_opened();
+    addresses_of_no_device();
     EXPECT_CODE(0, ibv_dealloc_pd(pd));
     EXPECT_CODE(0, ibv_close_device(context));
     EXPECT_CODE(EINVAL, ibv_close_device(context));

@@ -11,11 +11,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Optional;
 import verbena.foreign.Memory;
 import verbena.foreign.rdma.SocketAddress;
 import verbena.verbs.AckTimeout;
+import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.QpType;
 import verbena.verbs.VerbsException;
@@ -259,16 +261,26 @@ final class CmCalls {
 
     // ---- devices
 
+    /// Those that can be opened: the address of one may be another program's.
     static long getDevices(long countPointer) {
-        var devices = DeviceHandle.list();
-        long list = Native.allocate((devices.size() + 1L) * Long.BYTES);
-        for (int i = 0; i < devices.size(); i++) {
-            Memory.putLong(
-                    list + (long) i * Long.BYTES,
-                    IdHandle.pointerOf(devices.get(i).shared()));
+        var opened = new ArrayList<Long>();
+        DeviceException refused = null;
+        for (DeviceHandle each : DeviceHandle.list()) {
+            try {
+                opened.add(IdHandle.pointerOf(each.shared()));
+            } catch (DeviceException e) {
+                refused = e;
+            }
+        }
+        if (opened.isEmpty() && refused != null) {
+            throw refused;
+        }
+        long list = Native.allocate((opened.size() + 1L) * Long.BYTES);
+        for (int i = 0; i < opened.size(); i++) {
+            Memory.putLong(list + (long) i * Long.BYTES, opened.get(i));
         }
         if (countPointer != 0) {
-            Memory.putInt(countPointer, devices.size());
+            Memory.putInt(countPointer, opened.size());
         }
         return list;
     }

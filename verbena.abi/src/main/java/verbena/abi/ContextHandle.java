@@ -4,8 +4,10 @@ import static verbena.foreign.rdma.VerbsStructs.ASYNC_EVENT;
 import static verbena.foreign.rdma.VerbsStructs.CONTEXT;
 import static verbena.foreign.rdma.VerbsStructs.VERBS_CONTEXT;
 
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.Memory;
 import verbena.verbs.AsyncEvent;
@@ -152,18 +154,36 @@ final class ContextHandle extends Handle {
                 : object(event).map(Handles::pointerOf).orElse(0L);
     }
 
+    /// Whether the program has opened it, and not a connection.
+    boolean isPrograms() {
+        return isPrograms;
+    }
+
     /// What the program has not destroyed goes with its device, as with the kernel's: perftest and others count on
-    /// it. (Of a device that connections have opened they are the connections'.)
+    /// it.
     @Override
     void close() {
-        boolean any = isPrograms;
+        if (isPrograms) {
+            dropObjects();
+        }
+        context.close();
+    }
+
+    /// All that the program has of it, but what its connections use.
+    void dropObjects() {
+        Set<Handle> kept = new HashSet<>();
+        for (IdHandle id : Handles.all(IdHandle.class)) {
+            kept.addAll(id.made);
+            kept.add(Handles.find(id.get("qp"), QueuePairHandle.class));
+        }
+        kept.add(sharedDomain);
+        boolean any = true;
         while (any) {
             any = false;
             for (Handle each : Handles.all(Handle.class)) {
-                any |= each.device == pointer && isDropped(each);
+                any |= each.device == pointer && !kept.contains(each) && isDropped(each);
             }
         }
-        context.close();
     }
 
     private static boolean isDropped(Handle handle) {

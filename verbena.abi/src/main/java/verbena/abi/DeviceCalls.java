@@ -82,7 +82,12 @@ final class DeviceCalls {
     }
 
     static long closeDevice(long context) {
-        Handles.get(context, ContextHandle.class).destroy();
+        var handle = Handles.get(context, ContextHandle.class);
+        if (handle.isPrograms()) {
+            handle.destroy();
+        } else {
+            handle.dropObjects(); // the library keeps it open, for connections
+        }
         return 0;
     }
 

@@ -93,10 +93,14 @@ public abstract class HostProvider implements Provider {
         return Optional.empty();
     }
 
+    /// @param address behind the `%` of a link-local one the name or index of its interface
     private Device onAddress(String address, String name, String options) {
+        int percent = address.indexOf('%');
+        String zone = percent < 0 ? "" : address.substring(percent + 1);
         InetAddress wanted;
         try {
-            wanted = Gid.parse(address).address();
+            wanted = Gid.parse(percent < 0 ? address : address.substring(0, percent))
+                    .address();
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
                     "device " + name + ": \"" + address + "\" is not an IPv4 or IPv6 address", e);
@@ -106,7 +110,8 @@ public abstract class HostProvider implements Provider {
         for (HostInterface host : interfaces()) {
             for (GidEntry entry : host.gids()) {
                 known.add(entry.gid().toString());
-                if (entry.gid().equals(gid)) {
+                boolean isMeant = zone.isEmpty() || zone.equals(host.name()) || zone.equals("" + host.index());
+                if (entry.gid().equals(gid) && isMeant) {
                     return on(host.withOnly(wanted), name, options);
                 }
             }

@@ -96,6 +96,7 @@ class NearestTest {
         "::1, ::1, shm",
         "127.0.0.7, 127.0.0.7, shm@127.0.0.7",
         "0.0.0.0, 127.0.0.1, shm",
+        "0.0.0.0, 127.0.1.1, shm",
         "::, ::1, shm"
     })
     void bothEndsOnOneHostTalkThroughItsMemory(String at, String host, String device) throws Exception {

@@ -14,12 +14,10 @@ import verbena.verbs.cm.ConnectionOptions;
 /// Connects to servers on this host whose devices do not share their address, as those of another user's process do
 /// not: the program that [TakenAddressTest] starts.
 final class TakenAddressProcess {
-    static final String BEGINS = "begins";
-
     private TakenAddressProcess() {}
 
     public static void main(String[] arguments) throws Exception {
-        System.out.println(BEGINS);
+        System.out.println(NetworkOfItsOwn.BEGINS);
         try (Context loopback = notShared("127.0.0.1");
                 Context address = notShared("203.0.113.9")) {
             greet(loopback, "127.0.0.1");
@@ -29,6 +27,22 @@ final class TakenAddressProcess {
             } catch (ConnectionException e) {
                 System.out.println(
                         "listen: " + e.reason() + ", " + e.getMessage().split(" \\(", 2)[0]);
+            }
+            greetAtTheFreeAddress();
+        }
+    }
+
+    /// A listener at all addresses takes those that are free.
+    private static void greetAtTheFreeAddress() throws Exception {
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                var listener = ConnectionListener.bind("0.0.0.0", 0)) {
+            var accepted = threads.submit(() -> listener.accept());
+            try (var client =
+                            Connection.connect("203.0.113.10", listener.localAddress().getPort());
+                    var connection = accepted.get()) {
+                var received = threads.submit(() -> connection.receiveText(10));
+                client.send("hello");
+                System.out.println("0.0.0.0: " + received.get());
             }
         }
     }

@@ -161,7 +161,15 @@ public final class ConnectionId implements VerbsObject {
         if (state != State.BOUND) {
             require("resolveAddress", State.IDLE);
         }
+<<<<<<< HEAD
         InetSocketAddress to;
+=======
+        InetAddress named = OwnPorts.resolved("destination", destination);
+        if (named.isAnyLocalAddress()) {
+            throw new IllegalArgumentException("destination: an address of a peer, got " + named.getHostAddress());
+        }
+        InetSocketAddress to = LocalDevices.answering(space, destination);
+>>>>>>> f7be511b (A device that another program has hides no others, and link-local addresses go with their interface)
         try {
             to = OwnPorts.meant(channel, destination, local == null ? source : Optional.of(local));
             local = state == State.IDLE

@@ -101,7 +101,7 @@ public final class EventChannel implements VerbsObject {
     ///
     /// @throws ConnectionException when no address of this host reaches the peer's
     public static boolean isServedWithin(PortSpace space, InetSocketAddress peer) {
-        return LocalDevices.isServedWithin(space, LocalDevices.towards(Optional.empty(), peer.getAddress()), peer);
+        return LocalDevices.isServedWithin(space, LocalDevices.towards(Optional.empty(), peer.getAddress()).gid(), peer);
     }
 
     /// A channel whose connections all use one device.
@@ -246,9 +246,9 @@ public final class EventChannel implements VerbsObject {
         return within.apply(local);
     }
 
-    /// The device for an own address; empty for whatever device has it.
+    /// The device that is named for an own address; empty for whatever device has it.
     Optional<Context> deviceAt(Gid local) {
-        return only.isPresent() ? only : devices.apply(local);
+        return devices.apply(local);
     }
 
     // ---- by identifiers

@@ -115,6 +115,10 @@ final class LocalDevices {
         }
     }
 
+    private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
+    /// UDP port of RoCE v2.
+    private static final int ROCE_PORT = 4791;
+
     /// How long a device without users stays open.
     private static final Duration LINGER = Duration.ofSeconds(1);
 
@@ -130,42 +134,35 @@ final class LocalDevices {
     /// The device that a channel names for a local address, or the shared one.
     ///
     /// @throws ConnectionException when there is none
-    static Lease at(EventChannel channel, Gid local) {
+    static Lease at(EventChannel channel, OwnAddress local) {
         try {
-            return at(channel.deviceAt(local), local);
+            if (channel.only().isPresent()) {
+                return atOnly(channel.only().get(), local);
+            }
+            Optional<Context> named = channel.deviceAt(local.gid()).filter(local::isOf);
+            return named.isPresent() ? lent(named.get(), local.gid(), false) : shared(local);
         } catch (DeviceException e) {
             throw new ConnectionException(ConnectionException.Reason.ADDRESS, String.valueOf(e.getMessage()), e);
         }
     }
 
-    /// The device that has a local address: `only`, or the shared one.
-    ///
-    /// @throws ConnectionException when there is none
-    static Lease at(Optional<Context> only, Gid local) {
-        if (only.isPresent()) {
-            Context context = only.get();
-            if (context.gids(1).stream().noneMatch(entry -> entry.gid().equals(local))) {
-                throw new ConnectionException(
-                        ConnectionException.Reason.ADDRESS,
-                        local + " is no address of " + context.device().name() + "; it has "
-                                + context.gids(1).stream()
-                                        .map(entry -> entry.gid().toString())
-                                        .toList());
-            }
-            return lent(context, local, false);
+    private static Lease atOnly(Context only, OwnAddress local) {
+        if (!local.isOf(only)) {
+            throw new DeviceException(local + " is no address of " + only.device().name() + "; it has "
+                    + only.gids(1).stream().map(entry -> entry.gid().toString()).toList());
         }
+        return lent(only, local.gid(), false);
+    }
+
+    /// The device that has a local address, which the process shares.
+    private static Lease shared(OwnAddress local) {
         synchronized (OPEN) {
             Shared shared = OPEN.get(local.toString());
             if (shared == null) {
-                try {
-                    Device device = provided(local, provider -> provider.kind() + "@" + local);
-                    shared = share(local.toString(), device.open(), false);
-                } catch (DeviceException e) {
-                    throw new ConnectionException(
-                            ConnectionException.Reason.ADDRESS, String.valueOf(e.getMessage()), e);
-                }
+                Device device = provided(local, provider -> provider.kind() + "@" + local);
+                shared = share(local.toString(), device.open(), false);
             }
-            return lease(shared, local);
+            return lease(shared, local.gid());
         }
     }
 
@@ -259,13 +256,13 @@ final class LocalDevices {
     ///
     /// @param from the system's choice
     /// @throws ConnectionException when there is none
-    static Lease reaching(EventChannel channel, Gid from, InetAddress peer) {
+    static Lease reaching(EventChannel channel, OwnAddress from, InetAddress peer) {
         try {
             return at(channel, from);
         } catch (ConnectionException taken) {
             if (channel.only().isPresent()
-                    || !isHere(from, peer)
-                    || !from.isIpv4()) { // IPv6 has one loopback address only
+                    || !isHere(from.gid(), peer)
+                    || !from.gid().isIpv4()) { // IPv6 has one loopback address only
                 throw taken;
             }
             try {
@@ -277,7 +274,7 @@ final class LocalDevices {
         }
     }
 
-    private static Lease atOwnLoopback(Gid insteadOf) {
+    private static Lease atOwnLoopback(OwnAddress insteadOf) {
         synchronized (OPEN) {
             String own = ownLoopback;
             Shared shared = own == null ? null : OPEN.get(own);
@@ -330,7 +327,7 @@ final class LocalDevices {
     }
 
     /// The first device that a provider has by the name that `name` makes for it.
-    private static Device provided(Gid local, Function<Provider, String> name) {
+    private static Device provided(OwnAddress local, Function<Provider, String> name) {
         return providers()
                 .filter(provider -> !provider.isOfHost())
                 .sorted(Comparator.comparing(provider -> !provider.isOfSystem()))
@@ -346,16 +343,16 @@ final class LocalDevices {
     }
 
     /// The local address to use towards `peer`.
-    static Gid towards(Optional<Context> only, InetAddress peer) {
+    static OwnAddress towards(Optional<Context> only, InetAddress peer) {
         Gid to = Gid.of(peer);
         if (only.isPresent()) {
-            return only.get().gidFor(1, to).gid();
+            return OwnAddress.of(only.get().gidFor(1, to).gid());
         }
         try (var probe = DatagramChannel.open()) {
-            probe.connect(new InetSocketAddress(peer, 4791)); // sends nothing
+            probe.connect(new InetSocketAddress(peer, ROCE_PORT)); // sends nothing
             if (probe.getLocalAddress() instanceof InetSocketAddress own
                     && !own.getAddress().isAnyLocalAddress()) {
-                return Gid.of(own.getAddress());
+                return OwnAddress.of(own.getAddress());
             }
         } catch (IOException e) {
             throw new ConnectionException(
@@ -365,6 +362,32 @@ final class LocalDevices {
         }
         throw new ConnectionException(
                 ConnectionException.Reason.ADDRESS, "no address of this host reaches " + peer.getHostAddress());
+    }
+
+    /// Where a peer at a loopback address answers. A listener at all addresses of a host has 127.0.0.1 as the only one
+    /// of loopback's, and a host's name is often 127.0.1.1. So an address of 127.0.0.0/8 at which no program listens
+    /// means that.
+    static InetSocketAddress answering(PortSpace space, InetSocketAddress peer) {
+        InetAddress at = peer.getAddress();
+        if (!(at instanceof Inet4Address) || !at.isLoopbackAddress() || at.equals(LOOPBACK)) {
+            return peer;
+        }
+        var usual = new InetSocketAddress(LOOPBACK, peer.getPort());
+        Gid from = Gid.of(LOOPBACK);
+        if (isServedWithin(space, from, peer)) {
+            return peer;
+        }
+        return isServedWithin(space, from, usual) || isFree(at) ? usual : peer;
+    }
+
+    /// Whether no device has an address.
+    private static boolean isFree(InetAddress at) {
+        try (var probe = DatagramChannel.open()) {
+            probe.bind(new InetSocketAddress(at, ROCE_PORT));
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /// All addresses of this host, or of `only`, that a wildcard address stands for: `0.0.0.0` for IPv4 and

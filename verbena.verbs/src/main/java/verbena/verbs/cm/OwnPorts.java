@@ -40,23 +40,37 @@ final class OwnPorts {
         this.onDeviceFailed = onDeviceFailed;
     }
 
-    /// Takes an address and port of this host, or a port at each address that a wildcard address stands for.
+    /// Takes an address and port of this host, or a port at each address that a wildcard address stands for and that a
+    /// device can have.
     ///
     /// @return the port
     int bind(EventChannel channel, InetAddress at, int wanted, boolean oneFamily) {
-        List<Gid> gids = at.isAnyLocalAddress() ? LocalDevices.all(channel.only(), at, oneFamily) : List.of(Gid.of(at));
-        if (gids.isEmpty() && !oneFamily) {
+        boolean isAnywhere = at.isAnyLocalAddress();
+        List<OwnAddress> all = isAnywhere
+                ? LocalDevices.all(channel.only(), at, oneFamily).stream()
+                        .map(OwnAddress::of)
+                        .toList()
+                : List.of(OwnAddress.of(at));
+        if (all.isEmpty() && !oneFamily) {
             throw new ConnectionException(
                     ConnectionException.Reason.ADDRESS,
                     "bind: this host has no address that is up, not even loopback's: set an interface up first");
         }
         boolean done = false;
         try {
-            for (Gid gid : gids) {
-                hold(LocalDevices.at(channel, gid));
-                if (isNearest(channel)) {
-                    LocalDevices.within(channel, gid).ifPresent(this::hold);
+            ConnectionException refused = null;
+            for (OwnAddress each : all) {
+                try {
+                    hold(LocalDevices.at(channel, each));
+                } catch (ConnectionException e) {
+                    refused = e; // another program has it
                 }
+                if (isNearest(channel)) {
+                    LocalDevices.within(channel, each.gid()).ifPresent(this::hold);
+                }
+            }
+            if (refused != null && (!isAnywhere || leases.isEmpty())) {
+                throw refused;
             }
             int port = bindAll(wanted);
             done = true;
@@ -98,11 +112,12 @@ final class OwnPorts {
     ///
     /// @return own address and port; port 0 when connecting determines it
     InetSocketAddress reach(EventChannel channel, Optional<InetSocketAddress> source, InetSocketAddress peer) {
-        Optional<Gid> wanted = source.map(from -> resolved("source", from))
+        Optional<OwnAddress> wanted = source.map(from -> resolved("source", from))
                 .filter(from -> !from.isAnyLocalAddress())
-                .map(Gid::of);
-        Gid from = wanted.orElseGet(() -> LocalDevices.towards(channel.only(), peer.getAddress()));
-        LocalDevices.Lease lease = within(channel, from, peer)
+                .map(OwnAddress::of)
+                .map(from -> from.towards(peer.getAddress()));
+        OwnAddress from = wanted.orElseGet(() -> LocalDevices.towards(channel.only(), peer.getAddress()));
+        LocalDevices.Lease lease = within(channel, from.gid(), peer)
                 .orElseGet(() -> wanted.isPresent()
                         ? LocalDevices.at(channel, from)
                         : LocalDevices.reaching(channel, from, peer.getAddress()));
@@ -114,7 +129,7 @@ final class OwnPorts {
             caller = lease.service().bindCaller(space, lease.local()).orElse(null);
             port = caller == null ? 0 : caller.port();
         }
-        return new InetSocketAddress(lease.local().address(), port);
+        return new InetSocketAddress(new OwnAddress(lease.local(), from.scope()).address(), port);
     }
 
     /// The device within this host, when the channel wants it and the peer is there.
@@ -133,7 +148,9 @@ final class OwnPorts {
         if (!isAnywhere && leases.size() == 1) {
             return bound;
         }
-        Gid from = isAnywhere ? LocalDevices.towards(channel.only(), peer.getAddress()) : Gid.of(bound.getAddress());
+        Gid from = isAnywhere
+                ? LocalDevices.towards(channel.only(), peer.getAddress()).gid()
+                : Gid.of(bound.getAddress());
         boolean isWithin = leases.stream()
                         .anyMatch(lease -> lease.isOfHost() && lease.local().equals(from))
                 && LocalDevices.isServedWithin(space, from, peer);
