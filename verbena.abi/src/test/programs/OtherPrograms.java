@@ -29,7 +29,7 @@ import java.util.stream.Stream;
 ///
 /// Run by the JDK from this one file: `java OtherPrograms.java VERBENA SOURCES [NAME ...]`.
 public final class OtherPrograms {
-    private static final long PATIENCE_SECONDS = 60;
+    private static final long PATIENCE_SECONDS = 120;
     private static final String DEVICE = "rocev2_lo";
     private static final String PORT = "PORT";
     private static final String NUMBERS = "numbers.txt";
@@ -192,6 +192,11 @@ public final class OtherPrograms {
                 new Program("libiscsi", List.of("tgtd", "python3", "iscsi-perf"), "tgt python3 libiscsi-bin", List.of(
                         iscsi("what is this disk", "iscsi-inq -i NAME URL", "VIRTUAL-DISK"),
                         iscsi("32 reads at once", "iscsi-perf -i NAME -t 1 URL", "finished."))),
+                new Program(
+                        "ceph",
+                        List.of("ceph-mon", "ceph-mgr", "ceph-osd", "rados", "python3"),
+                        "ceph-mon ceph-mgr ceph-osd python3",
+                        List.of(ceph("wired up by TCP", "plain"), ceph("wired up by rdma_cm", "cm"))),
                 new Program("fio", List.of("fio"), "fio", List.of(fio("write"), fio("read"), fio("send"))),
                 new Program("qperf", List.of("qperf"), "qperf", List.of(qperf())),
                 new Program("shm", List.of("ucx_perftest", "mpirun.openmpi", "mpicc.openmpi", "fio", "qperf"),
@@ -404,6 +409,15 @@ public final class OtherPrograms {
                 List.of(says));
     }
 
+    private static Run ceph(String what, String how) {
+        return new Run(
+                "rados bench, and an object compared, " + what,
+                Map.of(),
+                null,
+                "python3 SOURCES/../programs/ceph_cluster.py FOLDER 127.0.0.1 " + DEVICE + " " + how,
+                List.of("ceph: the object is the same"));
+    }
+
     private static List<Run> iperf3() {
         var runs = new ArrayList<Run>();
         Map<String, String> ways = new LinkedHashMap<>();
@@ -514,7 +528,7 @@ public final class OtherPrograms {
         } while (!isGood(client, run)
                 && server != null
                 && server.process().isAlive()
-                && System.nanoTime() - from < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS / 4));
+                && System.nanoTime() - from < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS / 8));
         if (run.serverStays()) {
             server.process().destroy();
         }

@@ -9,7 +9,7 @@ import uuid
 folder, address, device, how = sys.argv[1:]
 HOME = f"{folder}/ceph.{how}"
 CONF = f"{HOME}/ceph.conf"
-END = time.time() + 55
+END = time.time() + 110
 FSID = str(uuid.uuid4())
 # Of the manager's many modules, which take long to load, only those that it insists on.
 DISABLED = ",".join(sorted(set(os.listdir("/usr/share/ceph/mgr")) - {"balancer", "crash", "devicehealth", "status"}))
@@ -45,6 +45,7 @@ auth service required = none
 auth client required = none
 ms type = async+rdma
 ms async rdma device name = {device}
+{"ms async rdma type = iwarp" if how == "cm" else ""}
 ms async rdma cm = {"true" if how == "cm" else "false"}
 ms async rdma buffer size = 65536
 ms async rdma send buffers = 256

@@ -14,8 +14,8 @@ import verbena.verbs.spi.WaitableChannel;
 /// A completion channel and its `struct ibv_comp_channel`.
 ///
 /// Its descriptor is readable as long as there are events to be taken: the thread that completes makes it so. But a
-/// program's thread that waits in `ibv_get_cq_event` looks after the device itself meanwhile, and takes its event without
-/// that: it visits
+/// program's thread that waits in `ibv_get_cq_event` looks after the device itself meanwhile, and takes its event
+/// without that: it visits
 /// ([decision 0080](../../../../../../docs/decisions/0080-a-c-thread-that-waits.md)).
 final class ChannelHandle extends Handle {
     // What C does next: numbers of `ibverbs.c`.

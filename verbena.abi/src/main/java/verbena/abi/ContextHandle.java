@@ -113,14 +113,20 @@ final class ContextHandle extends Handle {
 
     private @Nullable EventInbox<AsyncEvent> home(AsyncEvent event) {
         Optional<VerbsObject> object = object(event);
-        return object.isEmpty() || object.map(ContextHandle::handle).filter(of -> !of.isGoing()).isPresent()
+        return object.isEmpty()
+                        || object.map(ContextHandle::handle)
+                                .filter(of -> !of.isGoing())
+                                .isPresent()
                 ? events
                 : null;
     }
 
     /// Puts the oldest event into a `struct ibv_async_event`; `ENOENT` when there is none.
     long takeEvent(long into) {
-        AsyncEvent event = events.take(each -> object(each).map(ContextHandle::handle).map(Handle::onEventTaken).orElse(object(each).isEmpty()));
+        AsyncEvent event = events.take(each -> object(each)
+                .map(ContextHandle::handle)
+                .map(Handle::onEventTaken)
+                .orElse(object(each).isEmpty()));
         if (event == null) {
             return Errno.ENOENT;
         }
@@ -130,7 +136,10 @@ final class ContextHandle extends Handle {
     }
 
     void takeBackEvents(Handle of) {
-        List<AsyncEvent> _ = events.remove(event -> object(event).map(Handles::pointerOf).filter(at -> at == of.pointer).isPresent());
+        List<AsyncEvent> _ = events.remove(event -> object(event)
+                .map(Handles::pointerOf)
+                .filter(at -> at == of.pointer)
+                .isPresent());
     }
 
     private static @Nullable Handle handle(VerbsObject object) {

@@ -10,10 +10,10 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/// Events that have come for a program, and the file descriptor on which it waits for them: readable as long as there
-/// is one to get, so poll(2), epoll(7) and `O_NONBLOCK` are the kernel's business. A thread of ours waits for events
-/// and puts them in here. An event is in one inbox, or with the thread that takes it, and nowhere in C before that:
-/// an object that is destroyed takes its events along.
+/// Events that have come for a program, and the file descriptor on which it waits for them: readable as long as
+/// there is one to get, so poll(2), epoll(7) and `O_NONBLOCK` are the kernel's business. A thread of ours waits
+/// for events and puts them in here. An event is in one inbox, or with the thread that takes it, and nowhere in C
+/// before that: an object that is destroyed takes its events along.
 ///
 /// Closing does not wait for the thread that fills. A program may close an inbox in the destructor of a library,
 /// while it holds the lock of the dynamic loader (dlclose(3)). The virtual machine needs that lock when a thread
@@ -25,7 +25,8 @@ final class EventInbox<E> implements AutoCloseable {
     /// Waits for the next event; null when there will be none any more.
     @FunctionalInterface
     interface Source<E> {
-        @Nullable E next() throws InterruptedException;
+        @Nullable
+        E next() throws InterruptedException;
     }
 
     /// Of all inboxes, because events move from one to another: whether an event is wanted is decided together with
@@ -42,11 +43,7 @@ final class EventInbox<E> implements AutoCloseable {
     /// @param homes the inbox in which an event belongs by now; null for one that is of no use any more. Called with
     ///     the lock held
     /// @param unwanted gets the latter
-    EventInbox(
-            String name,
-            Source<E> source,
-            Function<E, @Nullable EventInbox<E>> homes,
-            Consumer<E> unwanted) {
+    EventInbox(String name, Source<E> source, Function<E, @Nullable EventInbox<E>> homes, Consumer<E> unwanted) {
         this.homes = homes;
         this.unwanted = unwanted;
         this.filler = Threads.start(name, () -> {

@@ -58,8 +58,8 @@ final class PollableDescriptor {
         }
     }
 
-    /// Makes it readable for so many events. Each that is added wakes those who poll, as epoll(7) does by edges, as long
-    /// as the socket has room. The program must not read it, but may look (`MSG_PEEK`).
+    /// Makes it readable for so many events. Each that is added wakes those who poll, as epoll(7) does by edges,
+    /// as long as the socket has room. The program must not read it, but may look (`MSG_PEEK`).
     void events(int wanted) {
         while (readable < wanted && !isHungUp && send(ours, 1)) {
             readable++;

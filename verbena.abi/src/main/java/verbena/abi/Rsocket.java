@@ -80,7 +80,8 @@ final class Rsocket extends RsocketWaits {
         lock.lock();
         try {
             if (phase == Phase.LISTENING && backlog.hasRoom() && hello.isPresent()) {
-                made = new Rsocket(request.id(), new RsocketOptions(options), false); // accept(2): O_NONBLOCK is not inherited
+                // accept(2): O_NONBLOCK is not inherited
+                made = new Rsocket(request.id(), new RsocketOptions(options), false);
                 made.listener = this;
                 backlog.add(made);
             }

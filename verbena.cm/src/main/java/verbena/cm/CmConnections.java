@@ -136,10 +136,10 @@ final class CmConnections {
         return byLocalCommId.size() < limits.connections();
     }
 
-    /// Whether there is room for one more that a stranger asks for: at the service, and among the half open. Otherwise
-    /// the request is refused, or its sender is to wait and to repeat it: nothing of it is kept here. Among the half
-    /// open a peer may have more than its share as long as no other peer wants the room. Then the oldest goes, first of
-    /// those that have more.
+    /// Whether there is room for one more that a stranger asks for: at the service, and among the half open.
+    /// Otherwise the request is refused, or its sender is to wait and to repeat it: nothing of it is kept here.
+    /// Among the half open a peer may have more than its share as long as no other peer wants the room. Then the
+    /// oldest goes, first of those that have more.
     boolean hasRoom(Req req, CmRoute route, CmService service) {
         Gid peer = route.remote();
         boolean isFull = halfOpen.size() >= limits.halfOpen() || (!makeRoom() && halfOpen.size() > 0);

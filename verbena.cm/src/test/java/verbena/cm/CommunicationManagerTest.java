@@ -334,4 +334,129 @@ class CommunicationManagerTest {
         two.run(TwoManagers.MILLIS);
         assertThat(two.told("a")).contains("Accepted");
     }
+
+    @Test
+    void datagramServicesAreFound() {
+        two.b.answer(
+                TwoManagers.SERVICE,
+                inquiry -> inquiry.answer(
+                        SidrRep.VALID, 0x77, 0x88, inquiry.request().privateData()));
+        two.loses = two.first(1, "b SIDRREP");
+        var answers = new ArrayList<SidrRep>();
+        ask(TwoManagers.SERVICE, answers);
+        two.run(10_000 * TwoManagers.MILLIS);
+        assertThat(answers).hasSize(1);
+        assertThat(answers.getFirst().qpn()).isEqualTo(0x77);
+        assertThat(answers.getFirst().qkey()).isEqualTo(0x88);
+        answers.clear();
+        ask(TwoManagers.SERVICE + 1, answers);
+        two.run(10_000 * TwoManagers.MILLIS);
+        assertThat(answers.getFirst().status()).isEqualTo(SidrRep.NOT_SUPPORTED);
+        answers.clear();
+        two.loses = _ -> true;
+        ask(TwoManagers.SERVICE, answers);
+        two.run(60_000 * TwoManagers.MILLIS);
+        assertThat(answers).as("silence").containsExactly((SidrRep) null);
+    }
+
+    private void ask(long service, List<SidrRep> answers) {
+        two.a.ask(
+                TwoManagers.A_TO_B,
+                service,
+                17,
+                15,
+                PrivateData.of((byte) 5),
+                new SidrRequest.Listener() {
+                    @Override
+                    public void onAnswer(SidrRep answer) {
+                        answers.add(answer);
+                    }
+
+                    @Override
+                    public void onSilence() {
+                        answers.add(null);
+                    }
+                },
+                two.now);
+    }
+
+    @Test
+    void verbsHaveTheirStates() {
+        CmConnection a = two.connect();
+        assertThatThrownBy(() -> a.accept(TwoManagers.END_A, two.now))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("accept: the connection is in REQ_SENT, not in REQ_RECEIVED");
+        assertThatThrownBy(() -> a.ready(PrivateData.NONE, two.now)).hasMessageContaining("not in REP_RECEIVED");
+        assertThatThrownBy(() -> a.reject(RejectReason.NO_QP, PrivateData.NONE, two.now))
+                .hasMessage("reject: the connection is in REQ_SENT");
+    }
+
+    /// Several managers may share an address, and repeated requests have to be brought to this one.
+    @Test
+    void aClosedServiceIsQuietWhenItsRequestIsEstablished() {
+        CmConnection asked = aRequest();
+        List<String> quiet = closeService();
+
+        two.loses = two.first(1, "b REP");
+        asked.accept(TwoManagers.END_B, two.now);
+        assertThat(quiet).as("the answer may be lost").isEmpty();
+        two.run(2_000 * TwoManagers.MILLIS);
+
+        assertThat(two.told("a")).contains("Established");
+        assertThat(quiet).hasSize(1);
+    }
+
+    @Test
+    void aClosedServiceIsQuietWhenItsRequestIsRejected() {
+        CmConnection asked = aRequest();
+        List<String> quiet = closeService();
+
+        assertThat(quiet).as("a request waits").isEmpty();
+        asked.reject(RejectReason.CONSUMER_REJECT, PrivateData.NONE, two.now);
+
+        assertThat(quiet).hasSize(1);
+    }
+
+    private CmConnection aRequest() {
+        var asked = new ArrayList<CmConnection>();
+        two.b.listen(TwoManagers.SERVICE, 1, (connection, event) -> {
+            if (event instanceof CmEvent.Requested) {
+                asked.add(connection);
+            }
+        });
+        two.connect();
+        two.run(TwoManagers.MILLIS);
+        return asked.getFirst();
+    }
+
+    @Test
+    void aClosedServiceOfDatagramsIsQuietWhenItsLastRequestIsAnswered() {
+        var asked = new ArrayList<SidrInquiry>();
+        two.b.answer(TwoManagers.SERVICE, asked::add);
+        ask(TwoManagers.SERVICE, new ArrayList<>());
+        two.run(TwoManagers.MILLIS);
+
+        List<String> quiet = closeService();
+        assertThat(quiet).isEmpty();
+        asked.getFirst().answer(SidrRep.VALID, 1, 2, PrivateData.NONE);
+
+        assertThat(quiet).hasSize(1);
+    }
+
+    @Test
+    void aClosedServiceThatNoPeerAsksForIsQuietAtOnce() {
+        assertThat(closeService()).hasSize(1);
+    }
+
+    /// Closes the service at both addresses of b; what is returned grows when the first of them is quiet.
+    private List<String> closeService() {
+        var quiet = new ArrayList<String>();
+        two.b.unlisten(TwoManagers.SERVICE);
+        two.b.unanswer(TwoManagers.SERVICE);
+        two.b.whenQuiet(TwoManagers.SERVICE, TwoManagers.B_TO_A.local(), () -> quiet.add("quiet"));
+        var elsewhere = new ArrayList<String>();
+        two.b.whenQuiet(TwoManagers.SERVICE, Gid.parse("10.0.0.3"), () -> elsewhere.add("quiet"));
+        assertThat(elsewhere).as("at an address that no peer has asked at").hasSize(1);
+        return quiet;
+    }
 }

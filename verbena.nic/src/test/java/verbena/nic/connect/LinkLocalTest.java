@@ -7,8 +7,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/// Link-local addresses mean something together with their interface only: two interfaces have the same, and so have the
-/// hosts behind them.
+/// Link-local addresses mean something together with their interface only: two interfaces have the same, and so
+/// have the hosts behind them.
 @EnabledOnOs(OS.LINUX)
 @Timeout(120)
 class LinkLocalTest {
@@ -30,7 +30,6 @@ class LinkLocalTest {
         assertThat(NetworkOfItsOwn.run(NETWORK, LinkLocalProcess.class))
                 .containsExactly(
                         "va: north, from fe80:0:0:0:0:0:0:1%3",
-                        "wa: west, from fe80:0:0:0:0:0:0:1%5",
-                        "va: north, from fe80:0:0:0:0:0:0:1%3");
+                        "wa: west, from fe80:0:0:0:0:0:0:1%5", "va: north, from fe80:0:0:0:0:0:0:1%3");
     }
 }

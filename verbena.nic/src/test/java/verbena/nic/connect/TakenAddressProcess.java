@@ -37,8 +37,8 @@ final class TakenAddressProcess {
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
                 var listener = ConnectionListener.bind("0.0.0.0", 0)) {
             var accepted = threads.submit(() -> listener.accept());
-            try (var client =
-                            Connection.connect("203.0.113.10", listener.localAddress().getPort());
+            try (var client = Connection.connect(
+                            "203.0.113.10", listener.localAddress().getPort());
                     var connection = accepted.get()) {
                 var received = threads.submit(() -> connection.receiveText(10));
                 client.send("hello");

@@ -161,15 +161,12 @@ public final class ConnectionId implements VerbsObject {
         if (state != State.BOUND) {
             require("resolveAddress", State.IDLE);
         }
-<<<<<<< HEAD
         InetSocketAddress to;
-=======
         InetAddress named = OwnPorts.resolved("destination", destination);
         if (named.isAnyLocalAddress()) {
             throw new IllegalArgumentException("destination: an address of a peer, got " + named.getHostAddress());
         }
         InetSocketAddress to = LocalDevices.answering(space, destination);
->>>>>>> f7be511b (A device that another program has hides no others, and link-local addresses go with their interface)
         try {
             to = OwnPorts.meant(channel, destination, local == null ? source : Optional.of(local));
             local = state == State.IDLE
@@ -259,6 +256,9 @@ public final class ConnectionId implements VerbsObject {
     /// The same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no, the peer
     /// is refused, and has had no connection; over iWARP it has one, which ends. Then comes
     /// [ConnectionEvent.ConnectError].
+    /// The same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no, the
+    /// peer is refused, and has had no connection (over iWARP it has one, which ends);
+    /// [ConnectionEvent.ConnectError] follows.
     public synchronized void connect(ConnectionParameters parameters, BooleanSupplier isWanted) {
         negotiation.confirmIf(isWanted);
         connect(parameters);

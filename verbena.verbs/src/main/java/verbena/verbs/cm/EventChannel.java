@@ -78,10 +78,10 @@ public final class EventChannel implements VerbsObject {
         return new EventChannel(Optional.empty(), devices, false, EventChannel::none);
     }
 
-    /// A channel whose connections within this host go through its memory (`shm`) where both ends can, and all others
-    /// as with [#open()]. The port of the peer decides, so connections to one address may have different devices:
-    /// take the device of each from its identifier ([ConnectionId#context()]). A listener is at several devices.
-    /// Datagrams go as with [#open()]. [Connection] and [ConnectionListener] use such a channel.
+    /// A channel whose connections within this host go through its memory (`shm`) where both ends can, and all
+    /// others as with [#open()]. The port of the peer decides, so connections to one address may have different
+    /// devices: take the device of each from its identifier ([ConnectionId#context()]). A listener is at several
+    /// devices. Datagrams go as with [#open()]. [Connection] and [ConnectionListener] use such a channel.
     public static EventChannel openNearest() {
         return openNearest(EventChannel::none, EventChannel::none);
     }
@@ -101,7 +101,8 @@ public final class EventChannel implements VerbsObject {
     ///
     /// @throws ConnectionException when no address of this host reaches the peer's
     public static boolean isServedWithin(PortSpace space, InetSocketAddress peer) {
-        return LocalDevices.isServedWithin(space, LocalDevices.towards(Optional.empty(), peer.getAddress()).gid(), peer);
+        return LocalDevices.isServedWithin(
+                space, LocalDevices.towards(Optional.empty(), peer.getAddress()).gid(), peer);
     }
 
     /// A channel whose connections all use one device.

@@ -148,7 +148,8 @@ final class LocalDevices {
 
     private static Lease atOnly(Context only, OwnAddress local) {
         if (!local.isOf(only)) {
-            throw new DeviceException(local + " is no address of " + only.device().name() + "; it has "
+            throw new DeviceException(local + " is no address of "
+                    + only.device().name() + "; it has "
                     + only.gids(1).stream().map(entry -> entry.gid().toString()).toList());
         }
         return lent(only, local.gid(), false);
@@ -231,8 +232,8 @@ final class LocalDevices {
         return providers().filter(Provider::isOfHost).findFirst();
     }
 
-    /// One device has all addresses that the host had when it was opened; another address, of 127.0.0.0/8 for example,
-    /// has a device of its own.
+    /// One device has all addresses that the host had when it was opened; another address, of 127.0.0.0/8 for
+    /// example, has a device of its own.
     private static Optional<Lease> within(Provider provider, Gid local) {
         synchronized (OPEN) {
             for (String name : List.of(provider.kind(), provider.kind() + "@" + local)) {
@@ -287,8 +288,8 @@ final class LocalDevices {
         }
     }
 
-    /// The device stays open for a while. A program that makes one connection after the other would open a device for
-    /// each of them, and wait for that a hundred times as long as for the connection.
+    /// The device stays open for a while. A program that makes one connection after the other would open a device
+    /// for each of them, and wait for that a hundred times as long as for the connection.
     private static void giveBack(Shared shared) {
         synchronized (OPEN) {
             if (--shared.users == 0) {
@@ -364,9 +365,9 @@ final class LocalDevices {
                 ConnectionException.Reason.ADDRESS, "no address of this host reaches " + peer.getHostAddress());
     }
 
-    /// Where a peer at a loopback address answers. A listener at all addresses of a host has 127.0.0.1 as the only one
-    /// of loopback's, and a host's name is often 127.0.1.1. So an address of 127.0.0.0/8 at which no program listens
-    /// means that.
+    /// Where a peer at a loopback address answers. A listener at all addresses of a host has 127.0.0.1 as the only
+    /// one of loopback's, and a host's name is often 127.0.1.1. So an address of 127.0.0.0/8 at which no program
+    /// listens means that.
     static InetSocketAddress answering(PortSpace space, InetSocketAddress peer) {
         InetAddress at = peer.getAddress();
         if (!(at instanceof Inet4Address) || !at.isLoopbackAddress() || at.equals(LOOPBACK)) {

@@ -18,8 +18,8 @@ import verbena.verbs.spi.ConnectionService.Acceptor;
 import verbena.verbs.spi.ConnectionService.BoundPort;
 import verbena.verbs.spi.ConnectionService.CallerPort;
 
-/// The devices of one [ConnectionId], and the ports that it has there: one device, or several for a wildcard address.
-/// Guarded by the identifier.
+/// The devices of one [ConnectionId], and the ports that it has there: one device, or several for a wildcard
+/// address. Guarded by the identifier.
 final class OwnPorts {
     private static final int EPHEMERAL_MIN = 0xC000;
     private static final int PORTS = 0x1_0000;
@@ -40,8 +40,8 @@ final class OwnPorts {
         this.onDeviceFailed = onDeviceFailed;
     }
 
-    /// Takes an address and port of this host, or a port at each address that a wildcard address stands for and that a
-    /// device can have.
+    /// Takes an address and port of this host, or a port at each address that a wildcard address stands for and
+    /// that a device can have.
     ///
     /// @return the port
     int bind(EventChannel channel, InetAddress at, int wanted, boolean oneFamily) {
