@@ -32,6 +32,11 @@ class ProcessTest {
     }
 
     @Test
+    void ourLibrariesMayBeUnloadedWhileDevicesAreOpen() {
+        programs.runC(Programs.SOURCES.resolve("reloading.c"));
+    }
+
+    @Test
     void aFaultOfTheProgramIsTheProgramsOwn() {
         programs.runC(Programs.SOURCES.resolve("crash.c"));
     }

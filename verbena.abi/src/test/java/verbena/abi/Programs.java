@@ -154,7 +154,8 @@ final class Programs implements AutoCloseable {
         Path program = folder.resolve(source.getFileName().toString().replace(".c", ""));
         var command = new ArrayList<>(List.of("cc", "-Wall", "-Werror", "-O1"));
         command.addAll(flags);
-        command.addAll(List.of("-o", program.toString(), source.toString(), "-lrdmacm", "-libverbs", "-lpthread"));
+        command.addAll(List.of("-o", program.toString(), source.toString(), "-Wl,--as-needed"));
+        command.addAll(List.of("-lrdmacm", "-libverbs", "-lpthread", "-ldl"));
         Ended ended = run(command.toArray(String[]::new));
         if (ended.code() != 0) {
             throw new AssertionError(ended.toString());
