@@ -1,6 +1,5 @@
 package verbena.nic.kind.iwarp;
 
-import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.mpa.MpaAction;
@@ -31,7 +30,6 @@ import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PrivateData;
-import verbena.verbs.spi.ConnectionService.Acceptor;
 import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.Listener;
@@ -56,9 +54,6 @@ final class StreamConnection implements Exchange, StreamHandler {
     private @Nullable Listener listener;
     /// Passive: the port that the peer has connected to.
     private final StreamConnections.@Nullable Port port;
-    /// Passive: what the peer has asked for.
-    private @Nullable PeerParameters asking;
-
     private @Nullable LocalQueuePair queuePair;
     /// Its number, also when it has been let go; 0 while it is not known.
     private int qpn;
@@ -233,17 +228,11 @@ final class StreamConnection implements Exchange, StreamHandler {
     }
 
     private void onRequest(PeerParameters peer) {
-        asking = peer;
         if (port == null || port.acceptor() == null) {
             mpa.abandon(); // no program listens any more
-        } else if (!port.admit(this)) {
+        } else if (!port.admit(this, to -> listener = to.onRequest(this, peer, QpType.RC))) {
             refuse(PrivateData.NONE);
         }
-    }
-
-    /// There is room for its request.
-    void decideOn(Acceptor acceptor) {
-        listener = acceptor.onRequest(this, Objects.requireNonNull(asking), QpType.RC);
     }
 
     /// The last word. The queue pair ends too.

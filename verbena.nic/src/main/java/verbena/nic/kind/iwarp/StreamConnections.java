@@ -1,6 +1,7 @@
 package verbena.nic.kind.iwarp;
 
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -147,8 +148,9 @@ final class StreamConnections implements ConnectionService, Scheduled {
     final class Port implements BoundPort {
         private final TcpPort bound;
         private final Set<StreamConnection> undecided = new HashSet<>();
-        /// Those that have asked while the backlog was full.
+        /// Those that have asked while the backlog was full, and how each is decided on.
         private final Crowd<StreamConnection> waitingForRoom = new Crowd<>(StreamConnection::remote);
+        private final Map<StreamConnection, Consumer<Acceptor>> decisions = new HashMap<>();
         private @Nullable Acceptor acceptor;
         private int backlog;
 
@@ -201,9 +203,9 @@ final class StreamConnections implements ConnectionService, Scheduled {
 
         /// Has one more decided on, now or when there is room. False when too many wait for that, and no other peer has
         /// more of them.
-        boolean admit(StreamConnection connection) {
+        boolean admit(StreamConnection connection, Consumer<Acceptor> decision) {
             if (undecided.size() < backlog) {
-                return decideOn(connection);
+                return decideOn(connection, decision);
             }
             if (waitingForRoom.size() >= CmLimits.DEFAULT.halfOpen()) {
                 StreamConnection rival = waitingForRoom.oldestBeyond(waitingForRoom.of(connection.remote()) + 1);
@@ -212,14 +214,15 @@ final class StreamConnections implements ConnectionService, Scheduled {
                 }
                 rival.shed();
             }
+            decisions.put(connection, decision);
             return waitingForRoom.add(connection);
         }
 
-        private boolean decideOn(StreamConnection connection) {
+        private boolean decideOn(StreamConnection connection, Consumer<Acceptor> decision) {
             Acceptor to = acceptor;
             boolean is = to != null && undecided.add(connection);
             if (to != null && is) {
-                connection.decideOn(to);
+                decision.accept(to);
             }
             return is;
         }
@@ -227,10 +230,11 @@ final class StreamConnections implements ConnectionService, Scheduled {
         /// It has been decided on, or has ended.
         void decided(StreamConnection connection) {
             boolean _ = waitingForRoom.remove(connection);
+            decisions.remove(connection);
             undecided.remove(connection);
             while (undecided.size() < backlog && acceptor != null && waitingForRoom.size() > 0) {
                 StreamConnection next = waitingForRoom.oldest();
-                boolean _ = waitingForRoom.remove(next) && decideOn(next);
+                boolean _ = waitingForRoom.remove(next) && decideOn(next, Objects.requireNonNull(decisions.remove(next)));
             }
         }
 
