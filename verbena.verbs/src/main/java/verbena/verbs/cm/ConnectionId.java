@@ -162,13 +162,10 @@ public final class ConnectionId implements VerbsObject {
             require("resolveAddress", State.IDLE);
         }
         InetSocketAddress to;
-        InetAddress named = OwnPorts.resolved("destination", destination);
-        if (named.isAnyLocalAddress()) {
-            throw new IllegalArgumentException("destination: an address of a peer, got " + named.getHostAddress());
-        }
-        InetSocketAddress to = LocalDevices.answering(space, destination);
         try {
-            to = OwnPorts.meant(channel, destination, local == null ? source : Optional.of(local));
+            InetSocketAddress meant =
+                    OwnPorts.meant(channel, destination, local == null ? source : Optional.of(local));
+            to = LocalDevices.answering(space, meant);
             local = state == State.IDLE
                     ? ports.reach(channel, source, to)
                     : ports.narrow(channel, Objects.requireNonNull(local), to);
@@ -256,9 +253,6 @@ public final class ConnectionId implements VerbsObject {
     /// The same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no, the peer
     /// is refused, and has had no connection; over iWARP it has one, which ends. Then comes
     /// [ConnectionEvent.ConnectError].
-    /// The same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no, the
-    /// peer is refused, and has had no connection (over iWARP it has one, which ends);
-    /// [ConnectionEvent.ConnectError] follows.
     public synchronized void connect(ConnectionParameters parameters, BooleanSupplier isWanted) {
         negotiation.confirmIf(isWanted);
         connect(parameters);
