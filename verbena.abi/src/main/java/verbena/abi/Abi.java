@@ -55,8 +55,8 @@ final class Abi {
         GuardedAccess.begin(operation("guarded_copy"), operation("guarded_atomic"));
     }
 
-    /// By C, when a call is made for the first time: the function that C is to call from now on. Two threads may come
-    /// at the same time, and get one each.
+    /// By C, when a call is made for the first time: the function that C is to call from now on. Two threads may
+    /// come at the same time, and get one each.
     ///
     /// @param name address of the call's name
     static long link(long name) {

@@ -213,8 +213,8 @@ final class CmCalls {
         return isElsewhere ? new InetSocketAddress(SocketAddress.any(at.getAddress()), at.getPort()) : at;
     }
 
-    /// Why an own address cannot be taken, as the kernel says it: it is none of this host's, or of no device that the
-    /// program is to see. 0 when it can.
+    /// Why an own address cannot be taken, as the kernel says it: it is none of this host's, or of no device that
+    /// the program is to see. 0 when it can.
     private static long ofSource(InetSocketAddress source) {
         InetAddress at = source.getAddress();
         if (at.isAnyLocalAddress() || at.isLoopbackAddress()) {

@@ -38,9 +38,9 @@ final class CmEvents {
     /// An event that the program has: what it keeps from being destroyed.
     record Told(long pointer, long id, long listener) {}
 
-    /// The program takes an event: whom it is about is not destroyed until the event is acknowledged. A request gets
-    /// its identifier, because its next event may be taken at once. False when that which it is about is gone, or
-    /// going.
+    /// The program takes an event: whom it is about is not destroyed until the event is acknowledged. A request
+    /// gets its identifier, because its next event may be taken at once. False when that which it is about is gone,
+    /// or going.
     static boolean isTaken(ConnectionEvent event) {
         IdHandle of = handle(event instanceof ConnectRequest request ? request.listener() : event.id());
         if (of == null || !of.onEventTaken()) {

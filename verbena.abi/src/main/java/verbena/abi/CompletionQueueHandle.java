@@ -140,8 +140,9 @@ final class CompletionQueueHandle extends Handle {
                 put(into + n * WC_BYTES);
                 n++;
             }
-            // One look at the queue, as long as it gives all that is asked for: to poll an empty queue drives the
-            // device, whose acknowledgements would leave before the answer that the program is about to post.
+            // One look at the queue, as long as it gives all that is asked for: to poll an empty queue
+            // drives the device, whose acknowledgements would leave before the answer that the program is
+            // about to post.
             WorkCompletion[] batch;
             int taken;
             do {
@@ -220,9 +221,8 @@ final class CompletionQueueHandle extends Handle {
         return wc.flags() & ~WorkCompletion.IPV4; // no flag of C's
     }
 
-    /// The service level of InfiniBand. Ethernet has none: what a datagram came in stands there, as cards of mlx5 say
-    /// it
-    /// (decision 0069).
+    /// The service level of InfiniBand. Ethernet has none: what a datagram came in stands there, as cards of mlx5
+    /// say it (decision 0069).
     private int serviceLevel() {
         if (wc.sourceLid() != 0) {
             return wc.serviceLevel();

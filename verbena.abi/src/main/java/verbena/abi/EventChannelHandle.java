@@ -44,8 +44,8 @@ final class EventChannelHandle extends Handle {
                 : EventChannel.open(DeviceHandle::at);
     }
 
-    /// The same for connections whose devices the program does not see: those within this host go through its memory,
-    /// unless the user has chosen devices.
+    /// The same for connections whose devices the program does not see: those within this host go through its
+    /// memory, unless the user has chosen devices.
     static EventChannel openNearest() {
         return DeviceHandle.isChosen() ? open() : EventChannel.openNearest(DeviceHandle::at, _ -> Optional.empty());
     }
@@ -111,7 +111,7 @@ final class EventChannelHandle extends Handle {
     }
 
     private static boolean isOf(ConnectionEvent event, ConnectionId id) {
-        return event.id() == id || event instanceof ConnectRequest request && request.listener() == id;
+        return event.id() == id || (event instanceof ConnectRequest request && request.listener() == id);
     }
 
     /// Takes an identifier over from another channel, with its events that the program has not got yet

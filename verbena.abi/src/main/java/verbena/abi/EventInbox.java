@@ -40,8 +40,8 @@ final class EventInbox<E> implements AutoCloseable {
     private final Thread filler;
     private boolean isClosed;
 
-    /// @param homes the inbox in which an event belongs by now; null for one that is of no use any more. Called with
-    ///     the lock held
+    /// @param homes the inbox in which an event belongs by now; null for one that is of no use any more. Called
+    ///     with the lock held
     /// @param unwanted gets the latter
     EventInbox(String name, Source<E> source, Function<E, @Nullable EventInbox<E>> homes, Consumer<E> unwanted) {
         this.homes = homes;
@@ -117,8 +117,8 @@ final class EventInbox<E> implements AutoCloseable {
         return its;
     }
 
-    /// Does something between the moments at which events are put and taken, and moves those of something behind all
-    /// that are in another inbox.
+    /// Does something between the moments at which events are put and taken, and moves those of something behind
+    /// all that are in another inbox.
     void move(Predicate<E> isOf, EventInbox<E> to, Runnable meanwhile) {
         LOCK.lock();
         try {

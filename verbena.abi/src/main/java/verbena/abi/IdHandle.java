@@ -125,8 +125,8 @@ final class IdHandle extends Handle {
         };
     }
 
-    /// Made by the one thread that makes threads. With a lock for it, its holder and that thread could wait for each
-    /// other.
+    /// Made by the one thread that makes threads. With a lock for it, its holder and that thread could wait for
+    /// each other.
     static long pointerOf(Context context) {
         long known = Handles.pointerOf(context);
         return known != 0

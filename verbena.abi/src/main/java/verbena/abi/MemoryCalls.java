@@ -95,8 +95,8 @@ final class MemoryCalls {
         return RegionHandle.of(region, domain, address, length).pointer;
     }
 
-    /// What the kernel says of memory that it is to pin (`ib_umem_get`): EFAULT when some of it is not there, or may
-    /// not be written and is to be.
+    /// What the kernel says of memory that it is to pin (`ib_umem_get`): EFAULT when some of it is not there, or
+    /// may not be written and is to be.
     private static long check(long address, long length, Set<Access> rights) {
         boolean isWritten = WRITING.stream().anyMatch(rights::contains);
         return length == 0 ? 0 : -Checks.MEMORY.call(address, length, isWritten ? 1 : 0);

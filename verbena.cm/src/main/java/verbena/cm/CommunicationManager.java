@@ -97,8 +97,8 @@ public final class CommunicationManager {
 
     /// Takes requests for a service from now on; false when another listener does already.
     ///
-    /// @param backlog requests that may wait for the owner's decision; senders of more are asked to wait. A peer
-    ///     that has the most gives one up to a peer that has fewer
+    /// @param backlog requests that may wait for the owner's decision; senders of more are asked to wait. A
+    ///     peer that has the most gives one up to a peer that has fewer
     public boolean listen(long serviceId, int backlog, CmEvent.Listener listener) {
         return services.putIfAbsent(serviceId, new CmService(backlog, listener)) == null;
     }

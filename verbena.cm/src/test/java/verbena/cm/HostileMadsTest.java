@@ -228,8 +228,8 @@ class HostileMadsTest {
                 "H4: %,d management datagrams: 0 exceptions; %,d answered, %,d events; %d of %d honest connections stay; %s%n",
                 DATAGRAMS, answers, told, honest.size(), HONEST_CONNECTIONS, server.counters());
         assertThat(told).as("the attacker gets somewhere").isGreaterThan(DATAGRAMS / 200);
-        // Those that find no room are goal S6's. Suspects and secrets are the device's, which tells the manager of
-        // them: S4 and S8.
+        // Those that find no room are goal S6's. Suspects and secrets are the device's, which tells the manager
+        // of them: S4 and S8.
         var elsewhere = EnumSet.of(CmCounter.SHED, CmCounter.PUT_OFF, CmCounter.SUSPECTED, CmCounter.UNPROVEN);
         for (CmCounter counter : EnumSet.complementOf(elsewhere)) {
             assertThat(server.get(counter)).as(counter.label()).isPositive();

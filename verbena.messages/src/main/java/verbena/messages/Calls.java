@@ -149,8 +149,8 @@ final class Calls {
         return start(request, new IntoMemory(into, timeLimit));
     }
 
-    /// A call whose answer goes into memory of the program. Of a call that may be given up a long answer is read into
-    /// memory of the worker first.
+    /// A call whose answer goes into memory of the program. Of a call that may be given up a long answer is read
+    /// into memory of the worker first.
     private final class IntoMemory extends Asked<Long> {
         private final MemorySegment into;
         private MemorySegment buffer = MemorySegment.NULL;
@@ -266,8 +266,8 @@ final class Calls {
 
     // ---- time limits
 
-    /// Has the time limits looked at by then. Calls are answered long before that, so a timer for each would cost more
-    /// than the call. One look serves all that begin until then.
+    /// Has the time limits looked at by then. Calls are answered long before that, so a timer for each would cost
+    /// more than the call. One look serves all that begin until then.
     private void lookWithin(long nanos, long now) {
         long planned = now + nanos;
         if (!isTimed || planned - nextLook < 0) {

@@ -75,8 +75,8 @@ public final class Pending<T> {
         return e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
     }
 
-    /// Takes it back: a receive that no message has come for, or a call that has no answer. What waits for it gets a
-    /// [CancellationException].
+    /// Takes it back: a receive that no message has come for, or a call that has no answer. What waits for it gets
+    /// a [CancellationException].
     ///
     /// @return false when it is too late for that, and always for a message to send. Of a call without a time limit
     ///     also while a device uses its memory: a long request that the peer may read, or an answer on its way

@@ -381,8 +381,8 @@ public final class RemoteWorker implements AutoCloseable {
         return worker.receive(tag, mask, this, into);
     }
 
-    /// Calls the peer's [CallHandler]. Waits while as many calls are under way as the options of both workers say, but
-    /// not beyond the time limit: the call has failed then.
+    /// Calls the peer's [CallHandler]. Waits while as many calls are under way as the options of both workers say,
+    /// but not beyond the time limit: the call has failed then.
     ///
     /// @param request as in [#send(long, MemorySegment)]; with a time limit a long one is copied
     /// @param timeLimit after which the call fails, counted from now; zero for none

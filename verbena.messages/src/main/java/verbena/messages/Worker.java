@@ -90,8 +90,8 @@ public final class Worker implements AutoCloseable {
         return open(List.of(device), options);
     }
 
-    /// Opens a worker that reaches its peers by several devices, its rails. Long messages, puts and gets go by all at
-    /// once. When one is lost, what was under way goes by the others.
+    /// Opens a worker that reaches its peers by several devices, its rails. Long messages, puts and gets go by all
+    /// at once. When one is lost, what was under way goes by the others.
     ///
     /// @param devices 1 to 8, the first of which has the short messages; none is iWARP when there are several
     /// @throws verbena.verbs.ResourceLimitException as [#open(Context, WorkerOptions)]
@@ -212,8 +212,8 @@ public final class Worker implements AutoCloseable {
         traffic.forget(rail, number);
     }
 
-    /// Has a listener told of each rail that is lost, once. With its last rail a peer is lost, which what is under way
-    /// with it tells.
+    /// Has a listener told of each rail that is lost, once. With its last rail a peer is lost, which what is under
+    /// way with it tells.
     ///
     /// @param listener gets the peer, on a virtual thread
     public void onRailLost(Consumer<RemoteWorker> listener) {
@@ -312,8 +312,8 @@ public final class Worker implements AutoCloseable {
 
     // ---- memory
 
-    /// Allocates memory for messages that are longer than a frame: they go fastest from there and into it. Over `shm`
-    /// the receiver maps what it reads, and needs neither packets nor the system.
+    /// Allocates memory for messages that are longer than a frame: they go fastest from there and into it. Over
+    /// `shm` the receiver maps what it reads, and needs neither packets nor the system.
     ///
     /// @param bytes at least 1
     /// @return zeroed memory for all threads. It ends with the worker, and must not be used any more then. No part
@@ -336,7 +336,8 @@ public final class Worker implements AutoCloseable {
 
     // ---- what it holds
 
-    /// What it holds that came unasked, and what waits for its peers. Counts of peers are of those that are there now.
+    /// What it holds that came unasked, and what waits for its peers. Counts of peers are of those that are there
+    /// now.
     ///
     /// - `unexpected.messages` that no receive waits for, and `unexpected.bytes` of whole ones, with 128 for each
     /// - `unexpected.crowded`: how often peers were asked to offer

@@ -155,8 +155,8 @@ public final class WorkerListener implements AutoCloseable {
         }
     }
 
-    /// A peer has as long for its further rails as one connection may take. It is closed then, so that one that stays
-    /// away, or was lost on the way, keeps no room.
+    /// A peer has as long for its further rails as one connection may take. It is closed then, so that one that
+    /// stays away, or was lost on the way, keeps no room.
     private void expect(RemoteWorker peer) {
         byte[] bytes = new byte[Rails.TOKEN_BYTES];
         random.nextBytes(bytes);

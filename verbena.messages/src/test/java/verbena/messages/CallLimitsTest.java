@@ -170,8 +170,8 @@ class CallLimitsTest {
         }
     }
 
-    /// The peer reads no request, because its budget is used up. What the program does with its memory afterwards is
-    /// not read by the peer.
+    /// The peer reads no request, because its budget is used up. What the program does with its memory afterwards
+    /// is not read by the peer.
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void aLimitHoldsWhileALongRequestWaitsForTheBudgetOfThePeer(String device) throws Exception {
@@ -235,8 +235,8 @@ class CallLimitsTest {
         }
     }
 
-    /// Each way takes 40 ms, so the answer is offered after 80 and read after 160. The memory is the program's when the
-    /// call has failed.
+    /// Each way takes 40 ms, so the answer is offered after 80 and read after 160. The memory is the program's when
+    /// the call has failed.
     @ParameterizedTest
     @ValueSource(strings = {"rocev2,faults=delay:40ms", "shm,faults=delay:40ms"})
     void aLimitHoldsWhileALongAnswerIsBeingRead(String device) throws Exception {

@@ -34,14 +34,14 @@ class RailStormTest {
     private static final int MESSAGES = 300;
     private static final int CALLS = 60;
     private static final int LONGEST = 400_000;
-    private static final Duration LONG = Duration.ofSeconds(120);
+    private static final Duration LONG = Duration.ofMinutes(2);
 
     private final List<Context> devices = new ArrayList<>();
     private final AtomicInteger moves = new AtomicInteger();
 
     private List<Context> open(String names) {
         var opened = new ArrayList<Context>();
-        for (String each : names.split(" ")) {
+        for (String each : names.split(" ", -1)) {
             opened.add(Device.named(each).open());
         }
         devices.addAll(opened);
@@ -152,7 +152,8 @@ class RailStormTest {
             while (moves.get() < next) {
                 Thread.onSpinWait();
             }
-            int rail = left.remove(random.nextInt(left.size()));
+            Integer rail = left.get(random.nextInt(left.size()));
+            left.remove(rail);
             int end = random.nextInt(2);
             switch (random.nextInt(3)) {
                 case 0 -> workers.get(end).leave(devices.get(end * RAILS + rail));

@@ -73,8 +73,8 @@ class WorkerTest {
         }
     }
 
-    /// A worker has receives for the peers that are there. The slots of 36 frames would not do for 40 peers, one after
-    /// another, if one of them kept its own.
+    /// A worker has receives for the peers that are there. The slots of 36 frames would not do for 40 peers, one
+    /// after another, if one of them kept its own.
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void receivesComeBackWhenPeersGo(String device) throws Exception {
@@ -230,8 +230,8 @@ class WorkerTest {
         }
     }
 
-    /// What a caller has done wrong is told at once. A receive whose memory was closed meanwhile fails. Its message,
-    /// short or long, is for the next one.
+    /// What a caller has done wrong is told at once. A receive whose memory was closed meanwhile fails. Its
+    /// message, short or long, is for the next one.
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void memoryThatCannotBeUsedTakesNoMessage(String device) throws Exception {
@@ -309,7 +309,8 @@ class WorkerTest {
         }
     }
 
-    /// A handler keeps the reader until the end of the connection is known. What came before is still to be read then.
+    /// A handler keeps the reader until the end of the connection is known. What came before is still to be read
+    /// then.
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void lastWordsArriveBeforeTheEnd(String device) throws Exception {

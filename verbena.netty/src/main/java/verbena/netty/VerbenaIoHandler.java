@@ -59,7 +59,7 @@ public final class VerbenaIoHandler implements IoHandler {
                 return new VerbenaIoHandler(executor);
             }
 
-            /// An event loop that was suspended goes on in another thread, which [#initialize()] gets to know.
+            // An event loop that was suspended goes on in another thread, which #initialize() gets to know.
             @Override
             public boolean isChangingThreadSupported() {
                 return true;

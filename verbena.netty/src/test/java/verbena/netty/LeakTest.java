@@ -118,7 +118,7 @@ class LeakTest {
         NettyEnds.Pair pair = writing(-1);
         var _ = pair.server().config().setOption(ChannelOption.SO_LINGER, 0);
         ChannelFuture closed = pair.client().closeFuture();
-        ends.clientGroup.shutdownGracefully();
+        var _ = ends.clientGroup.shutdownGracefully();
         await(pair.server().close());
         await(closed);
         assertReleased();

@@ -109,7 +109,8 @@ class RegisteredBuffersTest {
                 var _ = context.writeAndFlush(message);
             }
         };
-        // In the event loop: a handler that another thread adds misses what is read until the loop has come to it.
+        // In the event loop: a handler that another thread adds misses what is read until the loop has come to
+        // it.
         await(pair.client().eventLoop().submit(() -> pair.client().pipeline().addFirst(echo)));
         byte[] message = random(500_000);
         long before = NettyCounters.snapshot().bytesDirect();

@@ -321,8 +321,9 @@ class TransportTest {
     @Test
     void aReadBeforeTheConnectionIsRemembered() throws Exception {
         var atClient = new Collected();
-        Channel listener =
-                ends.listen(ends.server(channel -> channel.writeAndFlush(Unpooled.wrappedBuffer(random(100)))));
+        Channel listener = ends.listen(ends.server(channel -> {
+            var _ = channel.writeAndFlush(Unpooled.wrappedBuffer(random(100)));
+        }));
         var client = ends.client(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {

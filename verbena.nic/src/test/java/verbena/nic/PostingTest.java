@@ -370,7 +370,7 @@ class PostingTest {
                 new long[][] {{-1, 8}, {Pair.MEMORY_BYTES - 7, 8}, {Long.MAX_VALUE, 8}, {1, Pair.MEMORY_BYTES}}) {
             try (SendBatch batch = a.qp.send()) {
                 batch.send(1);
-                refused(IndexOutOfBoundsException.class, () -> batch.sge(a.memory, range[0], (int) range[1]));
+                refused(IndexOutOfBoundsException.class, () -> batch.sge(a.memory, range[0], range[1]));
             }
         }
         try (SendBatch batch = a.qp.send()) {

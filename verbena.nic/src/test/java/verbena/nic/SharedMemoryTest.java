@@ -284,7 +284,7 @@ class SharedMemoryTest {
     private WcStatus writeUntilRefused(MemoryRegion lent, AtomicBoolean isOver) throws InterruptedException {
         while (true) {
             boolean isTaken = isOver.get();
-            a.queuePair.postWrite(1, a.memory, 64, (int) lent.length(), lent.address(), lent.rkey());
+            a.queuePair.postWrite(1, a.memory, 64, lent.length(), lent.address(), lent.rkey());
             assertThat(a.cq.await(wc, SOON)).isTrue();
             if (wc.status() != WcStatus.SUCCESS) {
                 return wc.status();

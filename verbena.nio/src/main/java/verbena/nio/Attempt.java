@@ -42,8 +42,8 @@ final class Attempt {
     private @Nullable SocketChannel tcp;
     private @Nullable Throwable failure;
 
-    /// @param bound a TCP channel that the program has bound, whose address and port are to be the connection's; else
-    ///     null
+    /// @param bound a TCP channel that the program has bound, whose address and port are to be the
+    ///     connection's; else null
     /// @param limitNanos how long the program waits at most, `Long.MAX_VALUE` when it has not said so
     /// @param onEnd runs in a thread of the attempt's
     Attempt(

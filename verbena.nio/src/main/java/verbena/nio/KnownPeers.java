@@ -28,15 +28,16 @@ final class KnownPeers {
     private static final long SILENT_NANOS = Duration.ofSeconds(10).toNanos();
 
     private static final long SILENT_MAX_NANOS = Duration.ofMinutes(1).toNanos();
-    /// Each attempt that the program gives up leaves the next ones a quarter of the head start. Less than this is none.
+    /// Each attempt that the program gives up leaves the next ones a quarter of the head start. Less than this is
+    /// none.
     private static final int GIVEN_UP_BITS = 2;
 
     private static final long HEAD_START_MIN_NANOS = Duration.ofMillis(20).toNanos();
     private static final long GIVEN_UP_NANOS = Duration.ofMinutes(1).toNanos();
     /// A listener that has refused RDMA and taken TCP is left alone for so long.
     private static final long REFUSED_NANOS = Duration.ofSeconds(10).toNanos();
-    /// A connection is short that moves less than this both ways, and is closed sooner than the time, or sooner than
-    /// so many times what it took to make it.
+    /// A connection is short that moves less than this both ways, and is closed sooner than the time, or sooner
+    /// than so many times what it took to make it.
     static final long SHORT_BYTES = 1 << 16;
 
     static final long SHORT_NANOS = Duration.ofSeconds(1).toNanos();
@@ -122,7 +123,7 @@ final class KnownPeers {
         }
         long waits = reach == Reach.WITHIN ? WITHIN_WAITS : answers ? KNOWN_WAITS : 1;
         int givenUps = holds(there.givenUpUntil, now) ? there.givenUps : 0;
-        long nanos = waits * waitNanos >> Math.min(givenUps * GIVEN_UP_BITS, Long.SIZE - 1);
+        long nanos = (waits * waitNanos) >> Math.min(givenUps * GIVEN_UP_BITS, Long.SIZE - 1);
         return givenUps > 0 && nanos < HEAD_START_MIN_NANOS ? 0 : Math.min(nanos, limitNanos / LIMIT_PARTS);
     }
 

@@ -9,6 +9,7 @@ import java.nio.channels.NotYetBoundException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
+import org.jspecify.annotations.Nullable;
 
 /// The exceptions of channels as `java.net` knows them: [SocketView] and [ServerSocketView] throw these.
 final class OldNames {
@@ -16,12 +17,12 @@ final class OldNames {
 
     /// A call of a channel.
     @FunctionalInterface
-    interface Call<T> {
+    interface Call<T extends @Nullable Object> {
         T get() throws IOException;
     }
 
     /// Calls, and throws the unchecked exceptions of a channel's state as those of a socket.
-    static <T> T unchecked(Call<T> call) throws IOException {
+    static <T extends @Nullable Object> T unchecked(Call<T> call) throws IOException {
         try {
             return call.get();
         } catch (RuntimeException e) {

@@ -33,6 +33,8 @@ final class Usage {
 
     /// Is told once, when the connection is closed.
     interface Listener {
+        /// Takes what the connection was.
+        ///
         /// @param bytes both ways
         /// @param setupNanos that it took to make it
         /// @param nanos for which it was there

@@ -132,7 +132,8 @@ class ProgramsTest {
         }
     }
 
-    /// Receives that hold no data cost nothing while they wait, and a ring has as many slots as were in use at once.
+    /// Receives that hold no data cost nothing while they wait, and a ring has as many slots as were in use at
+    /// once.
     @Test
     void fourHundredConnectionsFitASmallHeapAndLeaveNoDescriptorBehind() throws Exception {
         Process crowd = start(Crowd.class, List.of("-Xmx64m"), true, "crowd", "400");

@@ -105,7 +105,7 @@ final class SelectorProbes {
         table.put("selectedKeys", w -> w.selector().selectedKeys().size());
         table.put("selectedKeys.add", w -> w.selector().selectedKeys().add(w.key()));
         table.put("selectedKeys.remove", w -> w.selector().selectedKeys().remove(w.key()));
-        table.put("selectedKeys.contains", w -> w.selector().selectedKeys().contains("one"));
+        table.put("selectedKeys.contains", w -> w.selector().selectedKeys().contains(w.key()));
         table.put("selectNow", w -> w.selector().selectNow() + " " + sets(w));
         table.put(
                 "selectNow twice", w -> w.selector().selectNow() + w.selector().selectNow() + " " + sets(w));

@@ -3,6 +3,7 @@ package verbena.nio;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
@@ -108,7 +109,10 @@ final class SocketProbes {
         table.put("getLocalAddress", w -> w.socket().getLocalAddress());
         table.put("getRemoteAddress", w -> w.socket().getRemoteAddress());
         table.put("supportedOptions", w -> w.socket().supportedOptions());
-        table.put("socket", w -> w.socket().socket() == w.socket().socket());
+        table.put("socket", w -> {
+            Socket first = w.socket().socket();
+            return w.socket().socket() == first;
+        });
         table.put("keyFor", w -> w.socket().keyFor(w.openSelector().selector()));
         table.put("keyFor(null)", w -> w.socket().keyFor(null));
         options(table);

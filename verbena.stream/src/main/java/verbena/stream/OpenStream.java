@@ -376,8 +376,8 @@ final class OpenStream {
         }
     }
 
-    /// Looks between two writes, so that the second finds out when the peer has gone. One that answers what was read
-    /// need not look: reading has.
+    /// Looks between two writes, so that the second finds out when the peer has gone. One that answers what was
+    /// read need not look: reading has.
     private void beginWrite() throws IOException {
         checkOpen();
         if (hasSent && !isLed) {

@@ -336,7 +336,8 @@ public final class StreamListener implements Channel {
         try {
             events.close();
         } catch (InUseException e) {
-            // the other of the two threads, that which closes and that which answers, has a connection still to close
+            // the other of the two threads, that which closes and that which answers, has a connection
+            // still to close
         }
     }
 

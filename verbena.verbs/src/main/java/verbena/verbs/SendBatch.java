@@ -80,7 +80,8 @@ public interface SendBatch extends AutoCloseable {
     /// @throws IndexOutOfBoundsException when the range is not inside the region
     SendBatch sge(MemoryRegion region, long offset, long length);
 
-    /// Adds memory by key and address; checked when the request is carried out. All entries have 2^31 bytes at most.
+    /// Adds memory by key and address; checked when the request is carried out. All entries have 2^31 bytes at
+    /// most.
     SendBatch sge(int lkey, long address, long length);
 
     /// Copies the bytes into the request now; the memory, heap or native, is free again at once.

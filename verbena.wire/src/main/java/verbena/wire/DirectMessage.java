@@ -65,10 +65,12 @@ public final class DirectMessage {
         to.set(JAVA_INT, at + 20, 0);
     }
 
-    /// Writes what a device answers to a [#QUERY] for a queue pair that is not there, or not connected to the one that
-    /// asks: from the oldest message without an answer on, nothing is taken.
+    /// Writes what a device answers to a [#QUERY] for a queue pair that is not there, or not connected to the one
+    /// that asks: from the oldest message without an answer on, nothing is taken.
     public static void writeDecline(MemorySegment to, long at, Frame query) {
-        write(to, at, DECLINE, ANSWERS, sourceQp(query), destinationQp(query), 0, number(query));
+        int asking = sourceQp(query);
+        int asked = destinationQp(query);
+        write(to, at, DECLINE, ANSWERS, asking, asked, 0, number(query));
     }
 
     /// Writes the immediate data.

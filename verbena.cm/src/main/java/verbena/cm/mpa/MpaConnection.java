@@ -315,8 +315,8 @@ public final class MpaConnection {
         tell(new MpaEvent.Established());
     }
 
-    /// Passive: no. The owner hears nothing more. Active, when the peer has accepted: ends the connection, because no
-    /// message says so.
+    /// Passive: no. The owner hears nothing more. Active, when the peer has accepted: ends the connection, because
+    /// no message says so.
     ///
     /// @param crc whether this side asks for CRCs
     /// @throws IllegalStateException when the request is not there any more

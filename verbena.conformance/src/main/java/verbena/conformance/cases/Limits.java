@@ -34,8 +34,7 @@ public final class Limits {
     }
 
     /// A queue pair of this size can be made and one larger by one cannot; the exception names limit and resource.
-    private static void isExact(
-            Fixture fixture, String resource, int limit, IntFunction<Sizes> sizes) {
+    private static void isExact(Fixture fixture, String resource, int limit, IntFunction<Sizes> sizes) {
         TestEnd end = fixture.end();
         // The largest of soft-RoCE, a million, takes seconds.
         try (var qp = end.domain.createQueuePair(with(fixture, end, sizes.apply(Math.min(limit, 1 << 16))))) {
@@ -128,25 +127,28 @@ public final class Limits {
         }
 
         private void tryOne(long value) {
-            RuntimeException refused = null;
+            String answer = "taken";
             try {
                 with.accept(value);
             } catch (IllegalArgumentException | IndexOutOfBoundsException | VerbsException e) {
-                refused = e;
+                answer = "refused: " + e.getMessage();
             }
-            boolean isTaken = refused == null;
+            boolean isTaken = answer.equals("taken");
             Expect.that(
-                    what + ": " + value + " is " + (isTaken ? "taken" : "refused: " + refused.getMessage())
-                            + ", and the limits are " + low + " and " + high,
+                    what + ": " + value + " is " + answer + ", and the limits are " + low + " and " + high,
                     isTaken == (value >= low && value <= high));
         }
     }
 
     private static Row ofSizes(Fixture fixture, String what, int high, IntFunction<Sizes> sizes) {
         TestEnd end = fixture.end();
-        return new Row(what, 0, high, value -> end.domain
-                .createQueuePair(with(fixture, end, sizes.apply((int) value)))
-                .close());
+        return new Row(
+                what,
+                0,
+                high,
+                value -> end.domain
+                        .createQueuePair(with(fixture, end, sizes.apply((int) value)))
+                        .close());
     }
 
     /// At 0, 1, the limit and beside it, and at the ends of 31 and 32 bits.
@@ -162,8 +164,11 @@ public final class Limits {
         rows.add(ofSizes(fixture, "maxReceiveSge", has.maxSge(), n -> new Sizes(1, 1, 1, n, 0)));
         rows.add(ofSizes(fixture, "maxInlineBytes", has.maxInlineBytes(), n -> new Sizes(1, 1, 1, 1, n)));
         if (has.maxCqe() <= 1 << 20) {
-            rows.add(new Row("entries", 1, has.maxCqe(), n -> context.createCompletionQueue((int) n)
-                    .close()));
+            rows.add(new Row(
+                    "entries",
+                    1,
+                    has.maxCqe(),
+                    n -> context.createCompletionQueue((int) n).close()));
         }
         rows.add(new Row("port", 1, has.physicalPorts(), n -> context.port((int) n)));
         rows.add(new Row("pkey index", 0, has.maxPkeys() - 1L, n -> context.pkey(1, (int) n)));

@@ -163,11 +163,11 @@ public final class Posting {
             Expect.thrown(
                     "SEND of " + range[1] + " bytes at " + range[0],
                     IndexOutOfBoundsException.class,
-                    () -> pair.a().qp().postSend(1, pair.a().memory, range[0], (int) range[1]));
+                    () -> pair.a().qp().postSend(1, pair.a().memory, range[0], range[1]));
             Expect.thrown(
                     "receive of " + range[1] + " bytes at " + range[0],
                     IndexOutOfBoundsException.class,
-                    () -> pair.a().qp().postReceive(1, pair.a().memory, range[0], (int) range[1]));
+                    () -> pair.a().qp().postReceive(1, pair.a().memory, range[0], range[1]));
         }
         Expect.thrown(
                 "a negative length", RuntimeException.class, () -> pair.a().qp().postSend(1, pair.a().memory, 0, -1));

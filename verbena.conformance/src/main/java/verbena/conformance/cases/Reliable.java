@@ -386,7 +386,7 @@ public final class Reliable {
                 batch.read(i + 1, pair.b().at(HALF), pair.b().rkey())
                         .sge(pair.a().memory, HALF, 2000)
                         .signaled();
-                batch.send(i + 2).sge(pair.a().memory, 0, 10 * i).signaled();
+                batch.send(i + 2).sge(pair.a().memory, 0, 10L * i).signaled();
             }
         });
         for (int i = 0; i < 48; i++) {

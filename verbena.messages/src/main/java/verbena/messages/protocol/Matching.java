@@ -127,8 +127,8 @@ public final class Matching {
         return expected.removeIf(each -> each.incoming == incoming);
     }
 
-    /// Nothing more will come from a peer: receives from it alone fail. Its messages that have come whole stay; what
-    /// it only offered is gone.
+    /// Nothing more will come from a peer: receives from it alone fail. Its messages that have come whole stay;
+    /// what it only offered is gone.
     void forget(Peer peer, String why) {
         unexpected.removeIf(each -> each.from == peer && each.offer != null);
         leftBytes += unexpected.stream()

@@ -285,8 +285,8 @@ public final class Peer {
 
     // ---- arrivals
 
-    /// A frame has arrived; its memory can be used again when this returns. What is wrong with it is the answer, and
-    /// ends the peer; null when all is well.
+    /// A frame has arrived; its memory can be used again when this returns. What is wrong with it is the answer,
+    /// and ends the peer; null when all is well.
     ///
     /// @param bytes of the frame; the memory may be longer
     public @Nullable String onFrame(MemorySegment frame, long bytes) {

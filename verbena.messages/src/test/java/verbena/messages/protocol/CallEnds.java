@@ -3,6 +3,7 @@ package verbena.messages.protocol;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -33,7 +34,10 @@ final class CallEnds {
         @Override
         protected void answered(Kind kind, long length, boolean isWaiting) {
             if (isWaiting) {
-                told.add(kind == Kind.FAULT ? "fault " + new String(memory) : "answer " + memory.length);
+                told.add(
+                        kind == Kind.FAULT
+                                ? "fault " + new String(memory, StandardCharsets.UTF_8)
+                                : "answer " + memory.length);
             }
         }
 
@@ -229,7 +233,10 @@ final class CallEnds {
         while (isBusy) {
             isBusy = false;
             for (End each : List.of(a, b)) {
-                isBusy |= each.send() | each.receive() | each.beginRead() | each.endRead();
+                isBusy |= each.send();
+                isBusy |= each.receive();
+                isBusy |= each.beginRead();
+                isBusy |= each.endRead();
             }
         }
     }

@@ -65,8 +65,8 @@ class CallsTest {
         assertNothingIsLeft();
     }
 
-    /// A handler that does not end keeps a place that is not there for it twice: so as many calls again are possible,
-    /// and no more.
+    /// A handler that does not end keeps a place that is not there for it twice: so as many calls again are
+    /// possible, and no more.
     @Test
     void callsThatWereGivenUpHaveAsManyPlacesAgain() {
         for (int i = 0; i < 2 * PLACES; i++) {

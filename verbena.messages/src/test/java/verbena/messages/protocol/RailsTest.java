@@ -159,7 +159,8 @@ class RailsTest {
         assertThat(arrives(0, "ffffffff 00000001 00000002")).contains("rails lost"); // one came back
     }
 
-    /// Frames that were not sent again since a rail was lost are not acknowledged: their slots must not be free yet.
+    /// Frames that were not sent again since a rail was lost are not acknowledged: their slots must not be free
+    /// yet.
     @Test
     void aFrameThatIsToBeSentAgainCannotBeAcknowledged() {
         send(7);

@@ -281,8 +281,8 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
             }
         }
 
-        /// Receives need no doorbell, because a packet finds them. There are two exceptions: in ERR nothing arrives
-        /// any more, and a stream may have stopped because it had no receive.
+        /// Receives need no doorbell, because a packet finds them. There are two exceptions: in ERR nothing
+        /// arrives any more, and a stream may have stopped because it had no receive.
         @Override
         public void posted() {
             if (state == QpState.ERR || driver.isStalled()) {

@@ -54,8 +54,8 @@ public final class Engine implements AutoCloseable {
         /// Called once, when the engine cannot go on.
         void onFailure(Throwable cause);
 
-        /// Called when the code of one queue pair, or a command that no thread waits for, has failed. The engine
-        /// goes on.
+        /// Called when the code of one queue pair, or a command that no thread waits for, has failed. The
+        /// engine goes on.
         void onContained(Throwable cause);
 
         /// Called when a peer guesses queue pair numbers or keys; at most every 10 s.
@@ -228,8 +228,8 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /// Counts threads of the application that wait for something from the engine and park until another thread wakes
-    /// them.
+    /// Counts threads of the application that wait for something from the engine and park until another thread
+    /// wakes them.
     ///
     /// @param change 1 when the caller begins to wait, -1 when its wait has ended
     public void parked(int change) {
@@ -396,8 +396,8 @@ public final class Engine implements AutoCloseable {
         inbound.generalServices(task);
     }
 
-    /// Attaches a queue pair to a multicast group, whose packets it receives from now on; as a command. Does nothing
-    /// when the queue pair is attached already.
+    /// Attaches a queue pair to a multicast group, whose packets it receives from now on; as a command. Does
+    /// nothing when the queue pair is attached already.
     ///
     /// @throws verbena.verbs.ResourceLimitException when there are too many
     /// @throws verbena.nic.link.LinkException when the link cannot become a member

@@ -107,8 +107,8 @@ public final class Engines {
         return first().hasThread();
     }
 
-    /// Does a bounded piece of each engine's work on the calling thread. Returns false when there was nothing to do,
-    /// or other threads do it already.
+    /// Does a bounded piece of each engine's work on the calling thread. Returns false when there was nothing to
+    /// do, or other threads do it already.
     public boolean drive() {
         boolean threads = hasThread();
         boolean any = false;
@@ -143,8 +143,8 @@ public final class Engines {
         }
     }
 
-    /// Attends until `isOver` is true or `nanos` have passed. False when the caller cannot attend ([Engine#attend]),
-    /// as with several engines, because the caller could sleep in one link only.
+    /// Attends until `isOver` is true or `nanos` have passed. False when the caller cannot attend
+    /// ([Engine#attend]), as with several engines, because the caller could sleep in one link only.
     public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
         return all.size() == 1 && first().attend(isOver, nanos);
     }

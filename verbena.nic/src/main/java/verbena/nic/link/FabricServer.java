@@ -418,7 +418,8 @@ public final class FabricServer implements AutoCloseable {
         for (int i = 0; i < clients.size(); i++) {
             Client client = clients.get(i);
             int events = (mayRead(client) ? LinuxAbi.POLLIN : 0) | (client.isFull ? LinuxAbi.POLLOUT : 0);
-            // poll(2) tells of the end of a connection in any case, also before what it has brought can be read.
+            // poll(2) tells of the end of a connection in any case, also before what it has brought can be
+            // read.
             Pollfds.watch(pollfds, 2 + i, events == 0 ? -1 : client.fd, events);
         }
         long due =

@@ -50,8 +50,8 @@ final class FrameRing {
     private static final int MESSAGE = 1 << 30;
 
     private static final int MESSAGE_AT = 8;
-    /// Lines behind the last record whose first word is 0, where there is room: while the reader takes a record, the
-    /// writer prepares for the next.
+    /// Lines behind the last record whose first word is 0, where there is room: while the reader takes a record,
+    /// the writer prepares for the next.
     private static final int PREPARED = 4 * LINE;
     /// The reader that has always found something says that it has taken so large a part of the ring.
     private static final int TOLD_PART = 16;
@@ -83,7 +83,8 @@ final class FrameRing {
     private long hidden = NOWHERE;
 
     private int hiddenWord;
-    /// The message that was begun: where its record is, its length, and the bytes of the record, 0 when there is none.
+    /// The message that was begun: where its record is, its length, and the bytes of the record, 0 when there is
+    /// none.
     private long begunAt;
 
     private int begunLength;
@@ -93,9 +94,9 @@ final class FrameRing {
     private long oldest;
 
     private long told;
-    /// Whether to look behind a message for more. The first look at a line fetches it from the other processor, which
-    /// takes longer than all that is done for a message. So a message that has come after a look in vain is taken
-    /// alone. A hint.
+    /// Whether to look behind a message for more. The first look at a line fetches it from the other processor,
+    /// which takes longer than all that is done for a message. So a message that has come after a look in vain is
+    /// taken alone. A hint.
     private boolean looksBehind;
 
     private boolean isBroken;
@@ -188,8 +189,8 @@ final class FrameRing {
         return next + bytes - readSeen <= most;
     }
 
-    /// The record is complete but for its first word. The first one that is not shown keeps it back, and with it all
-    /// behind it.
+    /// The record is complete but for its first word. The first one that is not shown keeps it back, and with it
+    /// all behind it.
     private void add(long at, int word, long bytes) {
         if (hidden == NOWHERE) {
             hidden = at;

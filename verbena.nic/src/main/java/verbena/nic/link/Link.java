@@ -21,7 +21,8 @@ public interface Link extends Carrier {
     /// ([Frame#view]), where they stay until the next call.
     int receive(Frame[] frames, int from, int count);
 
-    /// Whether the system has delivered arrivals that [#receive] has not handed out. They do not end [#await(long)].
+    /// Whether the system has delivered arrivals that [#receive] has not handed out. They do not end
+    /// [#await(long)].
     default boolean hasArrivals() {
         return false;
     }
@@ -43,8 +44,8 @@ public interface Link extends Carrier {
         return 0;
     }
 
-    /// Answers a [question][verbena.wire.DirectMessage#QUERY] for a queue pair that is not there, or not connected to
-    /// the one that asks. Where there is no room, the neighbour asks again.
+    /// Answers a [question][verbena.wire.DirectMessage#QUERY] for a queue pair that is not there, or not connected
+    /// to the one that asks. Where there is no room, the neighbour asks again.
     default void decline(Frame query) {}
 
     /// Whether further packets may have arrived before the last [#receive], although it returned fewer than it was
@@ -69,8 +70,8 @@ public interface Link extends Carrier {
     /// [#transmit].
     default void showDirect(DirectPackets packets) {}
 
-    /// Whether these packets arrive in one piece when one is transmitted right after the other, so that the receiver
-    /// gets both at once.
+    /// Whether these packets arrive in one piece when one is transmitted right after the other, so that the
+    /// receiver gets both at once.
     default boolean keepsTogether(Frame first, Frame next) {
         return false;
     }
@@ -97,9 +98,9 @@ public interface Link extends Carrier {
     /// @throws LinkException when another link has it
     default void claim() {}
 
-    /// Claims a service at an own address: from now on, the requests of connection management (REQ and SIDR_REQ) for
-    /// it are for this link, whichever links receive at the address. They arrive as soon as the service is open.
-    /// Called like [#join(Gid)].
+    /// Claims a service at an own address: from now on, the requests of connection management (REQ and SIDR_REQ)
+    /// for it are for this link, whichever links receive at the address. They arrive as soon as the service is
+    /// open. Called like [#join(Gid)].
     ///
     /// @return false when another link has claimed it there
     /// @throws LinkException when the system does not allow it
@@ -120,8 +121,8 @@ public interface Link extends Carrier {
         return true;
     }
 
-    /// The UDP port that every packet between these addresses leaves from, and every packet after a migration within
-    /// this host; 0 when it may differ between packets, or the link has no ports. Never changes. Any thread.
+    /// The UDP port that every packet between these addresses leaves from, and every packet after a migration
+    /// within this host; 0 when it may differ between packets, or the link has no ports. Never changes. Any thread.
     default int sourcePort(Gid from, Gid to) {
         return 0;
     }

@@ -49,7 +49,7 @@ public interface Neighbours {
     /// it is in another PID namespace for instance. A later process may have the same number.
     int process(int slot);
 
-    /// Whether the neighbour's process still lives: asks the kernel. Any thread, while the engine's owner does not go
-    /// on.
+    /// Whether the neighbour's process still lives: asks the kernel. Any thread, while the engine's owner does not
+    /// go on.
     boolean isThere(int slot);
 }

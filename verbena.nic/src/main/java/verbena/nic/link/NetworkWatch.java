@@ -98,8 +98,8 @@ public final class NetworkWatch {
         private void run() {
             while (!stopping) {
                 int _ = LinuxSockets.poll(pollfds, 2, MemorySegment.NULL);
-                // An error is a change too: some changes were lost because there were too many. Listeners look up
-                // the new state themselves.
+                // An error is a change too: some changes were lost because there were too many.
+                // Listeners look up the new state themselves.
                 boolean changed = pollfds.get(JAVA_SHORT, Pollfd.REVENTS) != 0;
                 while (LinuxSockets.read(socket, buffer) > 0) {}
                 if (changed && !stopping) {

@@ -24,8 +24,8 @@ import verbena.wire.Frame;
 ///
 /// For one thread at a time, except where a method allows any thread.
 final class ShmNeighbours {
-    /// What the names of all links begin with. The number is that of what neighbours say, by sockets and rings: links
-    /// of another number are on another host, as it were.
+    /// What the names of all links begin with. The number is that of what neighbours say, by sockets and rings:
+    /// links of another number are on another host, as it were.
     static final String PLACE = "shm/2";
     private static final String SLOT = "slot-";
 
@@ -103,9 +103,8 @@ final class ShmNeighbours {
         return SLOT + slot;
     }
 
-    /// Notes which link is at the other end. False when the connection was closed, because that link has another one
-    /// that
-    /// lives.
+    /// Notes which link is at the other end. False when the connection was closed, because that link has another
+    /// one that lives.
     private boolean greet(PeerSocket connection, int slot) {
         ShmNeighbour before = slot < 0 ? null : neighbours[slot];
         boolean isKnown = before != null && before.socket == connection;

@@ -274,8 +274,8 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
         }
     }
 
-    /// Where no program listens at a port, the system may open the stream from that very port. Then both ends open it
-    /// at once (RFC 9293, 3.5), and it leads to itself.
+    /// Where no program listens at a port, the system may open the stream from that very port. Then both ends open
+    /// it at once (RFC 9293, 3.5), and it leads to itself.
     private boolean isToItself() {
         InetSocketAddress own = localAddress();
         return own.getPort() == remotePort && remote.equals(Gid.of(own.getAddress()));

@@ -50,7 +50,8 @@ public final class Management {
                     try {
                         begin();
                     } catch (Error e) {
-                        // no memory or descriptor is left for it: the devices work, but are not visible by JMX
+                        // no memory or descriptor is left for it: the devices work, but are not
+                        // visible by JMX
                     }
                 });
             }

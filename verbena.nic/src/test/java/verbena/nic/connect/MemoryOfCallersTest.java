@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -99,7 +100,7 @@ class MemoryOfCallersTest {
                     .isThrownBy(() -> ends.client().readAsync(readOnly, 0, 6, there.remote(), 0));
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> ends.client().read(ByteBuffer.allocate(6).asReadOnlyBuffer(), there.remote(), 0));
-            assertThat(ends.client().read(there.remote(), 0, 5)).isEqualTo("there".getBytes());
+            assertThat(ends.client().read(there.remote(), 0, 5)).isEqualTo("there".getBytes(StandardCharsets.UTF_8));
         }
     }
 

@@ -127,7 +127,7 @@ class SharingTest {
                     assertThat(from).isSameAs(star.accepted.get(i % 4));
                     Connection to = star.clients.get(i % 4);
                     var answer = CompletableFuture.supplyAsync(() -> received(to), Thread::startVirtualThread);
-                    from.queuePair().postSend(1000 + i, memory, wc.wrId() * 100, (int) wc.byteLength());
+                    from.queuePair().postSend(1000 + i, memory, wc.wrId() * 100, wc.byteLength());
                     assertThat(sends.await(wc, LONG)).isTrue();
                     assertThat(wc.wrId()).isEqualTo(1000 + i);
                     assertThat(answer.get(60, TimeUnit.SECONDS)).isEqualTo("from " + i);

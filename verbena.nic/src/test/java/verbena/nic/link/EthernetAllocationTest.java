@@ -68,7 +68,8 @@ class EthernetAllocationTest {
                 Frame[] sent = filled(BATCH, gidOf(a), gidOf(b), length);
                 Frame[] received = frames(BATCH);
                 long least = Long.MAX_VALUE;
-                // Until the compiler has done its work; then thousands of packets must allocate nothing.
+                // Until the compiler has done its work; then thousands of packets must allocate
+                // nothing.
                 for (int attempt = 0; attempt < ATTEMPTS_MAX && least > 0; attempt++) {
                     long before = threads.getCurrentThreadAllocatedBytes();
                     for (int i = 0; i < ROUNDS; i++) {

@@ -300,7 +300,8 @@ class FrameRingTest {
         }
     }
 
-    /// Only the end of the ring is filled up. A record that fills all of it would have the reader go around for ever.
+    /// Only the end of the ring is filled up. A record that fills all of it would have the reader go around for
+    /// ever.
     @Test
     void aRingOfNothingIsBroken() {
         memory.set(JAVA_INT, FrameRing.HEAD_BYTES, -1);

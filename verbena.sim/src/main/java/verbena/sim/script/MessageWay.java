@@ -31,8 +31,8 @@ final class MessageWay implements PeerMessages {
         this.end = end;
     }
 
-    /// `messages`, `messages closed`, `messages full`, `messages room`, `messages unread`, `messages read`, `messages
-    /// busy`
+    /// `messages`, `messages closed`, `messages full`, `messages room`, `messages unread`, `messages read`,
+    /// `messages busy`
     static void run(End end, Words words) {
         MessageWay way = end.messages(words);
         if (words.accept("closed")) {

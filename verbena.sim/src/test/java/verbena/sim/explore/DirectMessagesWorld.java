@@ -53,6 +53,7 @@ final class DirectMessagesWorld implements SmallWorld {
     }
 
     /// What lies in a ring.
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Sent(boolean isMessage, byte[] bytes) {}
 
     private final Arena arena = Arena.ofConfined();

@@ -53,7 +53,7 @@ public final class Fingerprint {
         try {
             Class<?> named = Class.forName(type);
             for (String name : names) {
-                named.getDeclaredField(name); // or throws
+                var _ = named.getDeclaredField(name); // or throws
             }
             if (names.length == 0) {
                 ignored.add(named);

@@ -6,10 +6,10 @@ import java.util.List;
 
 /// All states and the steps between them.
 ///
-/// @param edges triples of a state, twice the number of its step and 1 if that is a deviation, and the next
-/// state; those
-///     of one state stand together
+/// @param edges triples of a state, twice the number of its step and 1 if that is a deviation, and the next state;
+///     those of one state stand together
 /// @param first where those of each state begin; -1 when it has none
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record Graph(int count, int[] edges, int[] first) {
     private static final byte OPEN = 1;
     private static final byte DONE = 2;

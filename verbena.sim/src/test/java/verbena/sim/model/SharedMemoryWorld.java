@@ -158,8 +158,8 @@ final class SharedMemoryWorld implements WalkWorld {
         return hasDone || isUnderWay();
     }
 
-    /// A message is handed over by a poll, which is no work of the engine's. So a device that has done nothing may have
-    /// told another one something.
+    /// A message is handed over by a poll, which is no work of the engine's. So a device that has done nothing may
+    /// have told another one something.
     private boolean isUnderWay() {
         return links.stream().anyMatch(from -> links.stream().anyMatch(to -> hasUnread(from.rings(), to.slot())));
     }

@@ -450,8 +450,8 @@ class DirectMessagesTest {
 
     // ---- peers that do not keep to this
 
-    /// The first key that is not valid ends a connection, and only a packet is refused. A peer that guesses, and sends
-    /// none, has one guess.
+    /// The first key that is not valid ends a connection, and only a packet is refused. A peer that guesses, and
+    /// sends none, has one guess.
     @Test
     void afterAWrongKeyNoMessageCanNameAnother() {
         run("""
@@ -756,7 +756,8 @@ class DirectMessagesTest {
                 """);
     }
 
-    /// A message of the other direction says what was taken. That the next one is declined needs an answer of its own.
+    /// A message of the other direction says what was taken. That the next one is declined needs an answer of its
+    /// own.
     @Test
     void aMessageTellsWhatWasTakenBeforeTheDecline() {
         run("""
@@ -836,8 +837,8 @@ class DirectMessagesTest {
                 """);
     }
 
-    /// The peer has begun anew in the middle of a run: it takes nothing of the rest, also not when it knows this side
-    /// again.
+    /// The peer has begun anew in the middle of a run: it takes nothing of the rest, also not when it knows this
+    /// side again.
     @Test
     void aRunEndsWithTheConnectionOfThePeer() {
         rc().retries(1).run(PROVEN + """

@@ -55,7 +55,8 @@ class UnreadPacketsTest {
     /// Others use the same way all the time, so there is always something that the peer has not read.
     @Test
     void aBusyWayHidesNoPeerThatDoesNotAnswer() {
-        rc().retries(1).run("""
+        rc().retries(1)
+                .run("""
                 a         post  send 8  wr 1 signaled
                 b         post  recv 8
                 a         messages  busy
@@ -63,7 +64,8 @@ class UnreadPacketsTest {
                 """ + "nothing until +67.1ms\na  messages  busy\n".repeat(2) + """
                 a         completion  none
                 +67.126592ms  a -x b    SEND_ONLY  psn 100
-                """ + "nothing until +67.1ms\na  messages  busy\n".repeat(3) + """
+                """
+                        + "nothing until +67.1ms\na  messages  busy\n".repeat(3) + """
                 nothing until +67.2ms
                 a         completion  wr 1 retry-exc-err
                 """);

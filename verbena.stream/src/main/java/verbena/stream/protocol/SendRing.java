@@ -36,8 +36,8 @@ public final class SendRing {
         return room >= Math.min(ROOM_BYTES_MIN, bytes);
     }
 
-    /// Makes the message that leaves next from bytes of a source. Without any when the source fails: its memory may be
-    /// closed at this moment.
+    /// Makes the message that leaves next from bytes of a source. Without any when the source fails: its memory may
+    /// be closed at this moment.
     void take(StreamSource from, long at, int length) {
         boolean isTaken = false;
         try {

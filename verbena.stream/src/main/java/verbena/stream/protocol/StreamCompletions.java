@@ -35,8 +35,8 @@ final class StreamCompletions {
         return hasAwaited;
     }
 
-    /// Hands out all that there are; returns how many. When it has found some, it does not look again in vain: such a
-    /// look does the device's work, which sends an acknowledgement. So it leaves together with the answer of the
+    /// Hands out all that there are; returns how many. When it has found some, it does not look again in vain: such
+    /// a look does the device's work, which sends an acknowledgement. So it leaves together with the answer of the
     /// program, and wakes the peer once.
     int takeAll(Consumer<WorkCompletion> taker) {
         int count = 0;

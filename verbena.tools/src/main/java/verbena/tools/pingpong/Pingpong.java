@@ -311,7 +311,8 @@ final class Pingpong implements AutoCloseable {
         Closing.all(opened);
     }
 
-    // Waits for one completion: asleep on the channel, or polling. Looks at the port when nothing has come for a while.
+    // Waits for one completion: asleep on the channel, or polling. Looks at the port when nothing has come for a
+    // while.
     private boolean await() throws InterruptedException {
         long begin = System.nanoTime();
         long left = settings.timeout().toNanos();

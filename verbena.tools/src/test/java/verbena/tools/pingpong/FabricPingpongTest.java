@@ -75,7 +75,8 @@ class FabricPingpongTest {
                         "127.0.0.1")) {
                     assertThat(second.output().readLine()).contains("local address");
                     assertThat(second.output().readLine()).contains("remote address");
-                    assertThat(ProcessHandle.of(fabric.pid()).orElseThrow().destroyForcibly()).isTrue();
+                    assertThat(ProcessHandle.of(fabric.pid()).orElseThrow().destroyForcibly())
+                            .isTrue();
                     assertThat(second.errors().lines().collect(Collectors.joining()))
                             .contains("is down")
                             .contains("fabric");

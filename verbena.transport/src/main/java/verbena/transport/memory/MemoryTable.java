@@ -459,8 +459,8 @@ public final class MemoryTable {
         if ((target.address() + at & 7) == 0) {
             isDone = by.atomic(which, target, at, value, expected);
         } else {
-            // The IOVA is aligned and the memory is not: atomic among this device's queue pairs, which is what
-            // ATOMIC_HCA promises, because engines come here one at a time.
+            // The IOVA is aligned and the memory is not: atomic among this device's queue pairs, which is
+            // what ATOMIC_HCA promises, because engines come here one at a time.
             synchronized (keys) {
                 isDone = by.atomic(which, target, at, value, expected);
             }

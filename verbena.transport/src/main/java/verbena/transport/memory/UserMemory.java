@@ -17,8 +17,8 @@ public interface UserMemory {
     /// @return false when some of the memory is not there; others of the bytes may be copied
     boolean copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes);
 
-    /// Changes 8 bytes, natively ordered. Where the address is no multiple of 8, the caller sees to it that no other
-    /// engine does the same.
+    /// Changes 8 bytes, natively ordered. Where the address is no multiple of 8, the caller sees to it that no
+    /// other engine does the same.
     ///
     /// @param value to add, or to store
     /// @param expected by [Atomic#COMPARE_AND_SWAP]

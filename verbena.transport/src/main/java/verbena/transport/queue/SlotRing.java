@@ -15,8 +15,8 @@ public final class SlotRing<T> {
 
     private final Supplier<T> maker;
     private final int placesMax;
-    /// Replaced by the thread that fills, before it hands out what is only in the new ones. What is in use stays where
-    /// it is in the old ones, for a thread that still looks there.
+    /// Replaced by the thread that fills, before it hands out what is only in the new ones. What is in use stays
+    /// where it is in the old ones, for a thread that still looks there.
     private volatile T[] slots;
     /// The position before which all positions have had a slot.
     private long filled;

@@ -39,7 +39,8 @@ final class DirectArrivals {
     private Run run = Run.UNKNOWN;
     /// The number of the next message, or of the one that was declined. All before it are delivered.
     private int expected;
-    /// A packet of the peer has passed all checks since anything was changed: it is the right peer, by the right way.
+    /// A packet of the peer has passed all checks since anything was changed: it is the right peer, by the right
+    /// way.
     private boolean isProven;
 
     /// A message has named a key that is not valid. Only a packet can name one from now on. The responder ends the
@@ -102,9 +103,9 @@ final class DirectArrivals {
         owesAnswer = true;
     }
 
-    /// The peer asks which message is expected. If it has begun before this connection did, none is. Then all before
-    /// the one that it names have their answers, from an earlier connection. The peer may have learned of some of
-    /// them only after it had asked, so the last question counts.
+    /// The peer asks which message is expected. If it has begun before this connection did, none is. Then all
+    /// before the one that it names have their answers, from an earlier connection. The peer may have learned of
+    /// some of them only after it had asked, so the last question counts.
     void onQuery(Frame frame) {
         int oldest = DirectMessage.number(frame);
         if (run == Run.UNKNOWN || (run == Run.DECLINED && Psn.distance(expected, oldest) > 0)) {
@@ -183,8 +184,8 @@ final class DirectArrivals {
         return run != Run.UNKNOWN;
     }
 
-    /// The same as [#expected], for a message of this side, which answers with it. What is declined needs an answer of
-    /// its own.
+    /// The same as [#expected], for a message of this side, which answers with it. What is declined needs an answer
+    /// of its own.
     int tellExpected() {
         owesAnswer &= declines();
         return expected;

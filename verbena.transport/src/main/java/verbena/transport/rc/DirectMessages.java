@@ -43,12 +43,12 @@ final class DirectMessages {
     private static final int PLACED_MAX = 1 << 20;
     /// The most that is handed over in one turn; then other queue pairs have their turns.
     private static final long TURN_BYTES = 1 << 20;
-    /// After so many requests that went by packets, one behind the other, the next one waits until they are done, as in
-    /// [DirectRequests].
+    /// After so many requests that went by packets, one behind the other, the next one waits until they are done,
+    /// as in [DirectRequests].
     private static final int STREAM_REQUESTS = 8;
     private static final long NOWHERE = -1;
-    /// How long an answer may take before the peer is asked, if it has read the message: only an answer that found no
-    /// room takes so long.
+    /// How long an answer may take before the peer is asked, if it has read the message: only an answer that found
+    /// no room takes so long.
     private static final long ASK_NANOS = 50_000_000;
 
     private final QueuePairCore core;
@@ -63,7 +63,8 @@ final class DirectMessages {
     /// Carries the data of long WRITEs to its place; null when there is no such way.
     private final @Nullable PeerMemory memory;
 
-    /// The peer has acknowledged a packet since anything was changed: it knows this connection, and is the right one.
+    /// The peer has acknowledged a packet since anything was changed: it knows this connection, and is the right
+    /// one.
     private boolean isProven;
     private int next;
     private int done;
@@ -146,7 +147,8 @@ final class DirectMessages {
         return isReady() && cursor.currentPosition() != declined && isMessage(request, false);
     }
 
-    /// Whether the current request, which is new, should wait for those before it, because it can then be a message.
+    /// Whether the current request, which is new, should wait for those before it, because it can then be a
+    /// message.
     boolean shouldWait(SendRequest request) {
         return (stream >= STREAM_REQUESTS || isLong(request)) && isReady() && isMessage(request, false);
     }
@@ -179,8 +181,8 @@ final class DirectMessages {
         };
     }
 
-    /// Whether its data is carried to its place before the message. That may be before earlier messages are delivered.
-    /// A program at the other end may look at it only after the completion (IBTA 9.5).
+    /// Whether its data is carried to its place before the message. That may be before earlier messages are
+    /// delivered. A program at the other end may look at it only after the completion (IBTA 9.5).
     private static boolean isLong(SendRequest request) {
         return request.operation == SendOperation.WRITE_WITH_IMMEDIATE && request.bytes() > DirectMessage.DATA_MAX;
     }
@@ -266,8 +268,8 @@ final class DirectMessages {
         return true;
     }
 
-    /// Carries the data of a long WRITE to its place. False when that cannot be done, or not at once: then it goes by
-    /// packets, from its beginning.
+    /// Carries the data of a long WRITE to its place. False when that cannot be done, or not at once: then it goes
+    /// by packets, from its beginning.
     private boolean place(SendRequest request) {
         if (memory == null) {
             return false;

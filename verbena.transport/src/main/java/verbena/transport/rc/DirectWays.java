@@ -135,8 +135,8 @@ final class DirectWays {
 
     // ---- time
 
-    /// The ACK timer has run out: whether packets lie where the peer has not read them, or has read them only since the
-    /// last time. They are not lost, and the peer has not had its time (decision 0106).
+    /// The ACK timer has run out: whether packets lie where the peer has not read them, or has read them only since
+    /// the last time. They are not lost, and the peer has not had its time (decision 0106).
     boolean waitsForReader() {
         if (path == null) {
             return false;

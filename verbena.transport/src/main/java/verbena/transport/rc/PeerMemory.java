@@ -33,8 +33,8 @@ public interface PeerMemory {
     /// @param memory where the local memory is
     Progress execute(long position, SendRequest request, QueuePairParameters parameters, MemoryTable memory);
 
-    /// Whether a request, as for [#execute], would probably be carried out here if those before it were done. Asks the
-    /// peer for what is missing.
+    /// Whether a request, as for [#execute], would probably be carried out here if those before it were done. Asks
+    /// the peer for what is missing.
     boolean isReady(SendRequest request);
 
     /// The state of the queue pair, or something in it, has changed. When it has gone to ERR by itself, this

@@ -8,8 +8,8 @@ public interface PeerMessages {
     /// Whether messages may go and come this way. Otherwise those that come are declined.
     boolean isOpen();
 
-    /// Begins a [verbena.wire.DirectMessage] of so many bytes: answers where in [#memory()] it goes, or with a negative
-    /// number when there is no room now. It is added with [#end()], and never if that is not called.
+    /// Begins a [verbena.wire.DirectMessage] of so many bytes: answers where in [#memory()] it goes, or with a
+    /// negative number when there is no room now. It is added with [#end()], and never if that is not called.
     long begin(int bytes);
 
     /// The memory of the message that was begun.

@@ -291,8 +291,8 @@ final class Requester {
         if (p.state != QpState.RTS && !(p.state == QpState.SQD && direct.hasBegun())) {
             return false;
         }
-        // A fence waits for all READs and atomics before it (IBTA 10.8.3.3); what is done on this side only waits for
-        // everything, so that going back never crosses it.
+        // A fence waits for all READs and atomics before it (IBTA 10.8.3.3); what is done on this side only
+        // waits for everything, so that going back never crosses it.
         return request.operation.isLocal() ? cursor.isCurrentOldest() : !request.fenced || reads.size() == 0;
     }
 
@@ -323,8 +323,9 @@ final class Requester {
             return false;
         }
         request.psnCount = writer.psnCount(request);
-        // A READ is asked for in pieces of half a window, where the peer takes two at a time, so that it always has one
-        // to answer. Pieces stay as they are: only what was asked for can be asked for again (IBTA 9.7.5.1.3).
+        // A READ is asked for in pieces of half a window, where the peer takes two at a time, so that it always
+        // has one to answer. Pieces stay as they are: only what was asked for can be asked for again (IBTA
+        // 9.7.5.1.3).
         request.piecePsns = p.readsOutstandingMax == 1 ? share.limit() : Math.max(1, share.limit() / 2);
         return true;
     }
@@ -412,7 +413,8 @@ final class Requester {
         checkDrained();
     }
 
-    /// Goes back. When that was tried as often as it may be, the connection migrates to its alternate path, or fails.
+    /// Goes back. When that was tried as often as it may be, the connection migrates to its alternate path, or
+    /// fails.
     void retry(Retransmission why, long now) {
         if (recovery.retry(why, now)) {
             return;
@@ -458,8 +460,9 @@ final class Requester {
                 }
             }
             case KEEP_ALIVE -> {
-                // What is outstanding is looked after by the ACK timer, and what has begun without packets is soon
-                // done. That the peer's memory can be reached is no sign that the peer lives.
+                // What is outstanding is looked after by the ACK timer, and what has begun without
+                // packets is soon done. That the peer's memory can be reached is no sign that the peer
+                // lives.
                 if (keepAlive.isQuiet(now) && !cursor.hasOldest() && !direct.hasBegun() && isWorking()) {
                     cursor.beginKeepAlive();
                 }

@@ -163,8 +163,7 @@ public final class ConnectionId implements VerbsObject {
         }
         InetSocketAddress to;
         try {
-            InetSocketAddress meant =
-                    OwnPorts.meant(channel, destination, local == null ? source : Optional.of(local));
+            InetSocketAddress meant = OwnPorts.meant(channel, destination, local == null ? source : Optional.of(local));
             to = LocalDevices.answering(space, meant);
             local = state == State.IDLE
                     ? ports.reach(channel, source, to)
@@ -250,8 +249,8 @@ public final class ConnectionId implements VerbsObject {
         state = State.CONNECTING;
     }
 
-    /// The same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no, the peer
-    /// is refused, and has had no connection; over iWARP it has one, which ends. Then comes
+    /// The same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no, the
+    /// peer is refused, and has had no connection; over iWARP it has one, which ends. Then comes
     /// [ConnectionEvent.ConnectError].
     public synchronized void connect(ConnectionParameters parameters, BooleanSupplier isWanted) {
         negotiation.confirmIf(isWanted);

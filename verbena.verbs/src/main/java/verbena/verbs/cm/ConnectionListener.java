@@ -181,7 +181,8 @@ public final class ConnectionListener implements AutoCloseable {
         closing.lock();
         try {
             id.close();
-            // A thread in accept may hold an identifier that is in no map, or no more: closed, it leads nowhere.
+            // A thread in accept may hold an identifier that is in no map, or no more: closed, it leads
+            // nowhere.
             List<ConnectionId> left = channel.shut();
             List<Connection> connections;
             synchronized (begun) {

@@ -96,8 +96,8 @@ public final class EventChannel implements VerbsObject {
         return new EventChannel(Optional.empty(), devices, true, within);
     }
 
-    /// Whether a connection of [#openNearest()] to this address and port would go through the memory of this host: a
-    /// process has the port there. Opens no device.
+    /// Whether a connection of [#openNearest()] to this address and port would go through the memory of this host:
+    /// a process has the port there. Opens no device.
     ///
     /// @throws ConnectionException when no address of this host reaches the peer's
     public static boolean isServedWithin(PortSpace space, InetSocketAddress peer) {

@@ -320,7 +320,8 @@ final class LocalDevices {
                     shared.context.close();
                     OPEN.remove(shared.key, shared);
                 } catch (InUseException e) {
-                    // The program still has objects on it: the next caller finds it open, and closes it.
+                    // The program still has objects on it: the next caller finds it open, and
+                    // closes it.
                 }
             }
             return true;

@@ -198,7 +198,8 @@ public interface ConnectionService {
             return "";
         }
 
-        /// The peer says yes: bring the queue pair to RTS, then [Exchange#ready()]. Datagrams need nothing more.
+        /// The peer says yes: bring the queue pair to RTS, then [Exchange#ready()]. Datagrams need nothing
+        /// more.
         record Accepted(PeerParameters peer) implements News {}
 
         /// Passive: the peer is ready too.

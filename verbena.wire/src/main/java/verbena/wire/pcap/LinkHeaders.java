@@ -138,7 +138,8 @@ final class LinkHeaders {
         return behindType(bytes, at + 2, at + 4);
     }
 
-    /// The family of addresses in the order of the capturing host, whichever that is; systems number IPv6 differently.
+    /// The family of addresses in the order of the capturing host, whichever that is; systems number IPv6
+    /// differently.
     private static long loopback(MemorySegment bytes) {
         if (bytes.byteSize() < 4) {
             return TRUNCATED;

@@ -201,8 +201,8 @@ final class StreamConnections implements ConnectionService, Scheduled {
             return acceptor;
         }
 
-        /// Has one more decided on, now or when there is room. False when too many wait for that, and no other peer has
-        /// more of them.
+        /// Has one more decided on, now or when there is room. False when too many wait for that, and no other
+        /// peer has more of them.
         boolean admit(StreamConnection connection, Consumer<Acceptor> decision) {
             if (undecided.size() < backlog) {
                 return decideOn(connection, decision);
@@ -234,7 +234,8 @@ final class StreamConnections implements ConnectionService, Scheduled {
             undecided.remove(connection);
             while (undecided.size() < backlog && acceptor != null && waitingForRoom.size() > 0) {
                 StreamConnection next = waitingForRoom.oldest();
-                boolean _ = waitingForRoom.remove(next) && decideOn(next, Objects.requireNonNull(decisions.remove(next)));
+                boolean _ =
+                        waitingForRoom.remove(next) && decideOn(next, Objects.requireNonNull(decisions.remove(next)));
             }
         }
 

@@ -51,9 +51,9 @@ final class GrantsHeld implements PeerMemory {
         this.parameters = parameters;
     }
 
-    /// Tells that the state of the queue pair or its access flags have changed: the peer's grants are withdrawn, and
-    /// of a queue pair that is connected no more, its own are given back. Waits until the peer is not in the middle
-    /// of an access.
+    /// Tells that the state of the queue pair or its access flags have changed: the peer's grants are withdrawn,
+    /// and of a queue pair that is connected no more, its own are given back. Waits until the peer is not in the
+    /// middle of an access.
     @Override
     public void onModified() {
         access.onModified(this);
@@ -178,8 +178,8 @@ final class GrantsHeld implements PeerMemory {
         return null;
     }
 
-    /// A place for this key; null when others have all that it can have. A grant that was not used since another key
-    /// wanted its place makes room.
+    /// A place for this key; null when others have all that it can have. A grant that was not used since another
+    /// key wanted its place makes room.
     private @Nullable Grant place(int rkey, long now) {
         if (grants.length == 0) {
             grants = new @Nullable Grant[GRANTS_FEW];
