@@ -340,6 +340,7 @@ public final class RemoteWorker implements AutoCloseable {
     /// peer, or when the peer is lost: then it is not sent, and [#sendActive] can take it.
     public boolean trySendActive(int number, MemorySegment header, MemorySegment data) {
         requireActive(number, header, data);
+        requireOpen(data); // also when it cannot leave
         return sendAtOnce(Kind.ACTIVE, Outgoing.activeTag(number, (int) header.byteSize()), header, data);
     }
 
@@ -440,10 +441,14 @@ public final class RemoteWorker implements AutoCloseable {
     ///
     /// @throws IllegalStateException when it is closed, or another thread's
     MemorySegment forAllThreads(MemorySegment data) {
+        requireOpen(data);
+        return traffic.longMessages.isForAllThreads(data) ? data : MemorySegment.ofArray(bytes(data));
+    }
+
+    private static void requireOpen(MemorySegment data) {
         if (!data.scope().isAlive()) {
             throw new IllegalStateException("its memory is closed: " + data);
         }
-        return traffic.longMessages.isForAllThreads(data) ? data : MemorySegment.ofArray(bytes(data));
     }
 
     static byte[] bytes(MemorySegment memory) {

@@ -8,6 +8,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.link.LoopbackAddress;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
@@ -36,6 +38,8 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.cm.ConnectionOptions;
 
 /// Several processes at one address. A device of this process, at the same address, writes to each of them and
 /// reads from it; some are killed or stopped meanwhile.
@@ -301,6 +305,47 @@ class SharedProcessesTest {
         assumeTrue(!said.contains("ClassNotFoundException"), "another user may not read the classes");
         assertThat(other.waitFor()).isNotZero();
         assertThat(said).contains("is in use").contains("Devices of one user share an address");
+    }
+
+    @Test
+    void aPortWhoseNameAnotherUserHasIsRefusedWithThatUser() throws Exception {
+        assumeTrue(works("setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", ""), "no other user's python3");
+        var options = ConnectionOptions.defaults().withDevice(use(Device.named("shm").open()));
+        InetSocketAddress at;
+        String name;
+        try (var listener = ConnectionListener.bind(new InetSocketAddress("127.0.0.1", 0), options)) {
+            at = listener.localAddress();
+            name = serviceName(at.getPort());
+        }
+        Process other = new ProcessBuilder("setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", """
+                import socket, sys
+                taken = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                taken.bind('\\0' + sys.argv[1])
+                taken.listen(1)
+                print('taken', flush=True)
+                sys.stdin.read()
+                """, name)
+                .redirectErrorStream(true)
+                .start();
+        started.add(other);
+        assertThat(other.inputReader().readLine()).isEqualTo("taken");
+        assertThatThrownBy(() -> ConnectionListener.bind(at, options))
+                .isInstanceOf(ConnectionException.class)
+                .hasMessageContaining("user 65534 of this host has the local socket @" + name);
+        try (var elsewhere = ConnectionListener.bind(new InetSocketAddress("127.0.0.1", 0), options)) {
+            assertThat(elsewhere.localAddress().getPort()).isNotEqualTo(at.getPort());
+        }
+    }
+
+    /// The name at which the link listens for a port, without the `@` that the kernel shows for a zero byte.
+    private static String serviceName(int port) throws IOException {
+        String end = String.format("%04x@", port);
+        return localSockets()
+                .lines()
+                .map(line -> line.substring(line.lastIndexOf(' ') + 2))
+                .filter(name -> name.startsWith("verbena/shm/") && name.contains("/service-") && name.contains(end))
+                .findFirst()
+                .orElseThrow();
     }
 
     private static boolean works(String... command) throws InterruptedException {

@@ -166,10 +166,10 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             Routes.listensForBoth(at.getPort());
             return made;
         } catch (BindException e) {
-            if (choosesPort || !ChosenDevice.hasPortsOfTcp()) {
+            if (choosesPort) {
                 throw e;
             }
-            Routes.listensByTcpOnly(at, e); // no peer will be told of another port: the UDP port is not ours
+            Routes.listensByTcpOnly(at, e); // another program has the number for RDMA; the kernel's is ours
             return null;
         } catch (IOException | VerbsException | LinkageError e) {
             Routes.listensByTcpOnly(at, e); // no device: the kernel's port is there all the same

@@ -102,8 +102,8 @@ public interface Link extends Carrier {
     /// for it are for this link, whichever links receive at the address. They arrive as soon as the service is
     /// open. Called like [#join(Gid)].
     ///
-    /// @return false when another link has claimed it there
-    /// @throws LinkException when the system does not allow it
+    /// @return false when another link of this user has claimed it there
+    /// @throws LinkException when another user has, or the system does not allow it
     default boolean claimService(long serviceId, Gid local) {
         return true;
     }

@@ -93,9 +93,9 @@ final class PeerSockets {
         return watched.owner(i);
     }
 
-    /// Takes a name; null when another socket has it.
+    /// Takes a name; null when another socket of our user has it.
     ///
-    /// @throws LinkException when the system does not permit it to this process
+    /// @throws LinkException when another user has it, or the system does not permit it to this process
     @Nullable
     PeerSocket listen(String name) {
         int fd = linux.localSocket();
@@ -109,6 +109,7 @@ final class PeerSockets {
         if (result < 0) {
             LinuxSockets.close(fd);
             if (result == -LinuxAbi.EADDRINUSE) {
+                checkHolder(name);
                 return null;
             }
             throw failed("listening at the local socket @" + prefix + name, result);
@@ -119,6 +120,21 @@ final class PeerSockets {
                     LinkException.Kind.FAILED, "sharing " + place + ": the system watches no more descriptors");
         }
         return socket;
+    }
+
+    /// Any user of the network namespace can take a name first.
+    private void checkHolder(String name) {
+        int fd = linux.localSocket();
+        boolean isAnswered = fd >= 0 && linux.connect(fd, address(prefix + name)) == 0;
+        int holder = isAnswered ? linux.peerUser(fd) : user;
+        if (fd >= 0) {
+            LinuxSockets.close(fd);
+        }
+        if (holder != user && holder >= 0) {
+            throw new LinkException(
+                    LinkException.Kind.PORT_IN_USE,
+                    "user " + holder + " of this host has the local socket @" + prefix + name);
+        }
     }
 
     private LinkException failed(String what, int result) {

@@ -116,13 +116,25 @@ final class RoceConnections implements ConnectionService {
                 }
                 return taken;
             }
-            return PortTable.OF_PROCESS.<Port>any("bind", local, number -> take(space, local, number));
+            return PortTable.OF_PROCESS.<Port>any("bind", local, number -> takeIfFree(space, local, number));
         });
     }
 
     @Override
     public Optional<CallerPort> bindCaller(PortSpace space, Gid local) {
         return Optional.of(PortTable.OF_PROCESS.call(space, local));
+    }
+
+    /// Null also for a port that another user has.
+    private @Nullable Port takeIfFree(PortSpace space, Gid local, int number) {
+        try {
+            return take(space, local, number);
+        } catch (ConnectionException e) {
+            if (e.getCause() instanceof LinkException why && why.kind() == LinkException.Kind.PORT_IN_USE) {
+                return null;
+            }
+            throw e;
+        }
     }
 
     private @Nullable Port take(PortSpace space, Gid local, int number) {
