@@ -152,8 +152,8 @@ class RailStormTest {
             while (moves.get() < next) {
                 Thread.onSpinWait();
             }
-            Integer rail = left.get(random.nextInt(left.size()));
-            left.remove(rail);
+            int rail = left.get(random.nextInt(left.size()));
+            boolean _ = left.removeIf(each -> each == rail);
             int end = random.nextInt(2);
             switch (random.nextInt(3)) {
                 case 0 -> workers.get(end).leave(devices.get(end * RAILS + rail));

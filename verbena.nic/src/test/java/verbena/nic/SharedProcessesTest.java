@@ -8,6 +8,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -309,15 +310,20 @@ class SharedProcessesTest {
 
     @Test
     void aPortWhoseNameAnotherUserHasIsRefusedWithThatUser() throws Exception {
-        assumeTrue(works("setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", ""), "no other user's python3");
-        var options = ConnectionOptions.defaults().withDevice(use(Device.named("shm").open()));
+        assumeTrue(
+                works("setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", ""),
+                "no other user's python3");
+        var options =
+                ConnectionOptions.defaults().withDevice(use(Device.named("shm").open()));
         InetSocketAddress at;
         String name;
-        try (var listener = ConnectionListener.bind(new InetSocketAddress("127.0.0.1", 0), options)) {
+        try (var listener =
+                ConnectionListener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), options)) {
             at = listener.localAddress();
             name = serviceName(at.getPort());
         }
-        Process other = new ProcessBuilder("setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", """
+        Process other = new ProcessBuilder(
+                        "setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", """
                 import socket, sys
                 taken = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 taken.bind('\\0' + sys.argv[1])
@@ -332,7 +338,8 @@ class SharedProcessesTest {
         assertThatThrownBy(() -> ConnectionListener.bind(at, options))
                 .isInstanceOf(ConnectionException.class)
                 .hasMessageContaining("user 65534 of this host has the local socket @" + name);
-        try (var elsewhere = ConnectionListener.bind(new InetSocketAddress("127.0.0.1", 0), options)) {
+        try (var elsewhere =
+                ConnectionListener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), options)) {
             assertThat(elsewhere.localAddress().getPort()).isNotEqualTo(at.getPort());
         }
     }
