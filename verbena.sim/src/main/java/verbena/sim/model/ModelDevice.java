@@ -166,6 +166,7 @@ public final class ModelDevice {
             ModelCompletionQueue sendCq,
             ModelCompletionQueue receiveCq,
             @Nullable ModelSharedReceiveQueue srq) {
+        boolean hasReceives = srq == null && !options.type().isXrc(); // else their sizes mean nothing, ibv_create_qp(3)
         return new Reasons()
                 .and(domain.mayBeUsed())
                 .and(sendCq.mayBeUsed())
@@ -177,9 +178,9 @@ public final class ModelDevice {
                         IllegalArgumentException.class,
                         "sharedReceiveQueue")
                 .when(options.maxSendWr() > 16_384, ResourceLimitException.class, "maxSendWr")
-                .when(options.maxReceiveWr() > 16_384, ResourceLimitException.class, "maxReceiveWr")
+                .when(hasReceives && options.maxReceiveWr() > 16_384, ResourceLimitException.class, "maxReceiveWr")
                 .when(options.maxSendSge() > 32, ResourceLimitException.class, "maxSendSge")
-                .when(options.maxReceiveSge() > 32, ResourceLimitException.class, "maxReceiveSge")
+                .when(hasReceives && options.maxReceiveSge() > 32, ResourceLimitException.class, "maxReceiveSge")
                 .when(options.maxInlineBytes() > 512, ResourceLimitException.class, "maxInlineBytes")
                 .when(sendCq.device() != this, IllegalArgumentException.class, "sendCq")
                 .when(receiveCq.device() != this, IllegalArgumentException.class, "receiveCq")
