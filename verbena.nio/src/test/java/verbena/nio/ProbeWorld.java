@@ -149,7 +149,7 @@ final class ProbeWorld implements Closeable {
         return this;
     }
 
-    /// Where nobody answers: a listener that takes no more.
+    /// A listener that takes no more, so no answer comes.
     ProbeWorld full() throws IOException {
         ServerSocketChannel listener = own(Jdk.provider().openServerSocketChannel());
         target = (InetSocketAddress) listener.bind(Providers.anyPort(), 1).getLocalAddress();

@@ -104,7 +104,7 @@ class MemoryOfCallersTest {
         }
     }
 
-    /// Memory that cannot be read is sent by nobody, and what it would have been copied to is used again.
+    /// Memory that cannot be read is not sent, and what it would have been copied to is used again.
     @ParameterizedTest
     @CsvSource({"rocev2", "iwarp", "shm"})
     void aSendFromMemoryThatCannotBeReadSendsNothing(String device) throws Exception {

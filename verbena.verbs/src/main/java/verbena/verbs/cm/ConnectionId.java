@@ -25,8 +25,7 @@ import verbena.verbs.spi.ConnectionService.News;
 
 /// A listener or a connection, as a socket is one or the other (`struct rdma_cm_id`, rdma_create_id(3)). The
 /// active side resolves the address and the route, makes a queue pair and connects; the passive side binds,
-/// listens, and gets an identifier with every request. The [EventChannel] reports the results. Safe for
-/// use by any thread.
+/// listens, and gets an identifier with every request. The [EventChannel] reports the results. Any thread.
 public final class ConnectionId implements VerbsObject {
     /// Its state.
     public enum State {
