@@ -118,7 +118,7 @@ final class KnownPeers {
             return 0;
         }
         boolean answers = holds(there.answersUntil, now);
-        if (!answers && limitNanos / LIMIT_PARTS < waitNanos) {
+        if (reach != Reach.WITHIN && !answers && limitNanos / LIMIT_PARTS < waitNanos) {
             return 0;
         }
         long waits = reach == Reach.WITHIN ? WITHIN_WAITS : answers ? KNOWN_WAITS : 1;

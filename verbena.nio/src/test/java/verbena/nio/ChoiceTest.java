@@ -117,10 +117,16 @@ class ChoiceTest {
     @Test
     void aShortLimitIsForTcpUnlessTheHostHasAnsweredBefore() {
         assertThat(begin(peer, Reach.HOST, millis(999)).turn()).isEqualTo(Turn.TCP);
-        assertThat(begin(peer, Reach.WITHIN, millis(999)).turn()).isEqualTo(Turn.TCP);
         assertThat(begin().onAnswer(now)).isTrue();
         Choice choice = begin(peer, Reach.HOST, millis(400));
         choice.onAsked(now);
+        assertThat(after(choice, 99)).isEqualTo(Turn.RDMA);
+        assertThat(after(choice, 1)).isEqualTo(Turn.TCP);
+    }
+
+    @Test
+    void withinThisHostAShortLimitLeavesAQuarterToRdma() {
+        Choice choice = begin(peer, Reach.WITHIN, millis(400)); // the kernel has said that a process has the port
         assertThat(after(choice, 99)).isEqualTo(Turn.RDMA);
         assertThat(after(choice, 1)).isEqualTo(Turn.TCP);
     }
