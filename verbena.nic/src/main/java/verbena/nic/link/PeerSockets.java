@@ -93,9 +93,9 @@ final class PeerSockets {
         return watched.owner(i);
     }
 
-    /// Takes a name; null when another socket of our user has it.
+    /// Takes a name; null when another socket has it.
     ///
-    /// @throws LinkException when another user has it, or the system does not permit it to this process
+    /// @throws LinkException when the system does not permit it to this process
     @Nullable
     PeerSocket listen(String name) {
         int fd = linux.localSocket();
@@ -109,7 +109,6 @@ final class PeerSockets {
         if (result < 0) {
             LinuxSockets.close(fd);
             if (result == -LinuxAbi.EADDRINUSE) {
-                checkHolder(name);
                 return null;
             }
             throw failed("listening at the local socket @" + prefix + name, result);
@@ -122,7 +121,19 @@ final class PeerSockets {
         return socket;
     }
 
-    /// Any user of the network namespace can take a name first.
+    /// Takes the one name that will do; null when another socket of our user has it.
+    ///
+    /// @throws LinkException when another user has it, or the system does not permit it to this process
+    @Nullable
+    PeerSocket listenAtOnly(String name) {
+        PeerSocket listening = listen(name);
+        if (listening == null) {
+            checkHolder(name);
+        }
+        return listening;
+    }
+
+    /// Checks that no other user has a name: any user of the network namespace can take it first.
     private void checkHolder(String name) {
         int fd = linux.localSocket();
         boolean isAnswered = fd >= 0 && linux.connect(fd, address(prefix + name)) == 0;

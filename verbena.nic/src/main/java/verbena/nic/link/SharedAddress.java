@@ -361,7 +361,7 @@ final class SharedAddress {
         if (services.isClaimed(service)) {
             return true;
         }
-        PeerSocket listening = peers.listen(service.name());
+        PeerSocket listening = peers.listenAtOnly(service.name());
         if (listening == null) {
             return false;
         }

@@ -424,10 +424,12 @@ final class ShmNeighbours {
 
     // --- services
 
-    /// Listens at a name; null when another link has it.
+    /// Listens at the name of a service; null when another link of our user has it.
+    ///
+    /// @throws LinkException when another user has it
     @Nullable
     PeerSocket listen(String name) {
-        return peers.listen(name);
+        return peers.listenAtOnly(name);
     }
 
     /// Stops listening. Connections that are there already are still for this link.

@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Gid;
@@ -15,18 +16,20 @@ import verbena.wire.roce.RoceV2;
 final class ForeignPeerSocket {
     private ForeignPeerSocket() {}
 
-    /// `forge NAME`: connects and sends a packet in an envelope. `squat NAME`: takes the name. Prints `done`, and
-    /// ends with its input.
+    /// `forge NAME`: connects and sends a packet in an envelope. `squat NAME …`: takes the names. Prints `done`,
+    /// and ends with its input.
     public static void main(String[] arguments) throws IOException {
         try (var arena = Arena.ofConfined()) {
             var linux = new LinuxSockets(arena);
-            int fd = linux.localSocket();
-            MemorySegment name = name(arguments[1], arena);
             if (arguments[0].equals("squat")) {
-                require(linux.bind(fd, name));
-                require(linux.listen(fd, 10));
+                for (String name : List.of(arguments).subList(1, arguments.length)) {
+                    int fd = linux.localSocket();
+                    require(linux.bind(fd, name(name, arena)));
+                    require(linux.listen(fd, 10));
+                }
             } else {
-                require(linux.connect(fd, name));
+                int fd = linux.localSocket();
+                require(linux.connect(fd, name(arguments[1], arena)));
                 Frame[] forged = LinkBench.frames(1);
                 LinkBench.fill(forged[0], Gid.parse("127.0.0.1"), Gid.parse("127.0.0.1"), 1, 64);
                 new RoceV2().seal(forged[0], 0);
