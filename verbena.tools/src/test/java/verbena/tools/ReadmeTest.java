@@ -15,20 +15,26 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import verbena.conformance.Suite;
 import verbena.verbs.ConnectionException;
 
 /// What the documents promise of their programs is true.
 class ReadmeTest {
     private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
+    /// The name of a program that names no class.
+    private static final String COMPACT = "Program";
 
     @Test
     void theProgramOfTheReadmeDoesWhatItSays(@TempDir Path classes) throws Exception {
@@ -75,14 +81,84 @@ class ReadmeTest {
     }
 
     @Test
-    void theCallsOfTheReadmeAreTheExample() throws Exception {
+    void thePageOfMessagesShowsItsExample() throws Exception {
         String example = Files.readString(ROOT.resolve("examples/Calls.java"));
-        String readme = Files.readString(ROOT.resolve("README.md"));
-        var shown = Pattern.compile("and prints\n`(.*?)`:\n\n```java\n(.*?)```", Pattern.DOTALL)
-                .matcher(readme);
+        String page = Files.readString(ROOT.resolve("docs/messages.md"));
+        var shown = Pattern.compile("It prints\n`(.*?)`:\n\n```java\n(.*?)```", Pattern.DOTALL)
+                .matcher(page);
         assertThat(shown.find()).isTrue();
         assertThat(example)
                 .contains("/// Prints: " + shown.group(1) + "\n", shown.group(2).indent(8));
+    }
+
+    /// The last column names the section, and each figure of the row stands in it.
+    @Test
+    void eachFigureOfTheReadmeStandsInThePageOfPerformance() throws Exception {
+        String readme = Files.readString(ROOT.resolve("README.md"));
+        String performance = Files.readString(ROOT.resolve("docs/performance.md"));
+        var rows = Pattern.compile(
+                        "(?m)^\\| (.+?) \\| (.+?) \\| (.*?) ?\\| \\[.*?]\\(docs/performance\\.md#(.+?)\\) \\|$")
+                .matcher(readme)
+                .results()
+                .toList();
+        assertThat(rows).hasSizeGreaterThan(4);
+        for (var row : rows) {
+            String section = section(performance, row.group(4));
+            assertThat(figures(row.group(2))).as(row.group()).isNotEmpty();
+            Set<String> missing = figures(row.group(2) + " " + row.group(3));
+            missing.removeAll(figures(section));
+            assertThat(missing).as(row.group()).isEmpty();
+        }
+        var measured = Pattern.compile("Measured on two cores of an (AMD EPYC \\(family \\d+, model \\d+; [a-z ]+\\)),"
+                        + " on loopback, from ([\\d-]+) to\\s+([\\d-]+)\\.")
+                .matcher(readme);
+        assertThat(measured.find()).as("machine and days").isTrue();
+        assertThat(performance.replace('\n', ' ')).contains(measured.group(1), measured.group(2), measured.group(3));
+    }
+
+    private static String section(String page, String anchor) {
+        return Pattern.compile("(?m)^(?=#)")
+                .splitAsStream(page)
+                .filter(text -> anchor(text.lines().findFirst().orElse("")).equals(anchor))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("there is no section " + anchor));
+    }
+
+    /// As GitHub makes it of a heading.
+    private static String anchor(String heading) {
+        return heading.replaceAll("^#+ ", "")
+                .toLowerCase(Locale.ROOT)
+                .replaceAll("[^a-z0-9 -]", "")
+                .replace(' ', '-');
+    }
+
+    private static Set<String> figures(String text) {
+        return Pattern.compile("(?<![\\w.,-])\\d[\\d.,]*(?![\\w])")
+                .matcher(text)
+                .results()
+                .map(match -> match.group().replaceAll("[.,]$", ""))
+                .collect(Collectors.toSet());
+    }
+
+    @Test
+    void theReadmeAndThePageOfBuildingNameTheSameTimes() throws Exception {
+        String readme = Files.readString(ROOT.resolve("README.md"));
+        String hacking = Files.readString(ROOT.resolve("HACKING.md"));
+        var build = Pattern.compile("first build takes (.*?) s on two cores").matcher(readme);
+        var tests = Pattern.compile("runs all tests, in some (\\d+) minutes").matcher(readme);
+        assertThat(build.find() && tests.find()).isTrue();
+        assertThat(hacking).contains("| the first build | " + build.group(1) + " |");
+        assertThat(hacking).contains("| all tests of a fresh clone | " + Integer.parseInt(tests.group(1)) * 60 + " |");
+    }
+
+    /// A number in round tens, which is not too large and not long out of date.
+    @Test
+    void theReadmeCountsThePromisesOfTheApi() throws Exception {
+        var counted = Pattern.compile("More than (\\d+) promises").matcher(Files.readString(ROOT.resolve("README.md")));
+        assertThat(counted.find()).isTrue();
+        int promises = Suite.cases("*").size();
+        assertThat(promises)
+                .isBetween(Integer.parseInt(counted.group(1)), Integer.parseInt(counted.group(1)) * 11 / 10);
     }
 
     /// Compiles the programs of a document and runs them at once; what they print is what the document promises.
@@ -145,9 +221,9 @@ class ReadmeTest {
             System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
             var running = new ArrayList<Future<?>>();
             for (String source : sources) {
-                var main = loader.loadClass(name(source)).getMethod("main", String[].class);
+                Class<?> program = loader.loadClass(name(source));
                 running.add(threads.submit(() -> {
-                    untilSomebodyListens(main);
+                    untilSomebodyListens(program);
                     return true;
                 }));
             }
@@ -161,10 +237,10 @@ class ReadmeTest {
     }
 
     /// A client that comes too early is told so, and comes again.
-    private static void untilSomebodyListens(Method main) throws Exception {
+    private static void untilSomebodyListens(Class<?> program) throws Exception {
         while (true) {
             try {
-                main.invoke(null, (Object) new String[0]);
+                main(program);
                 return;
             } catch (InvocationTargetException e) {
                 if (!(e.getCause() instanceof ConnectionException refused)
@@ -175,10 +251,21 @@ class ReadmeTest {
         }
     }
 
+    private static void main(Class<?> program) throws Exception {
+        if (program.getName().equals(COMPACT)) {
+            var made = program.getDeclaredConstructor();
+            made.setAccessible(true);
+            Method main = program.getDeclaredMethod("main");
+            main.setAccessible(true);
+            main.invoke(made.newInstance());
+        } else {
+            program.getMethod("main", String[].class).invoke(null, (Object) new String[0]);
+        }
+    }
+
     private static String name(String source) {
         var name = Pattern.compile("public class (\\w+)").matcher(source);
-        assertThat(name.find()).isTrue();
-        return name.group(1);
+        return name.find() ? name.group(1) : COMPACT;
     }
 
     private static void compile(List<String> sources, Path classes) {
