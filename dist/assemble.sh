@@ -13,10 +13,11 @@ gather_modules() { # FOLDER JAVA_HOME
   done
 }
 
-# bin and lib; runtime and modules are the caller's.
+# bin, lib and share; runtime and modules are the caller's.
 gather_scripts_and_libraries() { # FOLDER
   mkdir -p "$1/bin" "$1/lib"
   cp "$home/dist/bin/verbena" "$1/bin/"
+  cp -R "$home/dist/share" "$1/"
   if [ -f "$home/verbena.abi/target/native/librdmacm.so.1" ]; then
     cp "$home"/verbena.abi/target/native/lib*.so* "$1/lib/"
   fi

@@ -33,7 +33,9 @@ make_dist() {
     --no-header-files --no-man-pages --compress zip-6 --output "$image/runtime" > "$at/jlink.log" 2>&1 \
     || fail "dist: jlink failed; see dist/target/jlink.log"
   gather_scripts_and_libraries "$image"
-  cp "$home/LICENSE" "$image/"
+  gather_api "$image/java"
+  cp "$home/LICENSE" "$home"/*.md "$image/"
+  cp -R "$home/docs" "$home/examples" "$image/"
   "$JAVA_HOME/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --class-path "$at/modules/*" "$home/dist/Pages.java" \
     "$image/share" "$version" "$epoch"
   if [ -n "$with_aot" ]; then
@@ -51,6 +53,17 @@ make_dist() {
   (cd "$at" && ls -1s --block-size=M "$name.tar.gz" ./*.deb 2> /dev/null) >&2 || true
 }
 
+# The jars that a program needs: all of ours that have no commands, and Netty's part, which wants Netty's jars beside it.
+gather_api() { # FOLDER
+  local room
+  maven -B -q -Dmaven.test.skip -pl verbena.netty -am package > "$home/dist/target/netty.log" 2>&1 \
+    || fail "dist: verbena.netty does not build; see dist/target/netty.log"
+  mkdir -p "$1"
+  for room in verbs foreign provider wire transport cm nic ibverbs messages stream nio netty sim; do
+    cp "$home/verbena.$room/target/verbena.$room-$version.jar" "$1/verbena.$room.jar"
+  done
+}
+
 make_tar() { # FOLDER NAME EPOCH
   tar -C "$1" --sort=name --mtime="@$3" --owner=0 --group=0 --numeric-owner --format=gnu -cf - "$2" | gzip -n > "$1/$2.tar.gz"
 }
@@ -66,14 +79,19 @@ make_deb() { # FOLDER NAME ARCH
     aarch64) arch=arm64 ;;
     *) arch=$3 ;;
   esac
-  mkdir -p "$root/DEBIAN" "$root/usr/bin" "$root/usr/lib/verbena" "$root/usr/share/doc/verbena" \
-    "$root/usr/share/zsh/vendor-completions"
+  mkdir -p "$root/DEBIAN" "$root/usr/bin" "$root/usr/lib/verbena/share" "$root/usr/lib/systemd/system" "$root/usr/share/doc/verbena" \
+    "$root/usr/share/java/verbena" "$root/usr/share/zsh/vendor-completions"
   cp -a "$image/bin" "$image/lib" "$image/runtime" "$root/usr/lib/verbena/"
+  cp -a "$image/share/sysctl.d" "$root/usr/lib/verbena/share/"
+  cp -a "$image/share/systemd/." "$root/usr/lib/systemd/system/"
   cp -a "$image/share/man" "$image/share/bash-completion" "$root/usr/share/"
+  cp -a "$image/java/." "$root/usr/share/java/verbena/"
+  cp -a "$image"/*.md "$image/docs" "$image/examples" "$root/usr/share/doc/verbena/"
   cp -a "$image/share/zsh/site-functions/_verbena" "$root/usr/share/zsh/vendor-completions/"
   sed -i 's|^source .*|source /usr/share/bash-completion/completions/verbena|' "$root/usr/share/zsh/vendor-completions/_verbena"
   find "$root/usr/share/man" -name '*.1' -exec gzip -9n {} +
   cp "$home/LICENSE" "$root/usr/share/doc/verbena/copyright"
+  cp "$home/LICENSE" "$root/usr/share/doc/verbena/LICENSE" # README's link
   ln -s ../lib/verbena/bin/verbena "$root/usr/bin/verbena"
   # The newest version of the C library that a symbol is asked of.
   libc=$(find "$image/lib" "$image/runtime" -name '*.so*' -exec grep -aohE 'GLIBC_2\.[0-9]+' {} + | sort -uV | tail -n 1)

@@ -1,3 +1,7 @@
 /// Messages with tags, and calls. A [verbena.messages.Worker] has one device and all its peers, each an
 /// [verbena.messages.RemoteWorker].
+///
+/// A server that answers calls, and a client:
+///
+/// {@snippet file="Calls.java"}
 package verbena.messages;

@@ -81,7 +81,7 @@ class ProseDocTest {
 
     static Stream<String> documents() throws IOException {
         var names = new ArrayList<String>(List.of("examples/README.md"));
-        for (String folder : List.of("", "docs", "docs/learn", "docs/status")) {
+        for (String folder : List.of("", "docs", "docs/api", "docs/learn", "docs/status")) {
             try (var files = Files.newDirectoryStream(ROOT.resolve(folder), "*.md")) {
                 files.forEach(file -> names.add(ROOT.relativize(file).toString()));
             }

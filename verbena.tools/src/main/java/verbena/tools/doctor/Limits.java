@@ -45,8 +45,14 @@ final class Limits implements Check {
                 : Finding.warn(
                         subject,
                         seen + ": bursts will be lost and sent again",
-                        "sysctl -w net.core.rmem_max=%d net.core.wmem_max=%d, or give the process CAP_NET_ADMIN"
-                                .formatted(wanted, UdpLinks.Options.DEFAULT.sendBufferBytes()));
+                        "sysctl -w net.core.rmem_max=%d net.core.wmem_max=%d%s; or give the process CAP_NET_ADMIN"
+                                .formatted(wanted, UdpLinks.Options.DEFAULT.sendBufferBytes(), keeping(at)));
+    }
+
+    /// Says how the setting outlives a restart of the host, with the file that stands beside the commands.
+    private static String keeping(Surroundings at) {
+        String share = at.property("verbena.share");
+        return share.isEmpty() ? "" : ", and to keep it: cp " + share + "/sysctl.d/60-verbena.conf /etc/sysctl.d/";
     }
 
     private static Finding descriptors(String limit) {

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import verbena.nic.link.UdpLinks;
 import verbena.tools.doctor.Finding.Level;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -242,7 +243,21 @@ class HostChecksTest {
 
         assertThat(finding.level()).isEqualTo(Level.WARN);
         assertThat(finding.seen()).startsWith("0.4 MiB");
-        assertThat(finding.remedy()).contains("net.core.rmem_max=16777216");
+        assertThat(finding.remedy()).contains("net.core.rmem_max=16777216").doesNotContain("cp ");
+    }
+
+    @Test
+    void theFileBesideTheCommandsKeepsThatSetting() throws IOException {
+        FakeSurroundings host = host();
+        host.properties.put("verbena.share", "/opt/verbena/share");
+        host.receiveBufferBytes = 425_984;
+
+        Finding finding = only(about("socket buffers", new Limits().look(host)));
+
+        assertThat(finding.remedy()).contains("cp /opt/verbena/share/sysctl.d/60-verbena.conf /etc/sysctl.d/");
+        assertThat(Files.readAllLines(Path.of("../dist/share/sysctl.d/60-verbena.conf")))
+                .contains("net.core.rmem_max = " + UdpLinks.Options.DEFAULT.receiveBufferBytes())
+                .contains("net.core.wmem_max = " + UdpLinks.Options.DEFAULT.sendBufferBytes());
     }
 
     @Test
