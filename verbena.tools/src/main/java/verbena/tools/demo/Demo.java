@@ -9,7 +9,6 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import org.jspecify.annotations.Nullable;
 import verbena.tools.kit.Addresses;
 import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Capability;
@@ -58,12 +57,10 @@ final class Demo {
 
     /// Runs each step, and tells of it.
     ///
-    /// @return the figures; null when there are none
     /// @throws CommandFailed at the first thing that is not as it should be; says which
-    DemoFigures.@Nullable Result run() throws IOException, InterruptedException {
+    void run() throws IOException, InterruptedException {
         Device our = Device.named(device);
         output.title("RDMA between two processes of this host: " + way());
-        DemoFigures.Result result = null;
         try (var peer = new DemoPeerProcess(peerBy, peerDevice, seed);
                 Context context = our.open();
                 DemoEnd we = connect(context, peer)) {
@@ -85,11 +82,11 @@ final class Demo {
                         + (hasAtomics ? "" : "FETCH_ADD CMP_SWAP"));
             }
             if (seconds > 0) {
-                result = new DemoFigures(output, we, peer, peerPid, memory, seconds).run();
+                var rounds = new DemoRounds(peer, peerPid, seconds);
+                new DemoFigures(output, device, new DemoLane(we, peer, 0, memory), peer, rounds).run();
             }
-            output.end("All verified: every completion, every byte of both memories.");
+            output.verified("All verified: every completion, every byte of both memories.");
         }
-        return result;
     }
 
     private String way() {
@@ -107,9 +104,10 @@ final class Demo {
 
     private DemoEnd connect(Context context, DemoPeerProcess peer) throws InterruptedException {
         String[] started = peer.started();
-        peerPid = Long.parseLong(started[0]);
-        var address = new InetSocketAddress(InetAddress.ofLiteral(started[1]), Integer.parseInt(started[2]));
-        Connection connection = Connection.connect(address, DemoEnd.options(context));
+        peerPid = Long.parseLong(started[2]);
+        var address = new InetSocketAddress(InetAddress.ofLiteral(started[0]), Integer.parseInt(started[1]));
+        DemoEnd we = DemoEnd.connect(context, started[0], started[1]);
+        Connection connection = we.connection();
         output.line("the peer", end(peerPid, address, connection.peer().qpn()));
         output.line(
                 "we",
@@ -125,7 +123,7 @@ final class Demo {
                                 : "path MTU " + connection.queuePair().query().pathMtu() + "; ")
                         + "each has " + DemoEnd.REGION_BYTES / (1 << 20)
                         + " MiB of memory for the other");
-        return new DemoEnd(context, connection);
+        return we;
     }
 
     private static boolean isIwarp(Context context) {

@@ -3,12 +3,11 @@ package verbena.tools.demo;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import verbena.tools.demo.DemoSideBySide.Pair;
 import verbena.tools.kit.ChildProcess;
 import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.HostNetwork;
@@ -26,19 +25,21 @@ import verbena.verbs.spi.Providers;
         description = {
             "",
             "Starts a second process as the peer and does one operation of each kind with it:"
-                    + " SEND, WRITE, WRITE with immediate, READ, FETCH_ADD, CMP_SWAP. Tells which side did what, checks"
-                    + " all memory after each, and ends with figures beside those of a TCP socket, measured when they"
-                    + " stand still. Needs no root and takes some ten seconds; --device rocev2 does the same with"
-                    + " packets in UDP, --device iwarp over TCP. Status 0 says that all was as it should be."
+                    + " SEND, WRITE, WRITE with immediate, READ, FETCH_ADD, CMP_SWAP, all by packets of RoCE v2. Tells"
+                    + " which side did what, checks all memory after each, and ends with figures of rocev2, iwarp and"
+                    + " shm beside those of a TCP socket. Needs no root and takes some ten seconds. --device shows"
+                    + " another device, with more figures. Status 0 says that all was as it should be."
         })
 public final class DemoCommand extends ToolCommand {
-    private static final String SHARED_MEMORY = "shm";
+    private static final String FIRST = "rocev2";
+    /// Kinds that need no right and no network.
+    private static final List<String> COMPARED = List.of(FIRST, "iwarp", "shm");
 
     @Option(
             names = {"-d", "--device"},
             paramLabel = "DEVICE",
-            description = "Our device (default: shm, memory that both processes share, where that works; else rocev2,"
-                    + " loopback).")
+            description = "This device only, beside a TCP socket (default: the steps by rocev2, and figures of rocev2,"
+                    + " iwarp and shm).")
     private @Nullable String device;
 
     @Option(
@@ -50,9 +51,9 @@ public final class DemoCommand extends ToolCommand {
     @Option(
             names = "--seconds",
             paramLabel = "S",
-            defaultValue = "0.5",
-            description = "How long to measure each contender, after a warm-up of at most six times that for each"
-                    + " figure; 0 leaves the figures out (default ${DEFAULT-VALUE}).")
+            defaultValue = "0.25",
+            description = "How long to measure each contender, after a warm-up of at most twice that for each;"
+                    + " 0 leaves the figures out (default ${DEFAULT-VALUE}).")
     private double seconds;
 
     @Option(
@@ -72,7 +73,10 @@ public final class DemoCommand extends ToolCommand {
     @Option(names = "--on-cable", hidden = true)
     private boolean onCable;
 
-    @Option(names = "--json", description = "One JSON object instead of the text; with --all one for each device.")
+    @Option(
+            names = "--json",
+            description =
+                    "One JSON object instead of the text; with --all one for each device, and one with the figures.")
     private boolean json;
 
     @Override
@@ -99,35 +103,38 @@ public final class DemoCommand extends ToolCommand {
                 return inside.await();
             }
         }
-        if (!all) {
-            String our = device != null ? device : isListed(SHARED_MEMORY) ? SHARED_MEMORY : "rocev2";
-            new Demo(output(), our, peerDevice == null ? our : peerDevice, seconds, List.of()).run();
+        if (device != null || peerDevice != null) {
+            String our = device != null ? device : FIRST;
+            DemoOutput output = output();
+            new Demo(output, our, peerDevice == null ? our : peerDevice, seconds, List.of()).run();
+            output.end();
             return 0;
         }
-        boolean anyDevice = false;
-        var results = new LinkedHashMap<String, DemoFigures.Result>();
-        for (Provider provider : Providers.all()) {
-            if (provider.devices().stream().anyMatch(each -> provider.isOfSystem() || isOnLoopback(each))) {
-                anyDevice = true;
-                DemoFigures.Result result =
-                        new Demo(output(), provider.kind(), provider.kind(), seconds, List.of()).run();
-                if (result != null) {
-                    results.put(provider.kind(), result);
-                }
-                space();
-            }
+        if (!all) {
+            show(
+                    new Pair(FIRST, FIRST, FIRST),
+                    working().stream()
+                            .filter(each -> COMPARED.contains(each.name()))
+                            .toList(),
+                    List.of());
+            return 0;
         }
-        if (!anyDevice) {
+        List<Pair> kinds = working();
+        if (kinds.isEmpty()) {
             throw new CommandFailed("no device works on this host: 'verbena doctor' tells why");
         }
-        if (!results.isEmpty() && !json) {
-            sideBySide(results);
+        for (Pair kind : kinds) {
+            show(kind, List.of(), List.of());
+        }
+        if (seconds > 0) {
+            DemoOutput output = output();
+            new DemoSideBySide(output, seconds, List.of()).run(kinds);
+            output.end();
         }
         return 0;
     }
 
     private void runOnCable() throws IOException, InterruptedException {
-        var results = new LinkedHashMap<String, DemoFigures.Result>();
         try (var cable = new DemoCable()) {
             for (String kind : List.of("rocev1_%s", "rocev2_%s,link=raw", "rocev1_%s,link=xdp", "rocev2_%s,link=xdp")) {
                 String here = kind.formatted(DemoCable.NEAR);
@@ -136,17 +143,36 @@ public final class DemoCommand extends ToolCommand {
                     output().note(here + " is left out: " + why);
                     continue;
                 }
-                DemoFigures.Result result =
-                        new Demo(output(), here, kind.formatted(DemoCable.FAR), seconds, cable.there()).run();
-                if (result != null) {
-                    results.put(kind.replace("_%s", ""), result);
-                }
-                space();
+                // One after the other, because an interface has queue pairs of one device at a time.
+                var pair = new Pair(kind.replace("_%s", ""), here, kind.formatted(DemoCable.FAR));
+                show(pair, List.of(pair), cable.there());
             }
         }
-        if (!results.isEmpty() && !json) {
-            sideBySide(results);
+    }
+
+    // All steps of one device, and the figures of some.
+    private void show(Pair steps, List<Pair> figures, List<String> there) throws IOException, InterruptedException {
+        DemoOutput output = output();
+        new Demo(output, steps.ours(), steps.peers(), 0, there).run();
+        if (seconds > 0 && !figures.isEmpty()) {
+            new DemoSideBySide(output, seconds, there).run(figures);
         }
+        output.end();
+        if (!json) {
+            out().println();
+        }
+    }
+
+    /// The kinds of device that work on this host.
+    private static List<Pair> working() {
+        var kinds = new ArrayList<Pair>();
+        for (Provider provider : Providers.all()) {
+            if (provider.devices().stream().anyMatch(each -> provider.isOfSystem() || isOnLoopback(each))) {
+                String kind = provider.kind();
+                kinds.add(new Pair(kind, kind, kind));
+            }
+        }
+        return kinds;
     }
 
     /// Why a device cannot be opened; null when it can.
@@ -165,30 +191,7 @@ public final class DemoCommand extends ToolCommand {
                         .anyMatch(entry -> entry.gid().address().isLoopbackAddress());
     }
 
-    private static boolean isListed(String name) {
-        return Device.list().stream().anyMatch(each -> each.name().equals(name));
-    }
-
     private DemoOutput output() {
         return new DemoOutput(out(), spec().commandLine().getColorScheme(), json);
-    }
-
-    private void space() {
-        if (!json) {
-            out().println();
-        }
-    }
-
-    private void sideBySide(Map<String, DemoFigures.Result> results) {
-        DemoOutput output = output();
-        output.table("Side by side:", "WRITE of 64 KiB", "TCP", "8 bytes, polled", "awaited", "TCP");
-        results.forEach((kind, result) -> output.row(
-                kind,
-                Map.of(),
-                DemoFigures.gigabytes(result.write()),
-                DemoFigures.gigabytes(result.stream()),
-                DemoFigures.micros(result.polled()),
-                DemoFigures.micros(result.awaited()),
-                DemoFigures.micros(result.echo())));
     }
 }

@@ -2,6 +2,8 @@ package verbena.tools.demo;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import verbena.tools.kit.CommandFailed;
@@ -67,6 +69,16 @@ final class DemoEnd implements AutoCloseable {
     /// For a connection of the demo.
     static ConnectionOptions options(Context context) {
         return ConnectionOptions.defaults().withDevice(context).withTimeout(TIMEOUT);
+    }
+
+    /// Connects to the peer, which listens there.
+    static DemoEnd connect(Context context, String address, String port) throws InterruptedException {
+        var at = new InetSocketAddress(InetAddress.ofLiteral(address), Integer.parseInt(port));
+        return new DemoEnd(context, Connection.connect(at, options(context)));
+    }
+
+    Connection connection() {
+        return connection;
     }
 
     /// The next completion of its queue, which has to be a good one of this kind.

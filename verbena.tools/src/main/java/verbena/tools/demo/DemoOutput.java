@@ -1,7 +1,9 @@
 package verbena.tools.demo;
 
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Help.Ansi;
@@ -16,6 +18,7 @@ final class DemoOutput {
     private final boolean json;
     private final Map<String, Object> object = new LinkedHashMap<>();
     private Map<String, Object> step = object;
+    private final List<String> notes = new ArrayList<>();
     private int steps;
 
     DemoOutput(PrintWriter out, ColorScheme colours, boolean json) {
@@ -25,6 +28,7 @@ final class DemoOutput {
     }
 
     void title(String text) {
+        object.put("title", text);
         print(bold(text));
         print("");
     }
@@ -71,19 +75,28 @@ final class DemoOutput {
         print(row(name, cells));
     }
 
+    /// A sentence about the figures.
     void note(String text) {
+        if (!text.isBlank()) {
+            notes.add(text.strip().replaceAll(" {2,}", ": "));
+            object.put("notes", notes);
+        }
         print(("  " + text).stripTrailing());
     }
 
-    /// The last line: all was as it should be.
-    void end(String text) {
+    /// All steps were as they should be.
+    void verified(String text) {
+        object.put("verified", true);
+        print("");
+        print(ansi.string("@|bold,green " + text + "|@"));
+    }
+
+    /// Nothing comes after this.
+    void end() {
         if (json) {
-            object.put("verified", true);
             out.println(Json.format(object));
             out.flush();
         }
-        print("");
-        print(ansi.string("@|bold,green " + text + "|@"));
     }
 
     private static String row(String name, String... cells) {

@@ -13,7 +13,12 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import picocli.CommandLine.Command;
@@ -46,7 +51,9 @@ public final class DemoPeerCommand implements Callable<Integer> {
     private final PrintStream answers = System.out;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private final CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
-    private boolean slotsPosted;
+    private final List<DemoEnd> ends = new ArrayList<>();
+    private final Deque<Runnable> opened = new ArrayDeque<>();
+    private final Set<DemoEnd> answering = new HashSet<>();
     private byte[] expected = new byte[0];
     private long completionsBefore;
     private long sleepCpuNanos;
@@ -56,8 +63,8 @@ public final class DemoPeerCommand implements Callable<Integer> {
         Thread reader = new Thread(this::readOrders, "verbena-demo-orders");
         reader.setDaemon(true);
         reader.start();
-        try (Context context = Device.named(deviceName).open();
-                DemoEnd end = accept(context)) {
+        try {
+            DemoEnd end = accept(deviceName, " " + ProcessHandle.current().pid());
             expected = DemoEnd.initialMemory(seed);
             end.region.segment().copyFrom(MemorySegment.ofArray(expected));
             for (String order = sleep(); !order.isEmpty(); order = sleep()) {
@@ -67,16 +74,24 @@ public final class DemoPeerCommand implements Callable<Integer> {
         } catch (VerbsException | CommandFailed e) {
             answer("failed " + e.getMessage());
             return 1;
+        } finally {
+            opened.forEach(Runnable::run);
         }
         return 0;
     }
 
-    private DemoEnd accept(Context context) throws InterruptedException {
+    // Says where it listens, and what else its starter should know.
+    private DemoEnd accept(String device, String more) throws InterruptedException {
+        Context context = Device.named(device).open();
+        opened.push(context::close);
         var any = new InetSocketAddress(address(context), 0);
         try (var listener = ConnectionListener.bind(any, DemoEnd.options(context))) {
             InetSocketAddress at = listener.localAddress();
-            answer("ok " + ProcessHandle.current().pid() + " " + Addresses.ip(at.getAddress()) + " " + at.getPort());
-            return new DemoEnd(context, listener.accept());
+            answer("ok " + Addresses.ip(at.getAddress()) + " " + at.getPort() + more);
+            var end = new DemoEnd(context, listener.accept());
+            opened.push(end::close);
+            ends.add(end);
+            return end;
         }
     }
 
@@ -139,7 +154,13 @@ public final class DemoPeerCommand implements Callable<Integer> {
                     model.putLong(Integer.parseInt(order[1]), Long.parseLong(order[2]));
                     yield check(end);
                 }
-                case "pong" -> pong(end, order[1].equals("poll"));
+                case "also" -> {
+                    accept(order[1], "");
+                    yield "ok";
+                }
+                case "memory" ->
+                    "ok " + ends.get(Integer.parseInt(order[1])).region.remote().format();
+                case "pong" -> pong(ends.get(Integer.parseInt(order[1])), order[2].equals("poll"));
                 case "tcp" -> tcp(end);
                 case "compiled" -> "ok " + compilers.getTotalCompilationTime();
                 default -> "failed unknown order " + order[0];
@@ -176,8 +197,7 @@ public final class DemoPeerCommand implements Callable<Integer> {
 
     // Sends each message of 8 bytes back, until one of 1 byte comes.
     private String pong(DemoEnd end, boolean polls) throws InterruptedException {
-        if (!slotsPosted) {
-            slotsPosted = true; // and each again when it was used
+        if (answering.add(end)) { // each slot is posted again when it was used
             for (int i = 0; i < PONG_SLOTS; i++) {
                 end.qp.postReceive(i, end.messages, (long) i * Long.BYTES, Long.BYTES);
             }

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import verbena.tools.kit.ChildProcess;
 import verbena.tools.kit.CommandFailed;
+import verbena.verbs.RemoteMemory;
 
 /// The demo's second process, seen from the first: orders go in, answers come out, each within a deadline.
 final class DemoPeerProcess implements AutoCloseable {
@@ -28,7 +29,7 @@ final class DemoPeerProcess implements AutoCloseable {
         lastWords = ChildProcess.lines(process.errors(), LAST_WORDS_MAX + 1);
     }
 
-    /// The words of its first answer.
+    /// The words of its first answer: address, port and process.
     String[] started() throws InterruptedException {
         return answer("start", START_SECONDS);
     }
@@ -50,6 +51,11 @@ final class DemoPeerProcess implements AutoCloseable {
     /// The answer to an order that has two.
     String[] answer(String order) throws InterruptedException {
         return answer(order, 2 * DemoEnd.TIMEOUT.toSeconds());
+    }
+
+    /// The memory that it has for us at one of its connections, which it counts from 0.
+    RemoteMemory memory(int connection) throws InterruptedException {
+        return RemoteMemory.parse(order("memory", connection)[0]);
     }
 
     @Override

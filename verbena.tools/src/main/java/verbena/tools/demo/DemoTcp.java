@@ -2,6 +2,7 @@ package verbena.tools.demo;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -19,11 +20,16 @@ final class DemoTcp implements AutoCloseable {
     private final ByteBuffer block = ByteBuffer.allocateDirect(BUFFER_BYTES);
     private final ByteBuffer message = ByteBuffer.allocateDirect(Long.BYTES);
 
-    /// Connects to a peer that serves.
-    DemoTcp(InetSocketAddress address) throws IOException {
+    private DemoTcp(InetSocketAddress address) throws IOException {
         stream = SocketChannel.open(address);
         echo = SocketChannel.open(address);
         echo.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    }
+
+    /// Connects to the peer, which is told to serve.
+    static DemoTcp to(DemoPeerProcess peer) throws IOException, InterruptedException {
+        String[] at = peer.order("tcp");
+        return new DemoTcp(new InetSocketAddress(InetAddress.ofLiteral(at[0]), Integer.parseInt(at[1])));
     }
 
     /// Sends so many bytes and waits until the peer has them all.

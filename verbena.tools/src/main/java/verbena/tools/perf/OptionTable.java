@@ -282,7 +282,7 @@ abstract sealed class OptionTable permits Options {
             names = "--warm-up",
             paramLabel = "SECONDS",
             defaultValue = "6",
-            description = "Warm up until the figures stand still, for so many seconds at most (default"
+            description = "Warm up until the figures are stable, for so many seconds at most (default"
                     + " ${DEFAULT-VALUE}); 0: measure cold.")
     double warmUpSeconds;
 

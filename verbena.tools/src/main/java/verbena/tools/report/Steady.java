@@ -68,14 +68,14 @@ public final class Steady {
     public String words() {
         String seconds = String.format(Locale.ROOT, "%.1f s", begun[STRETCH] / NANOS_PER_SECOND);
         if (reached) {
-            return seconds + " until the figures stood still";
+            return seconds + " until the figures were stable";
         }
         String why = !isKnown()
                 ? "there were " + rounds + " rounds only"
                 : apart() > APART
                         ? "they changed by " + Math.round(apart() * PERCENT) + " % within a few rounds"
                         : "the compilers still worked";
-        return seconds + ", and the figures did not stand still: " + why;
+        return seconds + ", and the figures were not stable: " + why;
     }
 
     private boolean isKnown() {

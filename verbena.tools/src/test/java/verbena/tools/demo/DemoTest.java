@@ -17,15 +17,13 @@ import verbena.tools.kit.JavaCommand;
 class DemoTest {
     @Test
     void everyStepIsToldAndVerified() throws Exception {
-        Cli cli = Cli.run("demo", "--seconds", "0.1");
+        Cli cli = Cli.run("demo", "--seconds", "0.05");
 
         assertThat(cli.err()).isEmpty();
         assertThat(cli.status()).isZero();
         assertThat(cli.out())
                 .containsSubsequence(
-                        System.getProperty("os.name").equals("Linux")
-                                ? "through memory that both share"
-                                : "RoCE v2 packets in UDP",
+                        "RoCE v2 packets in UDP",
                         "1 SEND",
                         "checked",
                         "2 WRITE",
@@ -42,8 +40,22 @@ class DemoTest {
                         "6 CMP_SWAP",
                         "not asked",
                         "checked",
-                        "B/s",
                         "All verified");
+        assertThat(cli.outLines().stream().filter(line -> line.startsWith("    wire")))
+                .hasSize(6)
+                .allSatisfy(line ->
+                        assertThat(line).matches(".* [1-9]\\d* packets? from us, [1-9]\\d* packets? from the peer"));
+        String table = cli.out().substring(cli.out().indexOf("How fast"));
+        for (String row : System.getProperty("os.name").equals("Linux")
+                ? List.of("TCP socket", "rocev2", "iwarp", "shm")
+                : List.of("TCP socket", "rocev2", "iwarp")) {
+            assertThat(table).containsPattern("(?m)^  " + row + " .*B/s .* [um]s ");
+            assertThat(table)
+                    .containsPattern("(?m)^  " + row + " +[^0-9].*\\.$|^  " + row + " +[\\d.,]+ x the socket: .*\\.$");
+        }
+        if (System.getProperty("os.name").equals("Linux")) {
+            assertThat(table).contains("which is not a network");
+        }
         assertThat(cli.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(120));
         assertNoChildIsLeft();
     }
@@ -62,11 +74,10 @@ class DemoTest {
                         "a READ behind it",
                         "6 CMP_SWAP",
                         "All verified",
-                        "Side by side",
-                        "rocev2",
-                        "B/s",
-                        "iwarp",
+                        "How fast",
+                        "TCP socket",
                         "B/s");
+        assertThat(cli.out()).containsPattern("(?m)^  rocev2 .*B/s").containsPattern("(?m)^  iwarp .*B/s");
         if (System.getProperty("os.name").equals("Linux")) {
             assertThat(cli.out()).containsPattern("(?m)^  shm .*B/s");
         }
@@ -79,7 +90,7 @@ class DemoTest {
     @Test
     void overACableWithoutRoot() throws Exception {
         var command = new ArrayList<>(JavaCommand.again());
-        command.addAll(List.of("demo", "--ethernet", "--seconds", "0"));
+        command.addAll(List.of("demo", "--ethernet", "--seconds", "0.02"));
         NetworkNamespace.Ended ended = NetworkNamespace.run(command);
 
         assumeFalse(ended.output().contains("a network of its own cannot be made here"), ended.output());
@@ -98,11 +109,23 @@ class DemoTest {
     }
 
     @Test
-    void theSameAsJson() throws Exception {
-        Cli cli = Cli.run("demo", "--seconds", "0", "--json");
+    void oneDeviceBesideASocket() throws Exception {
+        Cli cli = Cli.run("demo", "--seconds", "0.05", "--device", "iwarp");
 
         assertThat(cli.status()).as(cli.err()).isZero();
-        assertThat(cli.out()).startsWith("{\n").endsWith("}\n").contains("\"verified\": true", "\"step 6 CMP_SWAP\"");
+        assertThat(cli.out()).containsSubsequence("iWARP in TCP", "99th percentile", "ratio is over 1", "All verified");
+        assertNoChildIsLeft();
+    }
+
+    @Test
+    void theSameAsJson() throws Exception {
+        Cli cli = Cli.run("demo", "--seconds", "0.02", "--json");
+
+        assertThat(cli.status()).as(cli.err()).isZero();
+        assertThat(cli.out())
+                .startsWith("{\n")
+                .endsWith("}\n")
+                .contains("\"verified\": true", "\"step 6 CMP_SWAP\"", "\"bytes_per_second_least\"", "not a network");
         assertNoChildIsLeft();
     }
 

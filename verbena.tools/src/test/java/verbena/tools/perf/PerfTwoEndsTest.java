@@ -156,7 +156,7 @@ class PerfTwoEndsTest {
             JsonNode report = new ObjectMapper().readTree(end.out());
             assertThat(report.at("/facts/warm-up").textValue())
                     .as(end.err())
-                    .matches("\\d.*stood? still.*|\\d.*did not stand still.*|as long as the client wanted");
+                    .matches("\\d.*were stable.*|\\d.*were not stable.*|as long as the client wanted");
             assertThat(report.get("results")).isNotEmpty();
             String words = report.at("/facts/90 % of the rate").asText();
             if (report.at("/facts/warm-up").textValue().startsWith("as long as")) {

@@ -20,7 +20,7 @@ class SteadyTest {
         }
         assertThat(round(0, 50)).isTrue();
         assertThat(steady.isReached()).isTrue();
-        assertThat(steady.words()).isEqualTo("1.0 s until the figures stood still");
+        assertThat(steady.words()).isEqualTo("1.0 s until the figures were stable");
     }
 
     @Test
@@ -84,7 +84,7 @@ class SteadyTest {
         assertThat(round(0, 50)).isTrue();
         assertThat(steady.isReached()).isFalse();
         assertThat(steady.words())
-                .isEqualTo("3.0 s, and the figures did not stand still: they changed by 100 % within a few rounds");
+                .isEqualTo("3.0 s, and the figures were not stable: they changed by 100 % within a few rounds");
 
         var slow = new Steady(1, SECOND);
         assertThat(slow.add(2 * SECOND, 0, 50)).isTrue();
