@@ -78,7 +78,7 @@ record Translation(String english, String chinese) {
 
     /// All pairs: a document that has a translation is one of them.
     static List<Translation> all() throws IOException {
-        var all = new ArrayList<Translation>();
+        var all = new ArrayList<>(List.of(new Translation("README.md", chineseOf("README.md"))));
         for (String folder : List.of(LEARN, LEARN + "zh/")) {
             try (var files = Files.newDirectoryStream(ROOT.resolve(folder), "*.md")) {
                 files.forEach(file ->
