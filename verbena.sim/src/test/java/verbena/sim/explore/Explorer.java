@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +73,7 @@ public final class Explorer {
                             .toArray();
             throw explorer.counterexample(way, null);
         }
-        return explorer.run();
+        return explorer.runVirtually();
     }
 
     /// Explores a world in which something is wrong on purpose, and returns the first schedule that shows it.
@@ -80,11 +82,27 @@ public final class Explorer {
     public static Counterexample find(
             String name, Supplier<? extends SmallWorld> worlds, Fingerprint fingerprint, int deviationsMax) {
         try {
-            var _ = new Explorer(name, worlds, fingerprint, deviationsMax).run();
+            var _ = new Explorer(name, worlds, fingerprint, deviationsMax).runVirtually();
         } catch (Counterexample e) {
             return e;
         }
         throw new AssertionError(name + ": nothing is found with " + deviationsMax + " deviations");
+    }
+
+    /// Runs in a virtual thread, because a [Strand] is one: they take turns without the system's scheduler.
+    private Explored runVirtually() {
+        var task = new FutureTask<>(this::run);
+        Thread.ofVirtual().start(task);
+        try {
+            return task.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Counterexample found) {
+                throw found;
+            }
+            throw new IllegalStateException(e.getCause());
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private Explored run() {

@@ -119,7 +119,7 @@ public final class MemoryTable {
             return null;
         }
         if (keyed instanceof Region region) {
-            return new Opening(region.iova, region.access & WindowBinder.REMOTE, region.memory);
+            return new Opening(region.iova, region.access & WindowBinder.REMOTE, region.memory, region.key);
         }
         Window window = (Window) keyed;
         Window.Binding binding = window.binding();
@@ -130,7 +130,8 @@ public final class MemoryTable {
         return new Opening(
                 binding.zeroBased() ? 0 : binding.address(),
                 binding.access(),
-                region.memory.asSlice(binding.address() - region.iova, binding.length()));
+                region.memory.asSlice(binding.address() - region.iova, binding.length()),
+                region.key);
     }
 
     /// May a peer's request through queue pair `qpn` of `domain` use `rkey` for these bytes with all the rights of

@@ -7,4 +7,5 @@ import java.lang.foreign.MemorySegment;
 /// @param address of the first byte, as requests name it
 /// @param access bits of [verbena.verbs.Access]: the remote rights
 /// @param memory the whole memory that the key opens
-public record Opening(long address, int access, MemorySegment memory) {}
+/// @param region key of the region that it is a part of
+public record Opening(long address, int access, MemorySegment memory, int region) {}

@@ -100,7 +100,7 @@ class KeyWatchTest implements KeyWatch {
     void otherRightsAreTold() {
         second.reregister(region, DOMAIN, READ);
         assertThat(told).containsExactly("ended " + region.key() + ", open");
-        assertThat(first.opening(region.key(), DOMAIN, QPN)).isEqualTo(new Opening(0x1000, READ, memory));
+        assertThat(first.opening(region.key(), DOMAIN, QPN)).isEqualTo(new Opening(0x1000, READ, memory, region.key()));
     }
 
     @Test
@@ -153,7 +153,8 @@ class KeyWatchTest implements KeyWatch {
     @Test
     void aRegionOpensAllOfItWithItsRemoteRights() {
         assertThat(second.opening(region.key(), DOMAIN, QPN))
-                .isEqualTo(new Opening(0x1000, ALL & ~Access.LOCAL_WRITE.bit() & ~Access.MW_BIND.bit(), memory));
+                .isEqualTo(new Opening(
+                        0x1000, ALL & ~Access.LOCAL_WRITE.bit() & ~Access.MW_BIND.bit(), memory, region.key()));
         assertThat(second.opening(region.key() ^ 1, DOMAIN, QPN)).isNull();
         assertThat(second.opening(region.key(), DOMAIN + 1, QPN)).isNull();
     }
@@ -164,7 +165,7 @@ class KeyWatchTest implements KeyWatch {
         assertThat(first.opening(window.key(), DOMAIN, QPN)).as("not bound").isNull();
         bind(window, 5, 0x1010, 100);
         assertThat(first.opening(window.key(), DOMAIN, QPN))
-                .isEqualTo(new Opening(0x1010, READ, memory.asSlice(0x10, 100)));
+                .isEqualTo(new Opening(0x1010, READ, memory.asSlice(0x10, 100), region.key()));
         assertThat(first.opening(window.key(), DOMAIN, QPN + 1)).isNull();
         assertThat(first.opening(window.key(), DOMAIN + 1, QPN)).isNull();
         assertThat(first.opening(window.keyOf(6), DOMAIN, QPN)).isNull();

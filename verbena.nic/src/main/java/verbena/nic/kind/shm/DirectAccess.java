@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,7 @@ final class DirectAccess implements Neighbours.Listener {
     record Pages(MemorySegment own, MemorySegment theirs, PeerProcess process) {}
 
     private static final int SLOTS = 1 << 8;
+    private static final long PAUSE_NANOS = 20_000;
     /// Bits of a queue pair number below the slot.
     private static final int SLOT_SHIFT = 16;
 
@@ -48,11 +50,22 @@ final class DirectAccess implements Neighbours.Listener {
     /// @param clock nanoseconds, monotonic
     DirectAccess(
             Neighbours neighbours, MemoryFiles files, MemoryTable memory, RandomGenerator random, LongSupplier clock) {
+        this(neighbours, files, memory, random, clock, () -> LockSupport.parkNanos(PAUSE_NANOS));
+    }
+
+    /// The same, with a way of its own to wait a moment for a neighbour.
+    DirectAccess(
+            Neighbours neighbours,
+            MemoryFiles files,
+            MemoryTable memory,
+            RandomGenerator random,
+            LongSupplier clock,
+            Runnable pause) {
         this.neighbours = neighbours;
         this.files = files;
         this.clock = clock;
         this.copy = new DirectCopy(clock);
-        this.given = new GrantsGiven(neighbours, files, memory, random);
+        this.given = new GrantsGiven(neighbours, files, memory, random, pause);
         memory.watch(given);
     }
 

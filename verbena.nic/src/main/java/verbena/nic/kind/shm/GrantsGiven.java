@@ -9,7 +9,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.ProcessMark;
@@ -28,7 +27,8 @@ import verbena.verbs.spi.LastingMemory;
 ///
 /// A grant is withdrawn before what it was given for changes: the state word changes, and the caller waits until the
 /// peer is not in the middle of an access. A peer that is gone holds no caller up. One that has stopped in the middle
-/// does so once, and gets no more grants.
+/// does so once, and gets no more grants. What it may still use is not forgotten: no later end of the region is told
+/// that its memory is free, whatever the grant was withdrawn for.
 ///
 /// Calls come from the owner of the engine, except that engines unbind windows while others work; hence the lock.
 final class GrantsGiven implements KeyWatch {
@@ -42,13 +42,13 @@ final class GrantsGiven implements KeyWatch {
     static final int REFUSALS_MAX = 16;
 
     private static final int SPINS = 2_000;
-    private static final long PARK_NANOS = 20_000;
     /// So often the wait asks whether the neighbour is still there: every few milliseconds.
     private static final int PARKS_BETWEEN_CHECKS = 32;
     /// A neighbour that is in the middle of an access for about a second does not go on soon.
     static final int PARKS_MAX = 8_000;
 
-    private record Given(Neighbour to, int index, long value, int asker, int owner, int rkey) {}
+    /// @param region key of the region that all of it lies in
+    private record Given(Neighbour to, int index, long value, int asker, int owner, int rkey, int region) {}
 
     /// What is known of a neighbour.
     private static final class Neighbour {
@@ -87,12 +87,18 @@ final class GrantsGiven implements KeyWatch {
     private final Map<Integer, Owner> owners = new HashMap<>();
     /// By the upper 24 bits of their keys.
     private final Map<Integer, List<Given>> byHandle = new HashMap<>();
+    /// Withdrawn, while a neighbour had stopped in the middle of using them.
+    private final List<Given> left = new ArrayList<>();
     private final MemorySegment message = Arena.ofAuto().allocate(GrantMessage.BYTES, Long.BYTES);
+    private final Runnable pause;
     /// Never used twice, so that an index can be.
     private long lastValue;
 
     /// @param random where the values of state words begin
-    GrantsGiven(Neighbours neighbours, MemoryFiles files, MemoryTable memory, RandomGenerator random) {
+    /// @param pause lets others go on for a moment
+    GrantsGiven(
+            Neighbours neighbours, MemoryFiles files, MemoryTable memory, RandomGenerator random, Runnable pause) {
+        this.pause = pause;
         this.neighbours = neighbours;
         this.files = files;
         this.memory = memory;
@@ -119,8 +125,10 @@ final class GrantsGiven implements KeyWatch {
 
     @Override
     public synchronized boolean onEnded(int key) {
-        List<Given> given = byHandle.get(key >>> 8);
-        return given == null || withdraw(List.copyOf(given), true);
+        List<Given> given = byHandle.getOrDefault(key >>> 8, List.of());
+        boolean isIdle = withdraw(List.copyOf(given), true);
+        left.removeIf(each -> !GrantPage.isBusy(each.to.theirs, each.index) || !neighbours.isThere(each.to.slot));
+        return isIdle && left.stream().noneMatch(each -> each.region >>> 8 == key >>> 8);
     }
 
     /// The memory stays where it is, so nothing has to be unmapped; and the caller may own another engine than this
@@ -164,6 +172,7 @@ final class GrantsGiven implements KeyWatch {
     synchronized void onGone(int slot) {
         Neighbour gone = bySlot.remove(slot);
         if (gone != null) {
+            left.removeIf(each -> each.to == gone);
             for (Given given : gone.given) {
                 if (given != null) {
                     forget(given);
@@ -207,7 +216,7 @@ final class GrantsGiven implements KeyWatch {
             return false;
         }
         rights &= file == null ? OF_PROCESS : file.isWritable() ? ~0 : ~CHANGES;
-        Given given = rights == 0 ? null : given(owner, to, asked);
+        Given given = rights == 0 ? null : given(owner, to, asked, opening.region());
         if (given == null) {
             return false;
         }
@@ -254,7 +263,7 @@ final class GrantsGiven implements KeyWatch {
 
     /// The grant that the peer has for this key already, or a new one; null when it has too many. What it is for has
     /// not changed since, or it would have been withdrawn.
-    private @Nullable Given given(Owner owner, Neighbour to, GrantMessage asked) {
+    private @Nullable Given given(Owner owner, Neighbour to, GrantMessage asked, int region) {
         for (Given each : owner.given) {
             if (each.rkey == asked.rkey()) {
                 return each;
@@ -266,7 +275,7 @@ final class GrantsGiven implements KeyWatch {
                 if (++lastValue == 0) {
                     lastValue++;
                 }
-                var made = new Given(to, to.last, lastValue, asked.asker(), asked.owner(), asked.rkey());
+                var made = new Given(to, to.last, lastValue, asked.asker(), asked.owner(), asked.rkey(), region);
                 to.given[made.index] = made;
                 owner.given.add(made);
                 byHandle.computeIfAbsent(made.rkey >>> 8, _ -> new ArrayList<>())
@@ -311,7 +320,10 @@ final class GrantsGiven implements KeyWatch {
         VarHandle.fullFence();
         boolean isIdle = true;
         for (Given given : all) {
-            isIdle &= awaitIdle(given.to, given.index);
+            if (!awaitIdle(given.to, given.index)) {
+                isIdle = false;
+                left.add(given);
+            }
             forget(given);
             if (tells) {
                 var revoked =
@@ -339,7 +351,7 @@ final class GrantsGiven implements KeyWatch {
                 isIdle = false;
                 break;
             }
-            LockSupport.parkNanos(this, PARK_NANOS);
+            pause.run();
             interrupted |= Thread.interrupted();
         }
         if (interrupted) {

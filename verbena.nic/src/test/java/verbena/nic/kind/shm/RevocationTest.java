@@ -11,8 +11,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.memory.Region;
+import verbena.transport.memory.Window;
 import verbena.transport.rc.PeerMemory.Progress;
+import verbena.verbs.Access;
 import verbena.verbs.QpState;
 import verbena.verbs.spi.SendOperation;
 
@@ -127,6 +130,54 @@ class RevocationTest {
         assertThat(qa.run(SendOperation.WRITE, local, third, 0, 8)).isEqualTo(Progress.BY_PACKETS);
         host.settle();
         assertThat(qa.run(SendOperation.WRITE, local, third, 0, 8)).isEqualTo(Progress.BY_PACKETS);
+    }
+
+    @Test
+    void aPeerThatHasStoppedKeepsWhatAFailedQueuePairHadLent() {
+        GrantPage.begin(pageOfA(), FIRST_INDEX);
+        qb.modify(QpState.ERR);
+        staysLentUntilThePeerGoesOn();
+    }
+
+    @Test
+    void aPeerThatHasStoppedKeepsWhatHasOtherRightsNow() {
+        GrantPage.begin(pageOfA(), FIRST_INDEX);
+        b.memory.reregister(remote, SharedHost.DOMAIN, Access.REMOTE_READ.bit());
+        staysLentUntilThePeerGoesOn();
+    }
+
+    @Test
+    void aPeerThatHasStoppedKeepsWhatAWindowHadOpened() {
+        var window = new Window(SharedHost.DOMAIN, 2);
+        assertThat(b.memory.add(window)).isTrue();
+        assertThat(b.memory.bind(
+                        window,
+                        9,
+                        remote,
+                        remote.iova(),
+                        8,
+                        Access.REMOTE_WRITE.bit(),
+                        SharedHost.DOMAIN,
+                        qb.parameters.qpn))
+                .isEqualTo(MemoryVerdict.OK);
+        SharedHost.Request byWindow = qa.request(SendOperation.WRITE, local, remote, 0, 8);
+        byWindow.request().rkey = window.key();
+        assertThat(byWindow.run()).isEqualTo(Progress.BY_PACKETS);
+        host.settle();
+        assertThat(byWindow.run()).isEqualTo(Progress.DONE);
+        GrantPage.begin(pageOfA(), FIRST_INDEX + 1);
+        assertThat(b.memory.invalidate(window.key(), SharedHost.DOMAIN, qb.parameters.qpn))
+                .isEqualTo(MemoryVerdict.OK);
+        staysLentUntilThePeerGoesOn();
+    }
+
+    /// The peer may write to the memory of the region, whatever has taken the grant back.
+    private void staysLentUntilThePeerGoesOn() {
+        Region above = b.register(remote.memory(), SharedHost.ALL);
+        assertThat(b.memory.remove(above)).as("another region").isTrue();
+        assertThat(b.memory.remove(remote)).as("the peer may still write").isFalse();
+        GrantPage.end(pageOfA());
+        assertThat(b.memory.remove(remote)).as("once the peer has gone on").isTrue();
     }
 
     @Test
