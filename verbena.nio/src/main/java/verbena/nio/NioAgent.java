@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import verbena.stream.ProcessEnd;
 
 /// Switches a program over that knows nothing of it: `-javaagent:verbena-nio.jar`, or the same in `JAVA_TOOL_OPTIONS`.
 /// The jar is then on the class path of the program, too, where the JDK finds [RdmaSelectorProvider].
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 public final class NioAgent {
     private static final System.Logger LOG = System.getLogger("verbena.nio");
 
+    /// Of `java.lang.Shutdown`.
+    private static final int LAST_PLACE = 9;
+
     private NioAgent() {}
 
     /// Called by the JVM before the program begins.
@@ -30,6 +34,7 @@ public final class NioAgent {
     /// @throws verbena.verbs.DeviceException when `verbena.nio.device` names none: the JVM ends
     public static void premain(@Nullable String arguments, Instrumentation jvm) {
         open(jvm);
+        runBehindHooks();
         setUnlessSet("java.nio.channels.spi.SelectorProvider", RdmaSelectorProvider.class.getName());
         setUnlessSet(RelocatedNetty.NO_NATIVE, "true");
         jvm.addTransformer(new RelocatedNetty());
@@ -61,6 +66,28 @@ public final class NioAgent {
             Object _ = allow.invoke(own.isNamed() ? own : null);
         } catch (ReflectiveOperationException e) {
             LOG.log(System.Logger.Level.DEBUG, "native access by --enable-native-access only", e);
+        }
+    }
+
+    /// Runs behind the program's shutdown hooks, which may write still. `Shutdown` runs what is in its places one after
+    /// the other: the hooks of programs have the second. Without this a peer finds open connections reset.
+    private static void runBehindHooks() {
+        try {
+            Method add = Class.forName("java.lang.Shutdown")
+                    .getDeclaredMethod("add", int.class, boolean.class, Runnable.class);
+            add.setAccessible(true);
+            Object _ = add.invoke(null, LAST_PLACE, false, new AtEnd());
+            ProcessEnd.expect();
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            LOG.log(System.Logger.Level.DEBUG, "connections that are open at the end of the process are reset", e);
+        }
+    }
+
+    /// No lambda: that would cost the start of each program some milliseconds.
+    private static final class AtEnd implements Runnable {
+        @Override
+        public void run() {
+            ProcessEnd.run();
         }
     }
 

@@ -7,6 +7,7 @@ import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.channels.NetworkChannel;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -22,8 +23,13 @@ final class SocketChoices {
     /// A writer stops when half of the peer's ring is full. On a busy host each stop may cost a time slice.
     private static final int RING = 1 << 18;
 
+    /// The kernel tells the peers of a process that is killed. A device ends with its process and tells none, so the
+    /// peer's asks.
+    private static final Duration KEEP_ALIVE = Duration.ofSeconds(5);
+
     /// What holds when the program says nothing else.
-    static final StreamOptions DEFAULTS = StreamOptions.defaults().withBuffers(RING, RING);
+    static final StreamOptions DEFAULTS =
+            StreamOptions.defaults().withBuffers(RING, RING).withKeepAlive(KEEP_ALIVE);
 
     /// The same for each channel of IP; asked for once.
     private static volatile @Nullable Set<SocketOption<?>> supported;

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -41,6 +42,7 @@ final class DeviceWatch {
         private @Nullable CompletionQueue queue;
         private volatile boolean isArmed;
         private volatile @Nullable Runnable listener;
+        private volatile @Nullable OpenStream stream;
 
         private Seat(DeviceWatch watch) {
             this.watch = watch;
@@ -52,6 +54,11 @@ final class DeviceWatch {
             queue = made;
             watch.seats.put(made, this);
             return made;
+        }
+
+        /// The stream that has the place is connected.
+        void take(OpenStream made) {
+            stream = made;
         }
 
         /// From now on `to` runs after each notification.
@@ -90,6 +97,7 @@ final class DeviceWatch {
 
     /// A place at the device, for one stream.
     static Seat join(Context context) {
+        ProcessEnd.hasStreams();
         synchronized (ALL) {
             DeviceWatch watch = ALL.computeIfAbsent(context, DeviceWatch::new);
             watch.streams++;
@@ -164,6 +172,15 @@ final class DeviceWatch {
         synchronized (ALL) {
             return List.copyOf(ALL.values());
         }
+    }
+
+    /// All streams that are connected.
+    static List<OpenStream> streams() {
+        return all().stream()
+                .flatMap(watch -> watch.seats.values().stream())
+                .map(seat -> seat.stream)
+                .filter(Objects::nonNull)
+                .toList();
     }
 
     /// The calling thread is about to wait where no device sees it: the devices' own threads work.

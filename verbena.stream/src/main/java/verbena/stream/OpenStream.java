@@ -7,7 +7,7 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.time.Duration;
-import java.util.concurrent.locks.Condition;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -20,24 +20,17 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionId;
 
-/// The stream of a connection, and how threads wait for it. Safe for use by any thread.
-///
-/// A thread that waits leads when no other does: it waits at the completion queue, without the lock, and takes
-/// what has come for all. The others wait until the leader tells them, and then one of them leads. Only the leader
-/// takes completions while there is one, so none that a leader waits for is taken from under it.
-final class OpenStream {
-    static final long FOREVER = Long.MAX_VALUE;
-    private static final Duration FOREVER_DURATION = Duration.ofDays(36_500);
+/// The stream of a connection. Safe for use by any thread.
+final class OpenStream implements WaitingThreads.Source {
+    static final long FOREVER = WaitingThreads.FOREVER;
     private final ConnectionId id;
     private final ByteStream stream;
     private final DeviceWatch.Seat seat;
     private final StreamEnds ends = new StreamEnds();
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+    private final WaitingThreads threads;
 
     // Guarded by the lock, all below.
-    private boolean isLed;
-    private int followers;
     /// Nothing comes any more, and nothing can be sent.
     private boolean isOver;
 
@@ -45,6 +38,8 @@ final class OpenStream {
     private boolean isOutputShut;
     private boolean isClosing;
     private boolean isClosed;
+    /// The process ends.
+    private boolean isLast;
     /// Something was sent since [#progress()] looked.
     private boolean hasSent;
     /// Why it is over; null when one side has said so.
@@ -57,6 +52,7 @@ final class OpenStream {
     private final BooleanSupplier acknowledged = this::isAcknowledged;
     private final BooleanSupplier sent = this::isSent;
     private final BooleanSupplier controllable = this::isControllable;
+    private final BooleanSupplier ended = this::isEnded;
 
     /// @param stream that has begun
     /// @param seat of its completion queue, closed with the stream
@@ -64,7 +60,9 @@ final class OpenStream {
         this.id = id;
         this.stream = stream;
         this.seat = seat;
+        this.threads = new WaitingThreads(lock, this);
         ends.begin();
+        seat.take(this);
     }
 
     // ---- what there is to wait for
@@ -93,10 +91,14 @@ final class OpenStream {
         return isOver || isClosed || stream.hasControl();
     }
 
+    private boolean isEnded() {
+        return isSent() && (isOver || isClosed || ends.hasSaidNoMore());
+    }
+
     // ---- waiting
 
-    /// Takes what has completed, and sees what has become of the connection. Not while a thread leads.
-    private void progress() {
+    @Override
+    public void progress() {
         if (isClosed) {
             return;
         }
@@ -113,90 +115,26 @@ final class OpenStream {
         }
     }
 
+    @Override
+    public void awaitCompletion(Duration atMost) throws InterruptedException {
+        boolean _ = stream.await(atMost);
+    }
+
+    @Override
+    public void onBroken() {
+        end(StreamFailure.DEVICE); // closed meanwhile, or the device has failed
+    }
+
+    @Override
+    public void onLed() {
+        seat.tell(); // this thread has taken what a notification would have told
+    }
+
     private void end(@Nullable StreamFailure why) {
         if (!isOver) {
             isOver = true;
             failure = why;
             ends.end();
-        }
-    }
-
-    /// Waits until there is what is wanted; false when `nanos` have passed.
-    private boolean await(BooleanSupplier wanted, long nanos) throws InterruptedException {
-        if (wanted.getAsBoolean()) {
-            return true;
-        }
-        long start = nanos == FOREVER ? 0 : System.nanoTime();
-        try {
-            while (true) {
-                if (!isLed) {
-                    progress();
-                }
-                if (wanted.getAsBoolean()) {
-                    return true;
-                }
-                long left = nanos == FOREVER ? nanos : nanos - (System.nanoTime() - start);
-                if (left <= 0) {
-                    return false;
-                }
-                if (isLed) {
-                    follow(left);
-                } else {
-                    lead(left);
-                }
-            }
-        } finally {
-            tellFollowers(); // one of them has to lead now
-        }
-    }
-
-    private void tellFollowers() {
-        if (followers > 0) {
-            changed.signalAll();
-        }
-    }
-
-    private void lead(long nanos) throws InterruptedException {
-        isLed = true;
-        lock.unlock();
-        boolean isBroken = false;
-        try {
-            boolean _ = stream.await(nanos == FOREVER ? FOREVER_DURATION : Duration.ofNanos(nanos));
-        } catch (VerbsException e) {
-            isBroken = true; // closed meanwhile, or the device has failed
-        } finally {
-            lock.lock();
-            isLed = false;
-            if (isBroken) {
-                end(StreamFailure.DEVICE);
-            }
-            tellFollowers();
-            seat.tell(); // this thread has taken what a notification would have told
-        }
-    }
-
-    @SuppressWarnings("WaitNotInLoop") // the caller asks again
-    private void follow(long nanos) throws InterruptedException {
-        followers++;
-        try {
-            long _ = changed.awaitNanos(nanos);
-        } finally {
-            followers--;
-        }
-    }
-
-    /// As [#await], and an interruption waits until the caller is done. Returns whether there was one.
-    private boolean awaitUninterrupted(BooleanSupplier wanted, long nanos) {
-        long start = System.nanoTime();
-        boolean interrupted = false;
-        while (true) {
-            try {
-                long left = nanos == FOREVER ? nanos : Math.max(0, nanos - (System.nanoTime() - start));
-                boolean _ = await(wanted, left);
-                return interrupted;
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
         }
     }
 
@@ -220,7 +158,7 @@ final class OpenStream {
                 seat.armed();
                 stream.arm(); // before the look: what came before is not notified
             }
-            if (!isLed) {
+            if (!threads.areLed()) {
                 progress();
             }
             return opsNow(interestOps);
@@ -255,7 +193,7 @@ final class OpenStream {
             if (!into.hasRoom()) {
                 return 0;
             }
-            boolean found = await(readable, nanos);
+            boolean found = threads.await(readable, nanos);
             if (isClosing) {
                 throw new AsynchronousCloseException();
             }
@@ -290,7 +228,7 @@ final class OpenStream {
             }
             long done = 0;
             while (done < bytes) {
-                boolean found = await(writable, nanos);
+                boolean found = threads.await(writable, nanos);
                 checkWritable();
                 if (!found) {
                     if (done == 0 && nanos > 0) {
@@ -320,13 +258,13 @@ final class OpenStream {
             long done = 0;
             boolean inTime = true;
             while (done < length && inTime) {
-                inTime = await(writableDirectly, nanos);
+                inTime = threads.await(writableDirectly, nanos);
                 checkWritable();
                 done += inTime ? stream.send(from, offset + done, length - done) : 0;
                 hasSent = true;
             }
             if (nanos > 0) {
-                if (!inTime || !await(acknowledged, nanos)) {
+                if (!inTime || !threads.await(acknowledged, nanos)) {
                     throw new SocketTimeoutException("write: " + id + ": the peer has acknowledged "
                             + (done - stream.unacknowledged()) + " of " + length
                             + " bytes in the time that it was given");
@@ -367,7 +305,7 @@ final class OpenStream {
     long unacknowledged() {
         lock.lock();
         try {
-            if (!isLed) {
+            if (!threads.areLed()) {
                 progress();
             }
             return isClosed ? 0 : stream.unacknowledged();
@@ -380,13 +318,16 @@ final class OpenStream {
     /// read need not look: reading has.
     private void beginWrite() throws IOException {
         checkOpen();
-        if (hasSent && !isLed) {
+        if (hasSent && !threads.areLed()) {
             progress();
         }
         checkWritable();
     }
 
     private void checkNotShut() throws AsynchronousCloseException {
+        while (isLast) {
+            threads.follow(); // the process ends before this thread
+        }
         if (isClosing || isOutputShut) {
             throw new AsynchronousCloseException();
         }
@@ -418,10 +359,10 @@ final class OpenStream {
             int what = ends.shutdown(true, false);
             if (what != StreamEnds.NOTHING) {
                 say(what);
-            } else if (isLed && !isOver && stream.hasControl()) {
+            } else if (threads.areLed() && !isOver && stream.hasControl()) {
                 stream.sendControl(StreamMessage.KEEP_ALIVE); // it completes, so the thread that leads looks
             }
-            changed.signalAll();
+            threads.tell();
             seat.tell();
         } finally {
             lock.unlock();
@@ -438,7 +379,7 @@ final class OpenStream {
             if (what != StreamEnds.NOTHING) {
                 say(what);
             }
-            changed.signalAll();
+            threads.tell();
             seat.tell();
         } finally {
             lock.unlock();
@@ -446,12 +387,54 @@ final class OpenStream {
     }
 
     private void say(int what) {
-        boolean interrupted = awaitUninterrupted(controllable, FOREVER);
+        boolean interrupted = threads.awaitUninterrupted(controllable, FOREVER);
         if (!isOver && !isClosed) {
             ends.say(what, stream);
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /// The process ends: tells the peer that nothing more is written, as far as that is possible without waiting.
+    /// The threads of the program see nothing of it. One that wants to write waits until the process has gone.
+    ///
+    /// @param nanos to wait for the lock at most
+    void sayLast(long nanos) throws InterruptedException {
+        if (!lock.tryLock(nanos, TimeUnit.NANOSECONDS)) {
+            return;
+        }
+        try {
+            isLast = true;
+            if (!threads.areLed()) {
+                progress();
+            }
+            sayNoMore();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void sayNoMore() {
+        if (!isClosing && !isOver && ends.mayWrite() && stream.hasControl()) {
+            ends.say(ends.shutdown(false, true), stream);
+        }
+    }
+
+    /// Waits until the peer has all that was written, and knows that it is the end. After [#sayLast].
+    ///
+    /// @param nanos to wait at most
+    void awaitLast(long nanos) throws InterruptedException {
+        long start = System.nanoTime();
+        if (!lock.tryLock(nanos, TimeUnit.NANOSECONDS)) {
+            return;
+        }
+        try {
+            boolean _ = threads.await(controllable, Math.max(1, nanos - (System.nanoTime() - start)));
+            sayNoMore();
+            boolean _ = threads.await(ended, Math.max(1, nanos - (System.nanoTime() - start)));
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -465,9 +448,9 @@ final class OpenStream {
                 return;
             }
             isClosing = true;
-            changed.signalAll();
+            threads.tell();
             boolean interrupted = Thread.interrupted();
-            if (!isLed) {
+            if (!threads.areLed()) {
                 progress();
             }
             if (!isOver && lingerNanos > 0) {
@@ -477,7 +460,7 @@ final class OpenStream {
             id.disconnect();
             stream.close();
             seat.close();
-            changed.signalAll();
+            threads.tell();
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
@@ -490,11 +473,11 @@ final class OpenStream {
         long start = System.nanoTime();
         boolean isSaid = ends.isAll();
         int what = ends.shutdown(true, true);
-        boolean interrupted = awaitUninterrupted(controllable, nanos);
+        boolean interrupted = threads.awaitUninterrupted(controllable, nanos);
         if (!isSaid && !isOver && stream.hasControl()) {
             ends.say(what, stream);
         }
-        interrupted |= awaitUninterrupted(sent, Math.max(1, nanos - (System.nanoTime() - start)));
+        interrupted |= threads.awaitUninterrupted(sent, Math.max(1, nanos - (System.nanoTime() - start)));
         return interrupted;
     }
 }

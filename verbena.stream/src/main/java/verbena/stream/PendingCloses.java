@@ -9,19 +9,13 @@ import java.util.concurrent.locks.ReentrantLock;
 /// Streams that were closed and have bytes on their way. The kernel sends what a closed socket has left; here a
 /// virtual thread waits for it, and so does the end of the process. Any thread.
 public final class PendingCloses {
-    private static final Duration EXIT = Duration.ofSeconds(10);
-
     private static final ReentrantLock LOCK = new ReentrantLock();
     private static final Condition CHANGED = LOCK.newCondition();
     /// Guarded by the lock.
     private static final Set<StreamChannel> PENDING = new HashSet<>();
 
     static {
-        try {
-            Runtime.getRuntime().addShutdownHook(new Thread(PendingCloses::awaitAtExit, "verbena-stream-end"));
-        } catch (IllegalStateException e) {
-            // the process ends already
-        }
+        ProcessEnd.waitsForCloses();
     }
 
     private PendingCloses() {}
@@ -81,14 +75,6 @@ public final class PendingCloses {
             return PENDING.isEmpty();
         } finally {
             LOCK.unlock();
-        }
-    }
-
-    private static void awaitAtExit() {
-        try {
-            boolean _ = await(EXIT);
-        } catch (InterruptedException e) {
-            // the process is to end now
         }
     }
 }

@@ -34,6 +34,11 @@ public final class StreamEnds {
         return (hasSaidNoMore && of.peerSendsNoMore() && of.isSent()) || of.isOver() || of.failure() != null;
     }
 
+    /// Whether the peer was told that nothing more is sent.
+    public boolean hasSaidNoMore() {
+        return hasSaidNoMore;
+    }
+
     /// Ends one direction, or both.
     ///
     /// @return what the peer is to be told, by [#say]; [#NOTHING] when it need not know

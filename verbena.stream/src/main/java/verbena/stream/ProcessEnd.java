@@ -1,0 +1,76 @@
+package verbena.stream;
+
+import java.time.Duration;
+import java.util.List;
+
+/// What is left to do when the process ends. The kernel sends what the sockets of a process that has ended have left,
+/// and then the end of each stream; the memory of a stream goes with its process.
+///
+/// A shutdown hook waits for the streams that were closed. It runs beside those of the program, which may write
+/// still: so open streams are left alone, and their peers find them reset. A caller that runs behind all hooks can do
+/// more, by [#expect] and [#run].
+public final class ProcessEnd {
+    private static final Duration LONGEST = Duration.ofSeconds(10);
+
+    private static volatile boolean isExpected;
+    private static volatile boolean hasStreams;
+
+    private ProcessEnd() {}
+
+    /// The caller is going to call [#run] behind all shutdown hooks. Before the first stream.
+    public static void expect() {
+        isExpected = true;
+    }
+
+    /// There is a stream, or is to be one.
+    static void hasStreams() {
+        hasStreams = true;
+    }
+
+    /// There are closed streams to wait for.
+    static void waitsForCloses() {
+        hasStreams = true;
+        if (!isExpected) {
+            try {
+                Runtime.getRuntime()
+                        .addShutdownHook(new Thread(() -> awaitCloses(System.nanoTime()), "verbena-stream-end"));
+            } catch (IllegalStateException e) {
+                // the process ends already
+            }
+        }
+    }
+
+    private static void awaitCloses(long begun) {
+        try {
+            boolean _ = PendingCloses.await(Duration.ofNanos(left(begun)));
+        } catch (InterruptedException e) {
+            // the process is to end now
+        }
+    }
+
+    /// Tells the peers of all streams that nothing more comes, and waits until they have all that was written: ten
+    /// seconds at most. Threads of the program do not see it. From now on none of them writes.
+    public static void run() {
+        if (!hasStreams) {
+            return;
+        }
+        boolean _ = Thread.interrupted(); // of the thread that ends the process, before
+        long begun = System.nanoTime();
+        List<OpenStream> streams = DeviceWatch.streams();
+        try {
+            for (OpenStream stream : streams) {
+                stream.sayLast(left(begun)); // all at once
+            }
+            for (OpenStream stream : streams) {
+                stream.awaitLast(left(begun));
+            }
+        } catch (InterruptedException e) {
+            return; // the process is to end now
+        }
+        awaitCloses(begun);
+    }
+
+    private static long left(long begun) {
+        return Math.max(1, LONGEST.toNanos() - (System.nanoTime() - begun));
+    }
+}
