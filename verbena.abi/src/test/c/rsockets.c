@@ -312,6 +312,36 @@ static void what_a_listener_accepts_waits(void) {
     end((struct pair) {.a = asks, .b = accepted});
 }
 
+/* Who asks when the backlog is full, which has 128 places at least, waits as with a socket. */
+#define CROWD 150
+static void more_than_the_backlog(void) {
+    int crowd[CROWD], full = client();
+    struct sockaddr_in there = {.sin_family = AF_INET, .sin_addr = at.sin_addr};
+    socklen_t length = sizeof there;
+    EXPECT(rbind(full, (struct sockaddr *) &there, sizeof there) == 0 && rlisten(full, 1) == 0);
+    EXPECT(rgetsockname(full, (struct sockaddr *) &there, &length) == 0);
+    for (int i = 0; i < CROWD; i++) {
+        crowd[i] = client();
+        set(crowd[i], SOL_SOCKET, SO_SNDBUF, 4096);
+        set(crowd[i], SOL_SOCKET, SO_RCVBUF, 4096);
+        EXPECT(rfcntl(crowd[i], F_SETFL, O_NONBLOCK) == 0);
+        EXPECT_ERRNO(EINPROGRESS, rconnect(crowd[i], (struct sockaddr *) &there, length) == -1);
+    }
+    for (int i = 0; i < 128; i++) {
+        EXPECT(turns_to(crowd[i], POLLOUT));
+    }
+    EXPECT(events(crowd[CROWD - 1], POLLOUT, 500) == 0); /* neither connected nor refused */
+    for (int i = 0; i < CROWD; i++) {
+        EXPECT(turns_to(full, POLLIN));
+        EXPECT(rclose(raccept(full, NULL, NULL)) == 0);
+    }
+    for (int i = 0; i < CROWD; i++) {
+        EXPECT(turns_to(crowd[i], POLLOUT) && get(crowd[i], SOL_SOCKET, SO_ERROR) == 0);
+        EXPECT(rclose(crowd[i]) == 0);
+    }
+    EXPECT(rclose(full) == 0);
+}
+
 /* accept(2) gives the lowest number that is free then; librspreload.so of rdma-core before 63 needs it in select(2). */
 static void numbers_in_order(void) {
     int a = client(), before, b;
@@ -480,6 +510,7 @@ int main(int count, char **arguments) {
     not_waiting();
     connecting_without_waiting();
     what_a_listener_accepts_waits();
+    more_than_the_backlog();
     numbers_in_order();
     many_small_ones();
     much_both_ways(1 << 17, 384);

@@ -3,33 +3,66 @@ package verbena.abi;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
 import java.util.Set;
+import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
+import verbena.stream.protocol.StreamMessage.Hello;
 
-/// A listener's connections: those on their way, and those that the program has not accepted yet. Guarded by the
-/// lock of the listener.
+/// A listener's connections: those that peers ask for, those on their way, and those that the program has not
+/// accepted yet. Guarded by the lock of the listener.
 final class Backlog {
     private static final int LENGTH_MIN = 128;
+    /// How many requests the device keeps: one that waits for its turn has no memory for a stream yet.
+    private static final int REQUESTS_MIN = 1_024;
 
+    /// The oldest first.
+    private final SequencedMap<Rsocket, Hello> asking = new LinkedHashMap<>();
+    private final Lock lock;
     private final Set<Rsocket> arriving = new HashSet<>();
     private final ArrayDeque<Rsocket> arrived = new ArrayDeque<>();
     private int length;
 
-    /// How many there may be. Some programs ask for very few.
+    Backlog(Lock lock) {
+        this.lock = lock;
+    }
+
+    /// How many there may be; more have to wait, as with a socket. Some programs ask for very few.
     void limit(int wanted) {
         length = Math.max(wanted, LENGTH_MIN);
     }
 
-    int length() {
-        return length;
+    /// How many requests may wait for an answer.
+    int requests() {
+        return Math.max(length, REQUESTS_MIN);
     }
 
-    boolean hasRoom() {
-        return arriving.size() + arrived.size() < length;
+    void ask(Rsocket connection, Hello peer) {
+        asking.put(connection, peer);
     }
 
-    void add(Rsocket connection) {
-        arriving.add(connection);
+    /// Answers those that ask, as long as there is room. Any thread, without the lock.
+    void admit() {
+        for (var next = next(); next != null; next = next()) {
+            next.getKey().answer(next.getValue());
+        }
+    }
+
+    /// The oldest that asks, which is on its way now; null when there is none, or no room.
+    private Map.@Nullable Entry<Rsocket, Hello> next() {
+        lock.lock();
+        try {
+            var next = arriving.size() + arrived.size() < length ? asking.pollFirstEntry() : null;
+            if (next != null) {
+                arriving.add(next.getKey());
+            }
+            return next;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /// It is connected. False when it was given up before.
@@ -37,8 +70,15 @@ final class Backlog {
         return arriving.remove(connection) && arrived.add(connection);
     }
 
+    /// It will not come. Any thread, without the lock.
     void onGivenUp(Rsocket connection) {
-        arriving.remove(connection);
+        lock.lock();
+        try {
+            asking.remove(connection);
+            arriving.remove(connection);
+        } finally {
+            lock.unlock();
+        }
     }
 
     boolean hasArrived() {
@@ -58,6 +98,8 @@ final class Backlog {
     List<Rsocket> clear() {
         var all = new ArrayList<>(arrived);
         all.addAll(arriving);
+        all.addAll(asking.keySet());
+        asking.clear();
         arrived.clear();
         arriving.clear();
         return all;

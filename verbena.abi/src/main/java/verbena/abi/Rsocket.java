@@ -21,7 +21,7 @@ final class Rsocket extends RsocketWaits {
     /// At exit(3) what is on its way gets so long to arrive.
     private static final long LEAVING_NANOS = 1_000_000_000;
 
-    private final Backlog backlog = new Backlog();
+    private final Backlog backlog = new Backlog(lock);
     private boolean isOutcomeUntold;
     private @Nullable Rsocket listener;
 
@@ -64,7 +64,7 @@ final class Rsocket extends RsocketWaits {
             if (phase != Phase.BOUND) {
                 return Errno.EINVAL;
             }
-            id.listen(backlog.length());
+            id.listen(backlog.requests());
             phase = Phase.LISTENING;
             settle();
             return 0;
@@ -73,55 +73,56 @@ final class Rsocket extends RsocketWaits {
         }
     }
 
-    /// By the thread of connections: a peer asks.
+    /// By the thread of connections: a peer asks. It is answered in its turn.
     void onRequest(ConnectionEvent.ConnectRequest request) {
         var hello = StreamMessage.Hello.parse(request.peer().privateData());
-        Rsocket made = null;
+        boolean isTaken = false;
         lock.lock();
         try {
-            if (phase == Phase.LISTENING && backlog.hasRoom() && hello.isPresent()) {
+            if (phase == Phase.LISTENING && hello.isPresent()) {
                 // accept(2): O_NONBLOCK is not inherited
-                made = new Rsocket(request.id(), new RsocketOptions(options), false);
+                var made = new Rsocket(request.id(), new RsocketOptions(options), false);
                 made.listener = this;
-                backlog.add(made);
+                made.phase = Phase.CONNECTING;
+                Rsockets.arrives(made);
+                backlog.ask(made, hello.get());
+                isTaken = true;
             }
         } finally {
             lock.unlock();
         }
-        if (made == null) {
+        if (!isTaken) {
             request.id().reject(PrivateData.NONE);
             request.id().close();
-            return;
         }
-        Rsockets.arrives(made);
-        try {
-            made.answer(hello.orElseThrow());
-        } catch (VerbsException | IllegalArgumentException | OutOfMemoryError e) {
-            Errno.of(e);
-            onGivenUp(made);
-            made.close();
-        }
+        backlog.admit();
     }
 
-    private void answer(StreamMessage.Hello hello) {
+    /// The listener has room for it.
+    void answer(StreamMessage.Hello hello) {
         lock.lock();
         try {
+            if (phase != Phase.CONNECTING) {
+                return; // given up, or the listener is closed
+            }
             ByteStream made = makeStream();
-            phase = Phase.CONNECTING;
             id.accept(parameters(made));
             made.begin(hello); // what comes now is the peer's, which is ready
+            return;
+        } catch (VerbsException | IllegalArgumentException | OutOfMemoryError e) {
+            Errno.of(e);
         } finally {
             lock.unlock();
         }
+        giveUp();
     }
 
-    private void onGivenUp(Rsocket connection) {
-        lock.lock();
-        try {
-            backlog.onGivenUp(connection);
-        } finally {
-            lock.unlock();
+    private void giveUp() {
+        Rsocket from = listener;
+        if (from != null) {
+            from.backlog.onGivenUp(this);
         }
+        close();
     }
 
     private void onArrived(Rsocket connection) {
@@ -138,6 +139,12 @@ final class Rsocket extends RsocketWaits {
     /// The oldest connection that the program has not accepted: its file descriptor. It gets that only now,
     /// because librspreload.so takes a number for its own just before, and needs that to be the lower one.
     long accept(Rsocket[] into) {
+        long fd = take(into);
+        backlog.admit();
+        return fd;
+    }
+
+    private long take(Rsocket[] into) {
         lock.lock();
         try {
             if (phase != Phase.LISTENING) {
@@ -283,8 +290,8 @@ final class Rsocket extends RsocketWaits {
             lock.unlock();
         }
         if (from != null) {
-            from.onGivenUp(this);
-            close();
+            giveUp();
+            from.backlog.admit();
         }
     }
 

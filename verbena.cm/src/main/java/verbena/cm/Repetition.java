@@ -3,6 +3,7 @@ package verbena.cm;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.cm.CmMessage;
+import verbena.wire.cm.Dreq;
 
 /// What a connection sends again, and when: the message that waits for its answer (IBTA 12.9.8.2), and the RTU, which
 /// has none.
@@ -21,6 +22,9 @@ final class Repetition {
 
     private int retriesLeft;
     private int sendings;
+    /// How often the time for the answer has begun.
+    private int waits;
+
     private long retryNanos;
     private boolean mayBePutOff;
     private int rtusLeft;
@@ -45,8 +49,8 @@ final class Repetition {
         pending = message;
         retriesLeft = retries;
         sendings = 1;
-        mayBePutOff = true;
-        manager.schedule(connection, now + retryNanos);
+        waits = 0;
+        beginWait(now);
     }
 
     /// The answer has come.
@@ -67,8 +71,16 @@ final class Repetition {
         if (isSent) {
             sendAgain(pending);
         }
+        beginWait(now);
+    }
+
+    private void beginWait(long now) {
         mayBePutOff = true;
-        manager.schedule(connection, now + retryNanos);
+        waits++;
+        // A DREQ that is not answered has still come: the peer finds it, and nothing here waits for more.
+        boolean isEnd = pending instanceof Dreq;
+        manager.schedule(
+                connection, now + (isEnd ? retryNanos : connection.route().answerNanos(retryNanos, waits)));
     }
 
     /// The peer asks again for what was the answer: it was lost.

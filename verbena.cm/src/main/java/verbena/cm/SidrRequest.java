@@ -20,6 +20,7 @@ public final class SidrRequest extends Timed {
     private final SidrReq message;
     private final long retryNanos;
     private int retriesLeft;
+    private int sendings;
 
     SidrRequest(
             CommunicationManager manager,
@@ -46,7 +47,7 @@ public final class SidrRequest extends Timed {
 
     void begin(long now) {
         manager.send(route, message);
-        manager.schedule(this, now + retryNanos);
+        await(now);
     }
 
     void onAnswer(SidrRep answer) {
@@ -58,11 +59,15 @@ public final class SidrRequest extends Timed {
     void onDeadline(long now) {
         if (retriesLeft-- > 0) {
             manager.sendAgain(route, message);
-            manager.schedule(this, now + retryNanos);
+            await(now);
             return;
         }
         cancel();
         listener.onSilence();
+    }
+
+    private void await(long now) {
+        manager.schedule(this, now + route.answerNanos(retryNanos, ++sendings));
     }
 
     /// Gives up, without calling the receiver.

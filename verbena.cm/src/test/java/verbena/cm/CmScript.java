@@ -103,10 +103,10 @@ final class CmScript {
     private long now = START;
     private long order;
 
-    private CmScript(CmLimits limits) {
+    private CmScript(CmLimits limits, String addressOfA, String addressOfB) {
         this.limits = limits;
-        this.a = new End("a", "10.0.0.1");
-        this.b = new End("b", "10.0.0.2");
+        this.a = new End("a", addressOfA);
+        this.b = new End("b", addressOfB);
         this.call = TwoManagers.CALL;
         b.manager.listen(TwoManagers.SERVICE, 2, b::onEvent);
         b.manager.answer(TwoManagers.SERVICE + 1, inquiry -> {
@@ -118,7 +118,13 @@ final class CmScript {
     /// Runs a script; what does not happen as it says is an assertion error that shows where.
     static void run(String script) {
         count++;
-        new CmScript(CmLimits.DEFAULT).play(script);
+        new CmScript(CmLimits.DEFAULT, "10.0.0.1", "10.0.0.2").play(script);
+    }
+
+    /// The same between two processes of a host, with one address.
+    static void runWithinHost(String script) {
+        count++;
+        new CmScript(CmLimits.DEFAULT, "10.0.0.1", "10.0.0.1").play(script);
     }
 
     static int count() {

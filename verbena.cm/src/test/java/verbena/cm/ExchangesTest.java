@@ -90,6 +90,41 @@ class ExchangesTest {
             """);
     }
 
+    /// It finds all that was sent to it when it has a processor again, here after 63 s, and answers the first.
+    @Test
+    void withinAHostAPeerWithoutAProcessorIsWaitedForLongerEachTime() {
+        CmScript.runWithinHost("""
+            a         connect
+            a -x b    REQ
+            nothing   for       603ms
+            a -x b    REQ
+            nothing   for       1207ms
+            a -x b    REQ
+            nothing   for       1811ms
+            """ + "a -x b    REQ\n".repeat(12) + """
+            nothing   for       9s
+            a -> b    REQ
+            b         told      requested
+            b         accept
+            b -> a    REP
+            a         told      accepted
+            """);
+    }
+
+    @Test
+    void withinAHostTheAskingSideHasAsMuchTimeForItsRtu() {
+        CmScript.runWithinHost("""
+            a         connect
+            a -> b    REQ
+            b         told      requested
+            b         accept
+            b -x a    REP
+            a         restart
+            nothing   for       60s
+            b         told      unreachable
+            """);
+    }
+
     @Test
     void aReqThatComesTwiceIsPutOffWhileTheOwnerThinks() {
         run("""
