@@ -2,6 +2,8 @@ package verbena.ibverbs;
 
 import static verbena.foreign.rdma.VerbsStructs.DEVICE;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import verbena.foreign.Memory;
@@ -13,6 +15,9 @@ import verbena.verbs.spi.Provider;
 /// Provides the system's RDMA devices under the names that the kernel gives them (`mlx5_0`, `rxe0`, `siw0`), and
 /// by one of their IP addresses as `ibverbs@ADDRESS`. Silent where there is no libibverbs.
 public final class IbverbsProvider implements Provider {
+    private static final Path CLASSES = Path.of("/sys/class");
+    private static final Path DEVICES = Path.of("/dev/infiniband");
+
     /// For the service loader.
     public IbverbsProvider() {}
 
@@ -23,6 +28,9 @@ public final class IbverbsProvider implements Provider {
 
     @Override
     public List<Device> devices() {
+        if (hasNone()) {
+            return List.of();
+        }
         try {
             VerbsLibrary library = VerbsLibrary.find();
             return library.withDevices(found -> found.stream()
@@ -32,6 +40,15 @@ public final class IbverbsProvider implements Provider {
         } catch (NativeLibrary.MissingException e) {
             return List.of();
         }
+    }
+
+    /// Whether the kernel says that it has no device for processes. Loading the library and calling it would say the
+    /// same, and take some 100 ms of a new JVM. Another library than the system's may have devices of its own.
+    private static boolean hasNone() {
+        return System.getProperty(VerbsLibrary.PROPERTY) == null
+                && Files.isDirectory(CLASSES)
+                && !Files.exists(CLASSES.resolve("infiniband_verbs"))
+                && !Files.exists(DEVICES);
     }
 
     /// Verbs over InfiniBand, RoCE or iWARP; not usNIC and the like, which have the structs but not the meaning.

@@ -23,6 +23,7 @@ import verbena.stream.StreamChannel;
 /// One attempt to connect: by RDMA where the [Routes] say so, and by TCP when the [Choice] says so. Each is tried by a
 /// virtual thread of its own, so that none waits for the other longer than its head start.
 final class Attempt {
+    private static final long NANOS_PER_MILLI = 1_000_000;
     private final InetSocketAddress peer;
     private final SocketChoices choices;
     private final Opener<SocketChannel> opener;
@@ -78,7 +79,20 @@ final class Attempt {
                 : peer;
     }
 
-    void start() {
+    /// Begins. Where only TCP can be, a caller that waits connects by itself: a thread that the attempt began would
+    /// have
+    /// to have a processor first, and the limit is the caller's.
+    ///
+    /// @param waits whether the caller is going to wait
+    void start(boolean waits) {
+        if (waits) {
+            run();
+        } else {
+            start();
+        }
+    }
+
+    private void start() {
         try {
             Thread.ofVirtual().name("verbena-nio-connect").start(this::run);
         } catch (OutOfMemoryError e) {
@@ -92,9 +106,19 @@ final class Attempt {
             Choice made = Routes.choose(peer, limitNanos, begun);
             if (begins(made)) {
                 Thread.ofVirtual().name("verbena-nio-rdma").start(() -> tryRdma(made));
+                Thread.ofVirtual().name("verbena-nio-tcp").start(() -> tryTcp(made));
+            } else {
+                tryTcp(made);
             }
-            if (awaitTcpsTurn(made)) {
-                byTcp(made);
+        } catch (Throwable e) {
+            end(e);
+        }
+    }
+
+    private void tryTcp(Choice of) {
+        try {
+            if (awaitTcpsTurn(of)) {
+                byTcp(of);
             }
         } catch (Throwable e) {
             end(e);
@@ -275,7 +299,11 @@ final class Attempt {
         try {
             keep(made);
             choices.apply(made);
-            boolean _ = made.connect(peer);
+            if (limitNanos == Long.MAX_VALUE) {
+                boolean _ = made.connect(peer);
+            } else {
+                made.socket().connect(peer, millisLeft());
+            }
             isTaken = takesTcp(of);
         } finally {
             if (!isTaken) {
@@ -283,6 +311,11 @@ final class Attempt {
             }
         }
         end(null);
+    }
+
+    private int millisLeft() {
+        long left = limitNanos - (System.nanoTime() - begun);
+        return Math.clamp(Math.ceilDiv(left, NANOS_PER_MILLI), 1, Integer.MAX_VALUE);
     }
 
     private void keep(SocketChannel made) throws IOException {

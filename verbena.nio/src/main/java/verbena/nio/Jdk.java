@@ -1,10 +1,15 @@
 package verbena.nio;
 
+import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.net.ProtocolFamily;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.spi.SelectorProvider;
+import org.jspecify.annotations.Nullable;
 
 /// The JDK's own provider, and what of it has no public name. The packages have to be exported to this one:
 /// [NioAgent] does that, or `--add-exports java.base/sun.nio.ch`.
@@ -14,6 +19,7 @@ final class Jdk {
     private static final MethodHandle KILL;
     private static final MethodHandle DESCRIPTOR;
     private static final MethodHandle POLL_EVENTS;
+    private static final boolean IS_INTERRUPTIBLE = true;
 
     static {
         try {
@@ -46,10 +52,65 @@ final class Jdk {
         return PROVIDER;
     }
 
+    /// Whether the JDK's selectors take it, whatever provider it names.
+    static boolean isNative(SelectableChannel channel) {
+        return NATIVE_CHANNEL.isInstance(channel);
+    }
+
+    /// The constructors of the JDK's channels, which take their provider. Null where there are none, or the package is
+    /// not opened to this one: then such channels name the JDK's provider.
+    private static final class Constructors {
+        static final @Nullable MethodHandle DATAGRAM = find("DatagramChannelImpl", boolean.class);
+        static final @Nullable MethodHandle DATAGRAM_OF =
+                find("DatagramChannelImpl", ProtocolFamily.class, boolean.class);
+        static final @Nullable MethodHandle PIPE = find("PipeImpl");
+
+        private static @Nullable MethodHandle find(String name, Class<?>... more) {
+            try {
+                Class<?> of = Class.forName("sun.nio.ch." + name);
+                MethodType takes = MethodType.methodType(void.class, SelectorProvider.class)
+                        .appendParameterTypes(more);
+                return MethodHandles.privateLookupIn(of, MethodHandles.lookup()).findConstructor(of, takes);
+            } catch (ReflectiveOperationException e) {
+                return null;
+            }
+        }
+    }
+
+    /// A channel of the JDK's that names `provider` as its own.
+    static DatagramChannel datagramChannel(SelectorProvider provider) throws IOException {
+        MethodHandle made = Constructors.DATAGRAM;
+        return made == null
+                ? PROVIDER.openDatagramChannel()
+                : (DatagramChannel) make(made.bindTo(provider), IS_INTERRUPTIBLE);
+    }
+
+    static DatagramChannel datagramChannel(SelectorProvider provider, ProtocolFamily family) throws IOException {
+        MethodHandle made = Constructors.DATAGRAM_OF;
+        return made == null
+                ? PROVIDER.openDatagramChannel(family)
+                : (DatagramChannel) make(made.bindTo(provider), family, IS_INTERRUPTIBLE);
+    }
+
+    static Pipe pipe(SelectorProvider provider) throws IOException {
+        MethodHandle made = Constructors.PIPE;
+        return made == null ? PROVIDER.openPipe() : (Pipe) make(made.bindTo(provider));
+    }
+
+    private static Object make(MethodHandle by, Object... arguments) throws IOException {
+        try {
+            return by.invokeWithArguments(arguments);
+        } catch (IOException | RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IOException(e);
+        }
+    }
+
     /// Lets go of the descriptor of a channel that was closed while a selector of ours still had a key of it. Its own
     /// selector has asked the channel before that key was gone. Does nothing when the descriptor is closed already.
     static void release(SelectableChannel closed) {
-        if (NATIVE_CHANNEL.isInstance(closed)) {
+        if (isNative(closed)) {
             try {
                 KILL.invoke(closed);
             } catch (RuntimeException | Error e) {

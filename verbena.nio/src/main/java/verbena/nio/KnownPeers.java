@@ -22,6 +22,8 @@ final class KnownPeers {
     private static final int SETUP_WAITS = 3;
     /// The part of the program's limit that RDMA may take at most. The rest is for TCP.
     private static final int LIMIT_PARTS = 4;
+    /// A program that waits less for another host, of which nothing is known, has TCP at once.
+    private static final long LIMIT_MIN_NANOS = Duration.ofSeconds(1).toNanos();
     /// An answer by RDMA counts for so long.
     private static final long ANSWERED_NANOS = Duration.ofMinutes(10).toNanos();
     /// A silent peer is left alone for the first time, twice as long each further time, and at most for the last.
@@ -118,7 +120,7 @@ final class KnownPeers {
             return 0;
         }
         boolean answers = holds(there.answersUntil, now);
-        if (reach != Reach.WITHIN && !answers && limitNanos / LIMIT_PARTS < waitNanos) {
+        if (reach != Reach.WITHIN && !answers && limitNanos < LIMIT_MIN_NANOS) {
             return 0;
         }
         long waits = reach == Reach.WITHIN ? WITHIN_WAITS : answers ? KNOWN_WAITS : 1;

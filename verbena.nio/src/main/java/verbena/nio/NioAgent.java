@@ -42,7 +42,7 @@ public final class NioAgent {
         ChosenDevice.check();
         String summary = System.getProperty("verbena.nio.summary");
         if (summary != null) {
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> append(Path.of(summary)), "verbena-nio-summary"));
+            addSummary(Path.of(summary));
         }
     }
 
@@ -57,7 +57,7 @@ public final class NioAgent {
         Module base = Object.class.getModule();
         Module own = NioAgent.class.getModule();
         Map<String, Set<Module>> exports = Map.of("sun.nio.ch", Set.of(own));
-        Map<String, Set<Module>> opens = Map.of("java.lang", Set.of(own));
+        Map<String, Set<Module>> opens = Map.of("java.lang", Set.of(own), "sun.nio.ch", Set.of(own));
         jvm.redefineModule(base, Set.of(), exports, opens, Set.of(), Map.of());
         try {
             Method allow = Module.class.getDeclaredMethod(
@@ -88,6 +88,16 @@ public final class NioAgent {
         @Override
         public void run() {
             ProcessEnd.run();
+        }
+    }
+
+    /// Adds the line when the process ends. One that ends already, because another agent or a signal has said so, has
+    /// none: what this agent threw would make it a crash of the JVM.
+    private static void addSummary(Path file) {
+        try {
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> append(file), "verbena-nio-summary"));
+        } catch (IllegalStateException e) {
+            LOG.log(System.Logger.Level.DEBUG, "verbena.nio.summary: the process ends already", e);
         }
     }
 

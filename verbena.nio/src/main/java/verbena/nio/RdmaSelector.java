@@ -63,7 +63,7 @@ final class RdmaSelector extends AbstractSelector {
     @Override
     protected SelectionKey register(AbstractSelectableChannel channel, int ops, @Nullable Object attachment) {
         Selected ours = ours(channel);
-        if (ours == null && channel.provider() != Jdk.provider()) {
+        if (ours == null && !Jdk.isNative(channel)) {
             throw new IllegalSelectorException();
         }
         var key = new RdmaKey(this, channel, ours);

@@ -23,17 +23,17 @@ public final class RdmaSelectorProvider extends SelectorProvider {
 
     @Override
     public DatagramChannel openDatagramChannel() throws IOException {
-        return Jdk.provider().openDatagramChannel();
+        return Jdk.datagramChannel(this);
     }
 
     @Override
     public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
-        return Jdk.provider().openDatagramChannel(family);
+        return Jdk.datagramChannel(this, family);
     }
 
     @Override
     public Pipe openPipe() throws IOException {
-        return Jdk.provider().openPipe();
+        return Jdk.pipe(this);
     }
 
     @Override

@@ -140,7 +140,7 @@ final class RdmaSocketChannel extends SocketChannel {
                 made.cancel();
                 throw new ClosedChannelException();
             }
-            made.start();
+            made.start(waits);
             return waits && await(made, nanos);
         } finally {
             connecting.unlock();

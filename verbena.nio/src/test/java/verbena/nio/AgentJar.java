@@ -16,12 +16,20 @@ final class AgentJar {
     private AgentJar() {}
 
     static Path make(Path folder) throws IOException {
+        return make(folder.resolve("verbena-nio.jar"), NioAgent.class, classPath(true));
+    }
+
+    /// Another agent, whose class the program's class path has.
+    static Path ofProgram(Path folder, Class<?> agent) throws IOException {
+        return make(folder.resolve("other.jar"), agent, "");
+    }
+
+    private static Path make(Path made, Class<?> agent, String classPath) throws IOException {
         var manifest = new Manifest();
         Attributes main = manifest.getMainAttributes();
         main.put(Attributes.Name.MANIFEST_VERSION, "1.0");
-        main.put(new Attributes.Name("Premain-Class"), NioAgent.class.getName());
-        main.put(Attributes.Name.CLASS_PATH, classPath(true));
-        Path made = folder.resolve("verbena-nio.jar");
+        main.put(new Attributes.Name("Premain-Class"), agent.getName());
+        main.put(Attributes.Name.CLASS_PATH, classPath);
         new JarOutputStream(Files.newOutputStream(made), manifest).close();
         return made;
     }

@@ -2,6 +2,7 @@ package verbena.nio;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -9,6 +10,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -47,6 +49,24 @@ class AttemptTest {
             client.connect(listener.getLocalAddress());
             Providers.awaitReady(selector, key, SelectionKey.OP_CONNECT);
             assertThatThrownBy(client::finishConnect).hasCauseInstanceOf(NoClassDefFoundError.class);
+        }
+    }
+
+    /// On a busy machine another thread may have a processor too late for the program's limit.
+    @Test
+    void aBlockingConnectToAPeerThatIsReachedByTcpOnlyStaysInItsThread() throws IOException {
+        assumeFalse(ChosenDevice.isNamed(), "RDMA is tried with a device that is named");
+        var openedBy = new AtomicReference<Thread>();
+        try (ServerSocketChannel listener =
+                        Jdk.provider().openServerSocketChannel().bind(Providers.anyPort());
+                RdmaSocketChannel client = new RdmaSocketChannel(ours, () -> {
+                    openedBy.set(Thread.currentThread());
+                    return Jdk.provider().openSocketChannel();
+                })) {
+            assertThat(client.connect(listener.getLocalAddress(), Providers.LIMIT.toNanos()))
+                    .isTrue();
+            assertThat(client.toString()).contains("TCP");
+            assertThat(openedBy.get()).isSameAs(Thread.currentThread());
         }
     }
 }

@@ -125,6 +125,15 @@ class ChoiceTest {
     }
 
     @Test
+    void whatAShortLimitIsDoesNotDependOnTheWait() {
+        for (long wait : new long[] {1, 250, 20_000}) {
+            var others = new KnownPeers(millis(wait));
+            assertThat(others.headStart(peer, Reach.HOST, millis(999), now)).isZero();
+            assertThat(others.headStart(peer, Reach.HOST, millis(1_000), now)).isPositive();
+        }
+    }
+
+    @Test
     void withinThisHostAShortLimitLeavesAQuarterToRdma() {
         Choice choice = begin(peer, Reach.WITHIN, millis(400)); // the kernel has said that a process has the port
         assertThat(after(choice, 99)).isEqualTo(Turn.RDMA);

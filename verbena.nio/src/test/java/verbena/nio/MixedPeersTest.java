@@ -8,13 +8,17 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
+import java.net.StandardProtocolFamily;
 import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -211,6 +215,18 @@ class MixedPeersTest {
                     }
                 }
             }
+        }
+    }
+
+    @Test
+    void channelsThatAreTheJdksOwnNameTheProviderThatHasOpenedThem() throws IOException {
+        Pipe pipe = ours.openPipe();
+        try (DatagramChannel any = ours.openDatagramChannel();
+                DatagramChannel ip4 = ours.openDatagramChannel(StandardProtocolFamily.INET);
+                Pipe.SourceChannel source = pipe.source();
+                Pipe.SinkChannel sink = pipe.sink()) {
+            assertThat(List.of(any.provider(), ip4.provider(), source.provider(), sink.provider()))
+                    .containsOnly(ours);
         }
     }
 }

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import verbena.nio.programs.Crowd;
+import verbena.nio.programs.EarlyEnd;
 import verbena.nio.programs.HttpEcho;
 import verbena.nio.programs.NettyEcho;
 
@@ -152,6 +153,19 @@ class ProgramsTest {
         }
     }
 
+    /// By a signal, or by another agent.
+    @Test
+    void aProcessThatEndsWhileItsAgentBeginsDoesNotCrash() throws Exception {
+        String early = "-javaagent:" + AgentJar.ofProgram(folder, EarlyEnd.class);
+        Process process = start(EarlyEnd.class, List.of(), true, "early", List.of(early));
+        try {
+            assertThat(process.waitFor()).as(errors("early")).isZero();
+            assertThat(errors("early")).isEmpty();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
     private void check(String role, boolean byRdma) throws IOException {
         String summary = Files.readString(folder.resolve(role + ".summary"));
         String here = byRdma ? "rdma" : "tcp";
@@ -177,8 +191,21 @@ class ProgramsTest {
 
     private Process start(Class<?> main, List<String> options, boolean hasAgent, String role, String... arguments)
             throws IOException {
+        return start(main, options, hasAgent, role, List.of(), arguments);
+    }
+
+    /// @param before options before the agent's
+    private Process start(
+            Class<?> main,
+            List<String> options,
+            boolean hasAgent,
+            String role,
+            List<String> before,
+            String... arguments)
+            throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(before);
         command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")); // short programs
         if (hasAgent) {
             command.add("-javaagent:" + AgentJar.make(folder));
