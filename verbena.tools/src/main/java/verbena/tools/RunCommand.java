@@ -6,6 +6,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Standard.RunsCommand;
 
 /// `verbena run`, as help, manual and completion know it. The start script does it: it becomes the program, which
 /// starts a JVM within itself.
@@ -23,7 +24,7 @@ import verbena.tools.kit.CommandFailed;
             "verbena run ib_write_bw -F &        verbena run ib_write_bw -F 127.0.0.1"
         })
 @SuppressWarnings("UnusedVariable") // the start script reads the options
-final class RunCommand implements Callable<Integer> {
+final class RunCommand implements Callable<Integer>, RunsCommand {
     @Option(
             names = {"-d", "--device"},
             paramLabel = "NAME",

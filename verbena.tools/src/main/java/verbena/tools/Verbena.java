@@ -6,14 +6,19 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
@@ -65,37 +70,48 @@ import verbena.verbs.VerbsException;
             "Exit status: 0 done, 1 failed, 2 wrong usage."
         })
 public final class Verbena implements Runnable {
-    private static final List<Class<?>> COMMANDS = List.of(
-            DemoCommand.class,
-            ExplainCommand.class,
-            DevicesCommand.class,
-            InfoCommand.class,
-            DoctorCommand.class,
-            RunCommand.class,
-            AgentCommand.class,
-            PingpongCommand.class,
-            RpingCommand.class,
-            UcmatoseCommand.class,
-            UdaddyCommand.class,
-            MckeyCommand.class,
-            XclientCommand.class,
-            XserverCommand.class,
-            PerfCommand.class,
-            FabricCommand.class,
-            ServeCommand.class,
-            CpCommand.class,
-            DecodeCommand.class,
-            StatusCommand.class,
-            TopCommand.class,
-            CaptureCommand.class,
-            SimCommand.class,
-            NetworkCommand.class,
-            ConformCommand.class,
-            HelpCommand.class,
-            DemoPeerCommand.class,
-            CpPeerCommand.class,
-            TrainCommand.class);
+    /// The commands by what they are for, in the order of the overview.
+    private static final Map<String, List<Class<?>>> GROUPS = groups();
+    /// Commands that other commands start.
+    private static final List<Class<?>> HIDDEN =
+            List.of(DemoPeerCommand.class, CpPeerCommand.class, TrainCommand.class);
 
+    private static final List<Class<?>> COMMANDS = Stream.concat(
+                    GROUPS.values().stream().flatMap(List::stream), HIDDEN.stream())
+            .toList();
+
+    private static Map<String, List<Class<?>>> groups() {
+        var groups = new LinkedHashMap<String, List<Class<?>>>();
+        groups.put("Try", List.of(DemoCommand.class, ExplainCommand.class, PingpongCommand.class, HelpCommand.class));
+        groups.put(
+                "Diagnose",
+                List.of(
+                        DoctorCommand.class,
+                        DevicesCommand.class,
+                        InfoCommand.class,
+                        StatusCommand.class,
+                        TopCommand.class,
+                        CaptureCommand.class,
+                        DecodeCommand.class));
+        groups.put("Measure", List.of(PerfCommand.class));
+        groups.put("Move data", List.of(CpCommand.class, ServeCommand.class, AgentCommand.class));
+        groups.put(
+                "C programs, and commands that are known as such",
+                List.of(
+                        RunCommand.class,
+                        RpingCommand.class,
+                        UcmatoseCommand.class,
+                        UdaddyCommand.class,
+                        MckeyCommand.class,
+                        XclientCommand.class,
+                        XserverCommand.class));
+        groups.put(
+                "Laboratory",
+                List.of(FabricCommand.class, NetworkCommand.class, SimCommand.class, ConformCommand.class));
+        return groups;
+    }
+
+    private static final int USAGE_COLUMNS = 100;
     private static final long CLEAN_UP_MILLIS = 3_000;
     private static final int SUGGESTIONS_MAX = 2;
     /// By a signal. What a command fails with from then on is taken for a consequence.
@@ -146,11 +162,38 @@ public final class Verbena implements Runnable {
         commands.forEach(line::addSubcommand);
         Standard.addTo(line);
         Numbers.addTo(line);
+        line.getCommandSpec().usageMessage().commandListHeading("");
+        line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, Verbena::inGroups);
         line.setPosixClusteredShortOptionsAllowed(true);
         line.setUsageHelpLongOptionsMaxWidth(30);
         line.setParameterExceptionHandler(Verbena::wrongUsage);
         line.setExecutionExceptionHandler(Verbena::failed);
         return line;
+    }
+
+    // The commands of the overview, of which a model may have some only.
+    private static String inGroups(Help help) {
+        Map<String, Help> known = help.subcommands();
+        int width = known.keySet().stream().mapToInt(String::length).max().orElse(0);
+        var text = new StringBuilder();
+        GROUPS.forEach((group, commands) -> {
+            var table = Help.TextTable.forColumns(
+                    help.colorScheme(),
+                    new Help.Column(width + 2, 2, Help.Column.Overflow.SPAN),
+                    new Help.Column(USAGE_COLUMNS - width - 2, 2, Help.Column.Overflow.WRAP));
+            for (Class<?> command : commands) {
+                String name = command.getAnnotation(Command.class).name();
+                if (known.containsKey(name)) {
+                    String[] header =
+                            known.get(name).commandSpec().usageMessage().header();
+                    table.addRowValues(
+                            help.colorScheme().commandText(name),
+                            help.colorScheme().text(header[0]));
+                }
+            }
+            text.append("%n%s:%n".formatted(group)).append(table);
+        });
+        return text.toString();
     }
 
     @Override

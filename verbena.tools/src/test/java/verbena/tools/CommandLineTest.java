@@ -2,9 +2,15 @@ package verbena.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
+import verbena.tools.kit.Size;
 
 class CommandLineTest {
     @ParameterizedTest
@@ -99,29 +105,47 @@ class CommandLineTest {
     }
 
     @Test
-    void theOverviewNamesEachCommandButTheDemosOwn() {
-        assertThat(Cli.run("--help").out())
-                .contains(
-                        "demo ",
-                        "explain ",
-                        "devices ",
-                        "info ",
-                        "pingpong ",
-                        "rping ",
-                        "ucmatose ",
-                        "udaddy ",
-                        "mckey ",
-                        "decode ",
-                        "status ",
-                        "top ",
-                        "capture ",
-                        "sim ",
-                        "network ",
-                        "run ",
-                        "fabric ",
-                        "help ",
-                        "conform ")
+    void theOverviewNamesEachCommandInItsGroup() {
+        Cli cli = Cli.run("--help");
+        assertThat(cli.out())
+                .containsSubsequence(
+                        "Try:",
+                        "  demo ",
+                        "  explain ",
+                        "  pingpong ",
+                        "  help ",
+                        "Diagnose:",
+                        "  doctor ",
+                        "  devices ",
+                        "  info ",
+                        "  status ",
+                        "  top ",
+                        "  capture ",
+                        "  decode ",
+                        "Measure:",
+                        "  perf ",
+                        "Move data:",
+                        "  cp ",
+                        "  serve ",
+                        "  agent ",
+                        "C programs",
+                        "  run ",
+                        "  rping ",
+                        "  ucmatose ",
+                        "  udaddy ",
+                        "  mckey ",
+                        "  xclient ",
+                        "  xserver ",
+                        "Laboratory:",
+                        "  fabric ",
+                        "  network ",
+                        "  sim ",
+                        "  conform ")
                 .doesNotContain("demo-peer", "cp-peer", "train");
+        var hidden = List.of("demo-peer", "cp-peer", "train");
+        Verbena.commandLine().getSubcommands().keySet().stream()
+                .filter(name -> !hidden.contains(name))
+                .forEach(name -> assertThat(cli.out()).containsPattern("(?m)^  " + name + " "));
     }
 
     @Test
@@ -130,7 +154,7 @@ class CommandLineTest {
 
         assertThat(cli.status()).isEqualTo(2);
         assertThat(cli.out()).isEmpty();
-        assertThat(cli.err()).contains("Commands:");
+        assertThat(cli.err()).contains("Diagnose:");
     }
 
     @Test
@@ -185,5 +209,39 @@ class CommandLineTest {
         assertThat(Verbena.commandLine(new String[] {"help", "perf"}).getSubcommands())
                 .containsKeys("perf", "help", "demo");
         assertThat(Verbena.commandLine(new String[] {"per"}).getSubcommands()).containsKeys("perf", "demo");
+    }
+
+    /// Every option that is a size reads all units, and says so of what it does not know.
+    @Test
+    void sizesAreReadInTheSameUnitsByAllCommands() {
+        var sizes = new ArrayList<String>();
+        for (CommandLine command : all(Verbena.commandLine())) {
+            for (OptionSpec option : command.getCommandSpec().options()) {
+                String name = command.getCommandSpec().qualifiedName() + " " + option.longestName();
+                assertThat(option.paramLabel()).as(name).doesNotMatch("(?i)[kmg]i?b");
+                if (option.paramLabel().matches("BYTES|SIZE") && option.arity().max() > 0) {
+                    sizes.add(name);
+                    assertThat(option.type() == String.class || option.converters()[0] instanceof Size)
+                            .as(name)
+                            .isTrue();
+                }
+            }
+        }
+        assertThat(sizes)
+                .contains("verbena perf write-bw --size", "verbena capture --max-size", "verbena cp --chunk")
+                .hasSizeGreaterThan(10);
+        assertThat(Cli.run("explain", "write", "-s", "64Q").error()).contains("'--size'", "such as 65536, 64K", "64Q");
+        assertThat(Cli.run("capture", "-p", "1", "--max-size", "64Q", "-").status())
+                .isEqualTo(2);
+        assertThat(Cli.run("network", "try", "star 3 1G 10us", "--bytes", "64Q").status())
+                .isEqualTo(2);
+        assertThat(Cli.run("cp", "--chunk", "64Q", "a", "b:").status()).isEqualTo(2);
+        assertThat(Cli.run("cp", "--chunk", "4097", "a", "b:").error()).contains("--chunk");
+    }
+
+    private static List<CommandLine> all(CommandLine line) {
+        return Stream.concat(
+                        Stream.of(line), line.getSubcommands().values().stream().flatMap(each -> all(each).stream()))
+                .toList();
     }
 }

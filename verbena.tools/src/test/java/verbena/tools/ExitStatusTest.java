@@ -73,7 +73,7 @@ class ExitStatusTest {
             var err = new StringWriter();
             line.setErr(new PrintWriter(err));
             assertThat(line.execute(arguments.toArray(String[]::new))).isEqualTo(2);
-            assertThat(err.toString()).contains("Commands:").doesNotContain("\u001b");
+            assertThat(err.toString()).contains("Usage: verbena").doesNotContain("\u001b");
         }
     }
 }

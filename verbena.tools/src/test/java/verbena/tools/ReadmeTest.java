@@ -22,11 +22,15 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
 import verbena.conformance.Suite;
 import verbena.verbs.ConnectionException;
 
@@ -35,6 +39,8 @@ class ReadmeTest {
     private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
     /// The name of a program that names no class.
     private static final String COMPACT = "Program";
+    /// Commands that end by themselves within a second or two.
+    private static final Pattern RUNS_BY_ITSELF = Pattern.compile("(?:explain|decode|status) ");
 
     @Test
     void theProgramOfTheReadmeDoesWhatItSays(@TempDir Path classes) throws Exception {
@@ -176,6 +182,86 @@ class ReadmeTest {
         compile(sources, classes);
         assertThat(printed(sources, classes)).isEqualTo(promised.group(1));
         return promised.group(1);
+    }
+
+    static Stream<String> documentsWithCommands() throws Exception {
+        var names = new ArrayList<String>(List.of("README.md", "examples/README.md", "TESTING.md", "HACKING.md"));
+        for (String folder : List.of("docs", "docs/learn")) {
+            try (var files = Files.newDirectoryStream(ROOT.resolve(folder), "*.md")) {
+                files.forEach(file -> names.add(ROOT.relativize(file).toString()));
+            }
+        }
+        return names.stream().sorted();
+    }
+
+    /// Each has the command, its options and its arguments. What ends soon and needs no second end runs, too.
+    @ParameterizedTest
+    @MethodSource("documentsWithCommands")
+    void eachCommandOfADocumentCanBeGiven(String document, @TempDir Path folder) throws Exception {
+        Set<String> ofDevelopers = Files.readAllLines(ROOT.resolve(".dev/commands.txt")).stream()
+                .map(line -> line.strip().split(" ", 2)[0])
+                .collect(Collectors.toSet());
+        var wrong = new ArrayList<String>();
+        for (String[] words : commands(Files.readString(ROOT.resolve(document)))) {
+            String command = String.join(" ", words);
+            if (ofDevelopers.contains(words[0])) {
+                continue;
+            }
+            try {
+                Verbena.commandLine().parseArgs(words);
+            } catch (CommandLine.ParameterException e) {
+                if (e.getCommandLine().getCommandSpec().qualifiedName().equals("verbena " + command)) {
+                    continue; // its name only
+                }
+                wrong.add(command + ": " + e.getMessage());
+                continue;
+            }
+            if (document.startsWith("docs/learn/")
+                    && RUNS_BY_ITSELF.matcher(command).lookingAt()) {
+                for (int i = 1; i < words.length; i++) {
+                    words[i] = words[i - 1].equals("--html")
+                            ? folder.resolve(words[i]).toString()
+                            : words[i].startsWith("golden/")
+                                    ? ROOT.resolve(words[i]).toString()
+                                    : words[i];
+                }
+                Cli cli = Cli.run(words);
+                if (cli.status() != 0) {
+                    wrong.add(command + ": " + cli.err());
+                }
+            }
+        }
+        assertThat(wrong).isEmpty();
+    }
+
+    /// What stands behind `./verbena`, in code of any kind, without comments and marks of what may be left out. A name
+    /// alone is one of a command, not a command to give.
+    private static List<String[]> commands(String document) {
+        return Stream.of("(?m)^ {4,}(?:\\$ )?\\./verbena +([a-z].*)", "`(?:\\w+ [^`]*?)?\\./verbena\\s+([a-z][^`]*)`")
+                .flatMap(code -> Pattern.compile(code).matcher(document).results())
+                .map(match -> match.group(1)
+                        .replaceAll("\\s+(?:[#&>|]|\\\\\\|).*|;.*", "")
+                        .replaceAll("[\\[\\]]", ""))
+                .map(command -> Pattern.compile("\"([^\"]*)\"|'([^']*)'|(\\S+)")
+                        .matcher(command)
+                        .results()
+                        .map(word -> word.group().replaceAll("^[\"']|[\"']$", ""))
+                        .toArray(String[]::new))
+                .filter(words -> words.length > 1)
+                .toList();
+    }
+
+    @Test
+    void commandsAreFoundInAllKindsOfCode() {
+        assertThat(
+                        commands(
+                                "    ./verbena explain write   # tells\n`./verbena pingpong rc [HOST]` and `taskset -c 0 ./verbena perf\n"
+                                        + "send-lat` but neither ./verbena none nor `./verbena run`\n    $ ./verbena network try \"star 3 1G\" | head\n"))
+                .containsExactly(
+                        new String[] {"explain", "write"},
+                        new String[] {"network", "try", "star 3 1G"},
+                        new String[] {"pingpong", "rc", "HOST"},
+                        new String[] {"perf", "send-lat"});
     }
 
     @Test

@@ -2,6 +2,7 @@ package verbena.nic.capture;
 
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import verbena.wire.notation.ByteSize;
 
 /// A file for a device's packets, as the option `capture=FILE[,max:SIZE][,packet:BYTES]` names it.
 ///
@@ -57,21 +58,19 @@ public record CaptureFile(Path file, long bytesMax, int packetBytesMax) {
         return bytes.intValue();
     }
 
-    /// Parses a size: bytes, or a number with K, M or G behind it.
+    /// Parses a size of a capture, see [ByteSize].
     ///
     /// @throws IllegalArgumentException when the text is not a size, or the size is too small for a capture
     public static long bytes(String text) {
-        int shift = switch (text.isEmpty() ? ' ' : Character.toUpperCase(text.charAt(text.length() - 1))) {
-            case 'K' -> 10;
-            case 'M' -> 20;
-            case 'G' -> 30;
-            default -> 0;
-        };
-        Long bytes = number(shift == 0 ? text : text.substring(0, text.length() - 1));
-        if (bytes == null || bytes < 1 || bytes > Long.MAX_VALUE >> shift || bytes << shift < BYTES_MIN) {
-            throw new IllegalArgumentException("size: at least 64K, for example 100M or 2G, got \"" + text + "\"");
+        try {
+            long bytes = ByteSize.parse(text);
+            if (bytes >= BYTES_MIN) {
+                return bytes;
+            }
+        } catch (IllegalArgumentException _) {
+            // As one that is too small.
         }
-        return bytes << shift;
+        throw new IllegalArgumentException("size: at least 64K, for example 100M or 2G, got \"" + text + "\"");
     }
 
     private static @Nullable Long number(String text) {

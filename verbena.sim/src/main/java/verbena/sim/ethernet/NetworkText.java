@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import verbena.wire.notation.ByteSize;
 
 /// A network in words, a line for each part:
 ///
@@ -31,7 +32,6 @@ import java.util.regex.Pattern;
 /// ([SwitchOptions]). Units are decimal: KB, MB; ns, us, ms; G and M of bits per second. `#` begins a comment.
 public final class NetworkText {
     private static final Pattern AMOUNT = Pattern.compile("(\\d+(?:\\.\\d+)?)([a-zA-Z]*)");
-    private static final Map<String, Double> BYTES = Map.of("", 1.0, "B", 1.0, "KB", 1e3, "MB", 1e6, "GB", 1e9);
     private static final Map<String, Double> NANOS = Map.of("", 1.0, "ns", 1.0, "us", 1e3, "ms", 1e6, "s", 1e9);
     private static final Map<String, Double> PLAIN = Map.of("", 1.0);
     private static final Map<String, Double> BITS = Map.of("M", 1e6, "G", 1e9, "T", 1e12);
@@ -79,7 +79,7 @@ public final class NetworkText {
     ///
     /// @throws IllegalArgumentException when it is none
     public static long bytes(String word) {
-        return Math.round(amount(word, BYTES, "bytes, such as 64KB"));
+        return ByteSize.parse(word);
     }
 
     /// A time in words, such as `1.5ms`, in nanoseconds.

@@ -14,6 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Size;
 import verbena.tools.kit.ToolCommand;
 
 /// `verbena explain`: what happens in an operation, from a run of it.
@@ -62,6 +63,7 @@ public final class ExplainCommand extends ToolCommand {
     @Option(
             names = {"-s", "--size"},
             paramLabel = "BYTES",
+            converter = Size.class,
             description = "How much to move, 1 to 1048576, where the scenario has a choice.")
     private @Nullable Integer size;
 

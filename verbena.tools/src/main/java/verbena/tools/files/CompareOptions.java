@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.Failures;
+import verbena.tools.kit.Size;
 
 /// What `cp --compare` takes besides a file.
 final class CompareOptions {
@@ -22,9 +23,10 @@ final class CompareOptions {
 
     @Option(
             names = "--size",
-            paramLabel = "MIB",
+            paramLabel = "SIZE",
             defaultValue = "256",
-            description = "--compare: size of the file that is made, in MiB (default ${DEFAULT-VALUE}).")
+            converter = Size.InMiB.class,
+            description = "--compare: size of the file that is made; without a unit in MiB (default ${DEFAULT-VALUE}).")
     private int sizeMiB;
 
     @Option(

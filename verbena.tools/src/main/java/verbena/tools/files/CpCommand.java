@@ -17,6 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.Failures;
+import verbena.tools.kit.Size;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -93,9 +94,10 @@ public final class CpCommand extends FilesCommand {
 
     @Option(
             names = "--chunk",
-            paramLabel = "KIB",
+            paramLabel = "SIZE",
             defaultValue = "1024",
-            description = "Size of a chunk in KiB, 4 to 16384 (default ${DEFAULT-VALUE}).")
+            converter = Size.InKiB.class,
+            description = "Size of a chunk, 4K to 16M; without a unit in KiB (default ${DEFAULT-VALUE}).")
     private int chunkKiB;
 
     @Option(

@@ -16,6 +16,7 @@ import picocli.CommandLine.Parameters;
 import verbena.tools.kit.Addresses;
 import verbena.tools.kit.Closing;
 import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Size;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.cm.ConnectionListener;
@@ -72,9 +73,11 @@ public final class ServeCommand extends FilesCommand {
 
     @Option(
             names = "--window",
-            paramLabel = "MIB",
+            paramLabel = "SIZE",
             defaultValue = "32",
-            description = "Memory that a client may have under way, in MiB, 1 to 1024 (default ${DEFAULT-VALUE}).")
+            converter = Size.InMiB.class,
+            description =
+                    "Memory that a client may have under way, 1M to 1G; without a unit in MiB (default ${DEFAULT-VALUE}).")
     private int windowMiB;
 
     @Option(

@@ -24,6 +24,7 @@ import verbena.nic.capture.CaptureFile;
 import verbena.nic.management.CaptureChunk;
 import verbena.nic.management.DeviceMXBean;
 import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Size;
 import verbena.tools.kit.ToolCommand;
 import verbena.wire.pcap.PcapngBlocks;
 
@@ -89,6 +90,7 @@ public final class CaptureCommand extends ToolCommand {
     @Option(
             names = {"-s", "--packet-bytes"},
             paramLabel = "BYTES",
+            converter = Size.class,
             description =
                     "Keep only so many bytes of each RoCE packet, from its BTH on, at least 64. That is enough to see"
                             + " what happened, and keeps up with far more packets. Default: all.")

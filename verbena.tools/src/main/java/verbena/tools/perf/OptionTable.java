@@ -7,6 +7,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import verbena.tools.kit.CNumber;
+import verbena.tools.kit.Size;
 
 /// The options of a measurement: those of perftest 4.5 with its defaults, and some of our own.
 abstract sealed class OptionTable permits Options {
@@ -100,7 +101,7 @@ abstract sealed class OptionTable permits Options {
     @Option(
             names = {"-I", "--inline_size"},
             paramLabel = "BYTES",
-            converter = CNumber.class,
+            converter = Size.class,
             description = "Messages up to this size are posted inline (default: 0; for latencies 220, 236 or 188).")
     @Nullable
     Integer inlineWanted;
@@ -124,7 +125,7 @@ abstract sealed class OptionTable permits Options {
     @Option(
             names = {"-m", "--mtu"},
             paramLabel = "BYTES",
-            converter = CNumber.class,
+            converter = Size.class,
             description = "Path MTU: 256, 512, 1024, 2048, 4096 (default: the port's). The ends take the smaller.")
     @Nullable
     Integer mtuBytes;
@@ -190,8 +191,8 @@ abstract sealed class OptionTable permits Options {
     @Option(
             names = {"-s", "--size"},
             paramLabel = "BYTES",
-            converter = Options.Size.class,
-            description = "Bytes of a message; K, M and G are understood (default 65536, for latencies 2).")
+            converter = Options.MessageSize.class,
+            description = "Size of a message, such as 64K (default 65536, for latencies 2).")
     @Nullable
     Integer sizeWanted;
 

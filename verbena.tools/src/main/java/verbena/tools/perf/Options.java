@@ -9,10 +9,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
-import verbena.tools.kit.CNumber;
+import verbena.tools.kit.Size;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpType;
 
@@ -333,18 +332,16 @@ final class Options extends OptionTable {
         return new ParameterException(command.commandLine(), message);
     }
 
-    /// A number of bytes, with K, M or G behind it for 2^10, 2^20 and 2^30. A request of the API takes one byte less
-    /// than the 2 GiB that the standard allows a message.
-    static final class Size implements ITypeConverter<Integer> {
+    /// A number of bytes of a message, at least 1. A request of the API takes one byte less than the 2 GiB that the
+    /// standard allows a message.
+    static final class MessageSize extends Size {
         @Override
         public Integer convert(String text) {
-            int last = text.length() - 1;
-            int shift = last < 1 ? 0 : 10 * (1 + "KMG".indexOf(Character.toUpperCase(text.charAt(last))));
-            long bytes = new CNumber().convert(shift == 0 ? text : text.substring(0, last));
-            if (bytes < 1 || bytes > Integer.MAX_VALUE >> shift) {
+            int bytes = super.convert(text);
+            if (bytes < 1) {
                 throw new TypeConversionException("1 to 2147483647 bytes, got " + text);
             }
-            return (int) bytes << shift;
+            return bytes;
         }
     }
 }

@@ -4,7 +4,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import verbena.tools.kit.CNumber;
+import verbena.tools.kit.Size;
 import verbena.verbs.Mtu;
 
 /// The sizes that a ping-pong over a connection asks for.
@@ -16,7 +16,7 @@ final class PingpongSizes {
             names = {"-s", "--size"},
             paramLabel = "BYTES",
             defaultValue = "4096",
-            converter = CNumber.class,
+            converter = Size.class,
             description = "Size of a message (default ${DEFAULT-VALUE}).")
     int size;
 
@@ -24,7 +24,7 @@ final class PingpongSizes {
             names = {"-m", "--mtu"},
             paramLabel = "BYTES",
             defaultValue = "1024",
-            converter = CNumber.class,
+            converter = Size.class,
             description = "Path MTU: 256, 512, 1024, 2048, 4096 (default ${DEFAULT-VALUE}).")
     private int mtu;
 

@@ -2,7 +2,7 @@ package verbena.tools.pingpong;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import verbena.tools.kit.CNumber;
+import verbena.tools.kit.Size;
 
 /// `verbena pingpong ud`: `ibv_ud_pingpong`, so alike that either end can be that program.
 @Command(
@@ -21,7 +21,7 @@ final class PingpongUdCommand extends PingpongEnd {
             names = {"-s", "--size"},
             paramLabel = "BYTES",
             defaultValue = "1024",
-            converter = CNumber.class,
+            converter = Size.class,
             description = "Size of a message, at most the port's MTU (default ${DEFAULT-VALUE}).")
     private int size;
 

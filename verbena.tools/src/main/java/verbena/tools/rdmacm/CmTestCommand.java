@@ -9,6 +9,7 @@ import verbena.tools.kit.CNumber;
 import verbena.tools.kit.CmChannel;
 import verbena.tools.kit.CmEvents;
 import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Size;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
@@ -42,7 +43,7 @@ abstract class CmTestCommand extends CmCommand {
             names = "-S",
             paramLabel = "BYTES",
             defaultValue = "100",
-            converter = CNumber.class,
+            converter = Size.class,
             description = "Size of a message (default ${DEFAULT-VALUE}).")
     private int size;
 

@@ -13,6 +13,7 @@ import verbena.tools.kit.CNumber;
 import verbena.tools.kit.CmChannel;
 import verbena.tools.kit.CmEvents;
 import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Size;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
@@ -73,7 +74,7 @@ public final class RpingCommand extends CmCommand {
             names = "-S",
             paramLabel = "BYTES",
             defaultValue = "64",
-            converter = CNumber.class,
+            converter = Size.class,
             description = "Size of a ping, 23 to 65535 (default ${DEFAULT-VALUE}).")
     private int size;
 

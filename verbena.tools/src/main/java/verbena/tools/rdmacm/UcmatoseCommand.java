@@ -16,7 +16,7 @@ import verbena.verbs.cm.PortSpace;
 /// `verbena ucmatose`: ucmatose(1), so alike that either end can be that program.
 @Command(
         name = "ucmatose",
-        header = "Make connections by address and port, send messages both ways, disconnect, as ucmatose(1).",
+        header = "Make connections by address and port, exchange messages, disconnect, as ucmatose(1).",
         description = {
             "",
             "Without -s waits for a client; the other end may be ucmatose. -c, -C and -S have to be the same at both"

@@ -13,7 +13,7 @@ import verbena.verbs.cm.PortSpace;
 /// `verbena udaddy`: udaddy(1), so alike that either end can be that program.
 @Command(
         name = "udaddy",
-        header = "Find by address and port the queue pair for datagrams, and send them both ways, as udaddy(1).",
+        header = "Find by address and port the queue pair for datagrams, exchange some, as udaddy(1).",
         description = {
             "",
             "Without -s waits for a client; the other end may be udaddy. -c, -C and -S have to be the same at both"

@@ -14,10 +14,10 @@ class PerfUsageTest {
                     write-bw -n 4             | -n: 5 to 100000000, got 4
                     write-bw -n many          | 'many' is not a number
                     write-bw -s 0             | 1 to 2147483647 bytes, got 0
-                    write-bw -s 2G            | 1 to 2147483647 bytes, got 2G
-                    write-bw -s 4G            | 1 to 2147483647 bytes, got 4G
-                    write-bw -s 4294967296K   | '4294967296' is too large
-                    write-bw -s K             | 'K' is not a number
+                    write-bw -s 2G            | '2G' is too large
+                    write-bw -s 4G            | '4G' is too large
+                    write-bw -s 4294967296K   | '4294967296K' is too large
+                    write-bw -s K             | got "K"
                     write-bw -s 999999999999  | '999999999999' is too large
                     write-bw --timeout 1G     | '1G' is not a number
                     write-bw -q 0             | -q: 1 to 16384, got 0

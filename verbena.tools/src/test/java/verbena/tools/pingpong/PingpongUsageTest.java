@@ -17,7 +17,7 @@ class PingpongUsageTest {
                 -m 8192         | -m: 256, 512, 1024, 2048 or 4096, got 8192
                 -s 0            | -s: 1 to 2147483647, got 0
                 -s -5           | -s: 1 to 2147483647, got -5
-                -s many         | 'many' is not a number
+                -s many         | got "many"
                 -n 0            | -n: 1 to
                 -r 0            | -r: 1 to
                 -l 16           | -l: 0 to 15, got 16

@@ -16,7 +16,7 @@ class CmUsageTest {
                 rping -c                           | 22 | -a: where the server is
                 rping -s -S 22                     | 22 | -S: 23 to 65535, got 22
                 rping -s -S 65536                  | 22 | -S: 23 to 65535, got 65536
-                rping -s -S much                   | 22 | 'much' is not a number
+                rping -s -S much                   | 22 | got "much"
                 rping -c -a 127.0.0.1 -C -1        | 22 | -C: 0 to 2147483647, got -1
                 rping -s -p 65536                  | 22 | -p: 0 to 65535, got 65536
                 rping -c -a 127.0.0.1 -p 0         | 22 | -p: 1 to 65535, got 0
