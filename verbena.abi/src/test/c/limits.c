@@ -1,5 +1,8 @@
 /* Every integer of the verbs at 0, 1, its limit and beside it, 2^31 and 2^32 - 1: taken from `low` to `high`, and refused with an errno
  * outside. Nothing is cut to fewer bits, and nothing else happens. */
+#include <arpa/inet.h>
+#include <rdma/rdma_cma.h>
+
 #include "check.h"
 
 static struct ibv_context *context;
@@ -188,8 +191,92 @@ static int receive(int entries, uint32_t length) {
 static int received_num_sge(uint32_t v) { return receive((int) v, 0); }
 static int received_length(uint32_t v) { return receive(1, v); }
 
+/* ---- requests that are built call by call */
+
+enum part { ENTRY, ENTRIES, INLINE, INLINES, WINDOW };
+
+static int build(enum part part, uint32_t v) {
+    struct ibv_mr *open = ibv_reg_mr(pd, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND);
+    EXPECT(open != NULL);
+    static struct ibv_sge list[65];
+    static struct ibv_data_buf buffers[65];
+    for (int i = 0; i < 65; i++) {
+        list[i] = (struct ibv_sge) {(uintptr_t) memory, 1, open->lkey};
+        buffers[i] = (struct ibv_data_buf) {memory, 1};
+    }
+    struct ibv_qp_init_attr_ex options = {.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC, .pd = pd, .cap = {4, 1, 4, 1, 64},
+        .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+        .send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_BIND_MW};
+    struct ibv_qp *qp = ibv_create_qp_ex(context, &options);
+    EXPECT(qp != NULL);
+    EXPECT_CODE(0, connect_to(qp, qp));
+    struct ibv_mw *window = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+    struct ibv_qp_ex *builder = ibv_qp_to_qp_ex(qp);
+    ibv_wr_start(builder);
+    builder->wr_id = 1;
+    builder->wr_flags = IBV_SEND_SIGNALED;
+    if (part == WINDOW) {
+        struct ibv_mw_bind_info to = {.mr = open, .addr = (uintptr_t) memory, .length = v, .mw_access_flags = IBV_ACCESS_REMOTE_WRITE};
+        ibv_wr_bind_mw(builder, window, ibv_inc_rkey(window->rkey), &to);
+    } else {
+        ibv_wr_rdma_write(builder, open->rkey, (uintptr_t) memory);
+    }
+    switch (part) {
+    case ENTRY: ibv_wr_set_sge(builder, open->lkey, (uintptr_t) memory, v); break;
+    case ENTRIES: ibv_wr_set_sge_list(builder, v, list); break;
+    case INLINE: ibv_wr_set_inline_data(builder, memory, v); break;
+    case INLINES: ibv_wr_set_inline_data_list(builder, v, buffers); break;
+    case WINDOW: break;
+    }
+    int code = ibv_wr_complete(builder);
+    if (!code && next_of(cq, __LINE__).status != IBV_WC_SUCCESS) {
+        code = EIO; /* it is refused in its turn */
+    }
+    EXPECT_CODE(0, ibv_destroy_qp(qp));
+    EXPECT_CODE(0, ibv_dealloc_mw(window));
+    EXPECT_CODE(0, ibv_dereg_mr(open));
+    return code;
+}
+
+static int built_length(uint32_t v) { return build(ENTRY, v); }
+static int built_entries(uint32_t v) { return build(ENTRIES, v); }
+static int built_inline(uint32_t v) { return build(INLINE, v); }
+static int built_inlines(uint32_t v) { return build(INLINES, v); }
+static int window_length(uint32_t v) { return build(WINDOW, v); }
+
+/* ---- rdma_cm: options are bytes, and a backlog of 0 or less is the largest */
+
+static int with_id(int (*act)(struct rdma_cm_id *, uint32_t), uint32_t v) {
+    struct rdma_event_channel *channel = rdma_create_event_channel();
+    struct rdma_cm_id *id;
+    EXPECT(channel && rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) == 0);
+    int code = act(id, v) ? errno : 0;
+    EXPECT_CODE(0, rdma_destroy_id(id));
+    rdma_destroy_event_channel(channel);
+    return code;
+}
+
+static int set_ack_timeout(struct rdma_cm_id *id, uint32_t v) {
+    uint8_t byte = (uint8_t) v;
+    return rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &byte, sizeof byte);
+}
+
+static int set_option_size(struct rdma_cm_id *id, uint32_t v) {
+    uint8_t tos[8] = {0};
+    return rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, tos, v);
+}
+
+static int listen_for(struct rdma_cm_id *id, uint32_t v) {
+    struct sockaddr_in any = {.sin_family = AF_INET};
+    return rdma_bind_addr(id, (struct sockaddr *) &any) || rdma_listen(id, (int) v);
+}
+
+static int ack_timeout(uint32_t v) { return v > 255 ? EINVAL : with_id(set_ack_timeout, v); }
+static int option_size(uint32_t v) { return with_id(set_option_size, v); }
+static int backlog(uint32_t v) { return with_id(listen_for, v); }
+
 static void try(const struct row *row) {
-    int64_t values[] = {0, 1, row->high - 1, row->high, row->high + 1, 1LL << 31, (1LL << 32) - 1};
+    int64_t values[] = {0, 1, row->high - 1, row->high, row->high + 1, (1LL << 31) - 1, 1LL << 31, (1LL << 32) - 1};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         if (values[i] < 0 || values[i] >> 32) {
             continue;
@@ -249,6 +336,14 @@ int main(void) {
         {"length of inline data", inline_length, 0, 64},
         {"num_sge of a receive", received_num_sge, 0, 1},
         {"length of a receive", received_length, 0, 1LL << 31},
+        {"length of a built entry", built_length, 0, sizeof memory},
+        {"built entries", built_entries, 0, 4},
+        {"length of built inline data", built_inline, 0, 64},
+        {"pieces of built inline data", built_inlines, 0, 64},
+        {"length of a window", window_length, 1, sizeof memory},
+        {"ACK timeout of rdma_cm", ack_timeout, 0, 31},
+        {"size of an option of rdma_cm", option_size, 1, 1},
+        {"backlog", backlog, 0, any},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         try(&rows[i]);

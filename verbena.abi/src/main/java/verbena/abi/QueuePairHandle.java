@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.foreign.Memory;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
 import verbena.verbs.SendBatch;
 import verbena.verbs.XrcDomain;
 
@@ -44,6 +45,8 @@ final class QueuePairHandle extends Handle {
     /// Whether each request says where it goes.
     final boolean isAddressed;
     final boolean signalAll;
+    /// Entries that a request has at most. No more of a list are looked at.
+    final int entriesMax;
     /// See [Faults#missingOperations].
     final int missingOperations;
     /// Bytes that a datagram carries at most.
@@ -85,7 +88,9 @@ final class QueuePairHandle extends Handle {
         this.target = target;
         this.isDatagram = qp.type() == QpType.UD;
         this.isAddressed = isDatagram || qp.type() == QpType.XRC_INITIATOR;
-        this.signalAll = qp.query().options().signalAll();
+        QueuePairOptions options = qp.query().options();
+        this.signalAll = options.signalAll();
+        this.entriesMax = options.sizes().maxSendSge();
         this.missingOperations = Faults.missingOperations(qp.type());
         this.datagramBytes = datagramBytes;
         Memory.putLong(pointer + QP.at("context"), device);

@@ -168,6 +168,9 @@ final class RequestCalls {
 
     static long wrSetSgeList(long qp, long count, long list) {
         return more(qp, batch -> {
+            if (Long.compareUnsigned(count, QueuePairHandle.get(qp).entriesMax) > 0) {
+                throw new IllegalArgumentException("num_sge: " + Long.toUnsignedString(count));
+            }
             long bytes = 0;
             for (long sge = list; sge < list + count * SGE_BYTES; sge += SGE_BYTES) {
                 bytes += Integer.toUnsignedLong(Memory.getInt(sge + SGE_LENGTH));

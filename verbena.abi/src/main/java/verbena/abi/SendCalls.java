@@ -77,7 +77,7 @@ final class SendCalls {
         int key = Memory.getInt(wr + IMM_DATA);
         int sges = Memory.getInt(wr + NUM_SGE);
         long sge = Memory.getLong(wr + SG_LIST);
-        if (sges < 0 || (sges > 0 && sge == 0)) {
+        if (sges < 0 || sges > handle.entriesMax || (sges > 0 && sge == 0)) {
             throw new IllegalArgumentException("num_sge: " + sges);
         }
         if (Faults.failsForOperation(batch, handle, opcode, wrId)) {

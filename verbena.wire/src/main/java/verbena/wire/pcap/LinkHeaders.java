@@ -56,8 +56,8 @@ final class LinkHeaders {
             case LinkType.ETHERNET -> ethernet(bytes, 0);
             case LinkType.RAW_IP, LinkType.IPV4, LinkType.IPV6, LinkType.RAW_IP_BSD, LinkType.RAW_IP_OPENBSD ->
                 ip(bytes, 0);
-            case LinkType.LINUX_COOKED -> behindType(bytes, 14, 16);
-            case LinkType.LINUX_COOKED_2 -> behindType(bytes, 0, 20);
+            case LinkType.LINUX_COOKED -> typed(bytes, 14, 16);
+            case LinkType.LINUX_COOKED_2 -> typed(bytes, 0, 20);
             case LinkType.NULL, LinkType.LOOP -> loopback(bytes);
             case LinkType.PPP, LinkType.PPP_HDLC -> ppp(bytes, 0);
             case LinkType.PPP_ETHERNET -> ppp(bytes, PPPOE_BYTES);
@@ -70,27 +70,31 @@ final class LinkHeaders {
 
     /// The same for Ethernet's headers, with their tags.
     static long ethernet(MemorySegment bytes, long at) {
-        return typed(bytes, at + 2 * MAC_BYTES);
+        return typed(bytes, at + 2 * MAC_BYTES, at + 2 * MAC_BYTES + 2);
     }
 
-    /// The same from an EtherType on: tags, MPLS and PPPoE lead on to what is behind them.
-    static long typed(MemorySegment bytes, long from) {
+    /// The same for an EtherType and what follows at `from`: tags, MPLS and PPPoE lead on to what is behind them.
+    static long typed(MemorySegment bytes, long type, long from) {
+        long place = type;
         long at = from;
         for (int tags = 0; tags <= TAGS_MAX; tags++) {
-            if (at + 2 > bytes.byteSize()) {
+            if (place + 2 > bytes.byteSize()) {
                 return TRUNCATED;
             }
-            int type = BigEndian.u16(bytes, at);
-            switch (type) {
-                case 0x8100, 0x88A8, 0x9100, 0x9200, 0x9300 -> at += TAG_BYTES;
+            int value = BigEndian.u16(bytes, place);
+            switch (value) {
+                case 0x8100, 0x88A8, 0x9100, 0x9200, 0x9300 -> {
+                    place = at + 2;
+                    at += TAG_BYTES;
+                }
                 case 0x8847, 0x8848 -> {
-                    return mpls(bytes, at + 2);
+                    return mpls(bytes, at);
                 }
                 case 0x8864 -> {
-                    return ppp(bytes, at + 2 + PPPOE_BYTES);
+                    return ppp(bytes, at + PPPOE_BYTES);
                 }
                 default -> {
-                    return type < TYPE_MIN ? snap(bytes, at + 2) : found(type, at + 2);
+                    return value < TYPE_MIN ? snap(bytes, at) : found(value, at);
                 }
             }
         }
@@ -103,7 +107,8 @@ final class LinkHeaders {
                 : behindType(bytes, at + SNAP_BYTES, at + SNAP_BYTES + 2);
     }
 
-    private static long mpls(MemorySegment bytes, long from) {
+    /// The same behind a stack of labels of MPLS.
+    static long mpls(MemorySegment bytes, long from) {
         for (long at = from; at + 4 <= bytes.byteSize(); at += 4) {
             if ((BigEndian.u8(bytes, at + 2) & 1) != 0) { // the bottom of the stack
                 return ip(bytes, at + 4);
@@ -192,7 +197,7 @@ final class LinkHeaders {
         return bytes.byteSize() < at ? TRUNCATED : found(BigEndian.u16(bytes, type), at);
     }
 
-    private static long found(int type, long at) {
+    static long found(int type, long at) {
         return (long) type << 32 | at;
     }
 }

@@ -3,8 +3,8 @@ package verbena.wire.pcap;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// Finds the packet that a packet of IP carries: IP in IP, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348) and Geneve
-/// (RFC 8926).
+/// Finds the packet that a packet of IP carries: IP in IP, GRE (RFC 2784, RFC 2890), ERSPAN as switches mirror with it,
+/// VXLAN (RFC 7348) and its extension, Geneve (RFC 8926), and MPLS in UDP (RFC 7510).
 final class Tunnels {
     /// What [#find] answers when it carries none.
     static final long NONE = Long.MIN_VALUE;
@@ -13,18 +13,42 @@ final class Tunnels {
     private static final int UDP = 17;
     private static final int IPV6 = 41;
     private static final int GRE = 47;
+    // Headers before the one that counts. Linux puts the second kind of options before what an IPv6 tunnel carries.
+    private static final int HOP_BY_HOP = 0;
+    private static final int ROUTING = 43;
+    private static final int AUTHENTICATION = 51;
+    private static final int DESTINATION_OPTIONS = 60;
+
+    private static final int ERSPAN = 0x88BE;
+    private static final int ERSPAN_3 = 0x22EB;
     private static final int UDP_BYTES = 8;
     private static final int PORT_VXLAN = 4789;
+    private static final int PORT_VXLAN_GPE = 4790;
     private static final int PORT_GENEVE = 6081;
+    private static final int PORT_MPLS = 6635;
     private static final int TUNNEL_BYTES = 8;
 
     private Tunnels() {}
 
     /// As [LinkHeaders#find], for what is behind the headers of IP.
-    static long find(int protocol, MemorySegment bytes, long at) {
+    static long find(int first, MemorySegment bytes, long from) {
+        int protocol = first;
+        long at = from;
+        while (protocol == HOP_BY_HOP
+                || protocol == ROUTING
+                || protocol == DESTINATION_OPTIONS
+                || protocol == AUTHENTICATION) {
+            if (at + 2 > bytes.byteSize()) {
+                return LinkHeaders.TRUNCATED;
+            }
+            int length = BigEndian.u8(bytes, at + 1);
+            int next = BigEndian.u8(bytes, at);
+            at += protocol == AUTHENTICATION ? 4L * (length + 2) : 8L * (length + 1);
+            protocol = next;
+        }
         return switch (protocol) {
-            case IPV4 -> found(LinkHeaders.TYPE_IPV4, at);
-            case IPV6 -> found(LinkHeaders.TYPE_IPV6, at);
+            case IPV4 -> LinkHeaders.found(LinkHeaders.TYPE_IPV4, at);
+            case IPV6 -> LinkHeaders.found(LinkHeaders.TYPE_IPV6, at);
             case GRE -> gre(bytes, at);
             case UDP -> udp(bytes, at);
             default -> NONE;
@@ -41,7 +65,16 @@ final class Tunnels {
         }
         boolean hasChecksum = (flags & 0xC000) != 0; // or routing, which has its place
         int options = (hasChecksum ? 4 : 0) + ((flags & 0x2000) != 0 ? 4 : 0) + ((flags & 0x1000) != 0 ? 4 : 0);
-        return found(BigEndian.u16(bytes, at + 2), at + 4 + options);
+        long inner = at + 4 + options;
+        return switch (BigEndian.u16(bytes, at + 2)) {
+            // The first version has no header and no number.
+            case ERSPAN -> LinkHeaders.ethernet(bytes, inner + ((flags & 0x1000) != 0 ? 8 : 0));
+            case ERSPAN_3 ->
+                inner + 12 > bytes.byteSize()
+                        ? LinkHeaders.TRUNCATED
+                        : LinkHeaders.ethernet(bytes, inner + ((BigEndian.u8(bytes, inner + 11) & 1) != 0 ? 20 : 12));
+            default -> LinkHeaders.typed(bytes, at + 2, inner);
+        };
     }
 
     private static long udp(MemorySegment bytes, long at) {
@@ -49,17 +82,24 @@ final class Tunnels {
         if (inner + TUNNEL_BYTES > bytes.byteSize()) {
             return NONE;
         }
+        long behind = inner + TUNNEL_BYTES;
         return switch (BigEndian.u16(bytes, at + 2)) {
-            case PORT_VXLAN -> found(LinkHeaders.TYPE_BRIDGED, inner + TUNNEL_BYTES);
+            case PORT_VXLAN -> LinkHeaders.ethernet(bytes, behind);
+            case PORT_VXLAN_GPE -> {
+                boolean saysWhat = (BigEndian.u8(bytes, inner) & 4) != 0;
+                yield switch (saysWhat ? BigEndian.u8(bytes, inner + 3) : 3) {
+                    case 1 -> LinkHeaders.found(LinkHeaders.TYPE_IPV4, behind);
+                    case 2 -> LinkHeaders.found(LinkHeaders.TYPE_IPV6, behind);
+                    case 3 -> LinkHeaders.ethernet(bytes, behind);
+                    default -> NONE;
+                };
+            }
             case PORT_GENEVE -> {
                 int options = 4 * (BigEndian.u8(bytes, inner) & 0x3F);
-                yield found(BigEndian.u16(bytes, inner + 2), inner + TUNNEL_BYTES + options);
+                yield LinkHeaders.typed(bytes, inner + 2, behind + options);
             }
+            case PORT_MPLS -> LinkHeaders.mpls(bytes, inner);
             default -> NONE;
         };
-    }
-
-    private static long found(int type, long at) {
-        return (long) type << 32 | at;
     }
 }
