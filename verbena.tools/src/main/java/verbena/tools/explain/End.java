@@ -166,7 +166,8 @@ final class End implements AutoCloseable {
     <E extends ConnectionEvent> E expect(Class<E> wanted) throws InterruptedException {
         ConnectionEvent event = event();
         if (!wanted.isInstance(event)) {
-            throw new CommandFailed(application.title() + ": " + wanted.getSimpleName() + " expected, got " + event);
+            throw new CommandFailed(application.title() + ": " + wanted.getSimpleName() + " expected, got "
+                    + event.getClass().getSimpleName());
         }
         return wanted.cast(event);
     }

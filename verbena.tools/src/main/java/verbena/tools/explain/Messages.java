@@ -64,7 +64,9 @@ final class Messages {
             case ConnectionEvent.Rejected no -> no.why();
             case ConnectionEvent.Unreachable silence -> silence.why();
             case ConnectionEvent.ConnectError error -> error.why();
-            default -> throw new CommandFailed("a refusal was expected, got " + event);
+            default ->
+                throw new CommandFailed(
+                        "a refusal was expected, got " + event.getClass().getSimpleName());
         };
         ends.recorder.told(
                 Place.APPLICATION_A,

@@ -107,7 +107,7 @@ final class ScenarioRunner {
                         : String.format(
                                 Locale.ROOT,
                                 "Warmed up by %,d runs in %.1f s, so that the times are not those of a virtual machine"
-                                        + " that has just started. To be watched costs some of them a few microseconds.",
+                                        + " that has just started. Watching adds a few microseconds to some of them.",
                                 warmUpRuns,
                                 seconds));
         if (isSharedMemory(deviceA)) {

@@ -3,6 +3,7 @@ package verbena.tools.observe;
 import com.sun.tools.attach.AttachNotSupportedException;
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -16,6 +17,7 @@ import javax.management.remote.JMXConnector;
 import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 import verbena.nic.management.DeviceMXBean;
+import verbena.tools.kit.Legible;
 
 /// A process that is looked into: attached to as `jcmd` does, which starts the JDK's own local connector in it.
 public final class Observed implements AutoCloseable {
@@ -57,9 +59,12 @@ public final class Observed implements AutoCloseable {
         }
     }
 
-    /// A command without the packages of its main class, or the folder of its jar.
+    /// A command without the packages of its main class, or the folder of its jar. A program that made its virtual
+    /// machine by itself may have its words as the kernel has them, with zero bytes between.
     static String program(String command) {
-        String[] parts = command.strip().split(" ", 2);
+        String[] parts = Legible.text(command.replace('\0', ' ').getBytes(StandardCharsets.UTF_8))
+                .strip()
+                .split(" ", 2);
         String file = parts[0].substring(parts[0].lastIndexOf('/') + 1);
         String main = file.endsWith(".jar") ? file : file.substring(file.lastIndexOf('.') + 1);
         String all = parts.length == 1 ? main : main + " " + parts[1];

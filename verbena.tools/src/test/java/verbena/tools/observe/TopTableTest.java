@@ -157,4 +157,10 @@ class TopTableTest {
     void aProgramIsItsMainClassAndArguments(String command, String program) {
         assertThat(Observed.program(command)).isEqualTo(program);
     }
+
+    @Test
+    void wordsAsTheKernelHasThemAreSeparatedByBlanks() {
+        assertThat(Observed.program("/usr/bin/ibv_rc_pingpong\0-g\0000\0")).isEqualTo("ibv_rc_pingpong -g 0");
+        assertThat(Observed.program("a.Main \u001b[2J")).isEqualTo("Main \\x1b[2J");
+    }
 }
