@@ -19,12 +19,13 @@ import verbena.nic.management.DeviceMXBean;
 import verbena.nic.management.QueuePairStatus;
 import verbena.transport.Counter;
 
-/// The MXBeans of the devices that this process has open. The first is registered a second after its device was
-/// opened, on a thread that then ends. Creating the platform's MBean server takes a few tenths of a second, which
-/// a short program should not pay for ([decision
+/// The MXBeans of the devices that this process has open. The first is registered some seconds after its device was
+/// opened, on a thread that then ends. Creating the platform's MBean server loads 300 classes, a few tenths of a second
+/// of a processor. A short program should not pay for that, and no program at its start, beside its first
+/// connections ([decision
 /// 0039](../../../../../../../docs/decisions/0039-seeing-a-process.md)).
 public final class Management {
-    private static final long DELAY_NANOS = 1_000_000_000;
+    private static final long DELAY_NANOS = 5_000_000_000L;
 
     /// The open devices. Guarded by itself, like all fields here.
     private static final Map<ObservedDevice, Opened> OPEN = new LinkedHashMap<>();

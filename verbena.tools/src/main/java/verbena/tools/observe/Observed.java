@@ -21,8 +21,8 @@ import verbena.tools.kit.Legible;
 
 /// A process that is looked into: attached to as `jcmd` does, which starts the JDK's own local connector in it.
 public final class Observed implements AutoCloseable {
-    /// The MXBeans come a second after the first device.
-    private static final long DEVICES_NANOS = 3_000_000_000L;
+    /// The MXBeans come five seconds after the first device.
+    private static final long DEVICES_NANOS = 8_000_000_000L;
 
     private static final long LOOK_NANOS = 100_000_000;
     private static final int PROGRAM_CHARS = 60;
