@@ -60,12 +60,12 @@ developer_install() {
     case $1 in
       --spark) options+=(-Pspark -Dspark.test.skip=true) ;;
       --repository)
-        [ -n "${2:-}" ] || fail "install: --repository needs a folder"
+        [ -n "${2:-}" ] || wrong "install: --repository needs a folder"
         repository=$(realpath -m "$2")
         options+=("-Dmaven.repo.local=$repository")
         shift
         ;;
-      *) fail "install: unknown option $1; see verbena install --help" ;;
+      *) wrong "install: unknown option $1; see verbena install --help" ;;
     esac
     shift
   done
@@ -239,12 +239,12 @@ developer_spark-demo() {
   while [ $# -gt 0 ]; do
     case $1 in
       --spark)
-        [[ "${2:-}" =~ ^[0-9]+(\.[0-9]+)+$ ]] || fail "spark-demo: --spark needs a version such as 4.1.3, got \"${2:-}\""
+        [[ "${2:-}" =~ ^[0-9]+(\.[0-9]+)+$ ]] || wrong "spark-demo: --spark needs a version such as 4.1.3, got \"${2:-}\""
         jars=lib-$2
         shift
         ;;
       --small) arguments+=("$1") ;;
-      *) fail "spark-demo: unknown option $1; see verbena spark-demo --help" ;;
+      *) wrong "spark-demo: unknown option $1; see verbena spark-demo --help" ;;
     esac
     shift
   done
@@ -322,18 +322,18 @@ developer_fuzz() {
   while [ $# -gt 0 ]; do
     case $1 in
       --seconds)
-        [[ "${2:-}" =~ ^[1-9][0-9]*$ ]] || fail "fuzz: --seconds needs a number, got \"${2:-}\""
+        [[ "${2:-}" =~ ^[1-9][0-9]*$ ]] || wrong "fuzz: --seconds needs a number, got \"${2:-}\""
         seconds=$2
         shift
         ;;
-      -*) fail "fuzz: unknown option $1; see verbena fuzz --help" ;;
+      -*) wrong "fuzz: unknown option $1; see verbena fuzz --help" ;;
       *)
         if [ -d "$home/fuzz/corpus/$1" ]; then
           targets+=("$1")
         elif [ ${#targets[@]} = 1 ] && [ -f "$1" ]; then
           files+=("$(realpath "$1")")
         else
-          fail "fuzz: there is no target $1; see verbena fuzz --help"
+          wrong "fuzz: there is no target $1; see verbena fuzz --help"
         fi
         ;;
     esac

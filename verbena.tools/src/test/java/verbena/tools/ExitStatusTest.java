@@ -6,10 +6,15 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
@@ -75,5 +80,31 @@ class ExitStatusTest {
             assertThat(line.execute(arguments.toArray(String[]::new))).isEqualTo(2);
             assertThat(err.toString()).contains("Usage: verbena").doesNotContain("\u001b");
         }
+    }
+
+    /// In a checkout without a build: what is wrong is said at once.
+    @Test
+    void wrongUsageOfTheLauncherIsSaidBeforeAnythingIsBuilt(@TempDir Path checkout) throws Exception {
+        for (String file : List.of(
+                "verbena",
+                ".dev/commands.sh",
+                "dist/assemble.sh",
+                "verbena.tools/src/main/java/verbena/tools/demo/DemoCommand.java")) {
+            Files.createDirectories(checkout.resolve(file).getParent());
+            Files.copy(Cli.root().resolve(file), checkout.resolve(file));
+        }
+        for (String wrong :
+                List.of("devces", "install --no-such-option", "spark-demo --spark none", "fuzz --seconds -1")) {
+            var command =
+                    new ArrayList<>(List.of("bash", checkout.resolve("verbena").toString()));
+            command.addAll(List.of(wrong.split(" ")));
+            var builder = new ProcessBuilder(command).redirectErrorStream(true);
+            builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+            Process launcher = builder.start();
+            String said = new String(launcher.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(launcher.waitFor()).as(wrong + ": " + said).isEqualTo(2);
+            assertThat(said).startsWith("verbena: ").hasLineCount(1);
+        }
+        assertThat(checkout.resolve(".verbena")).doesNotExist();
     }
 }
