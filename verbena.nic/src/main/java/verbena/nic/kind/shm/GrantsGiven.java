@@ -96,8 +96,7 @@ final class GrantsGiven implements KeyWatch {
 
     /// @param random where the values of state words begin
     /// @param pause lets others go on for a moment
-    GrantsGiven(
-            Neighbours neighbours, MemoryFiles files, MemoryTable memory, RandomGenerator random, Runnable pause) {
+    GrantsGiven(Neighbours neighbours, MemoryFiles files, MemoryTable memory, RandomGenerator random, Runnable pause) {
         this.pause = pause;
         this.neighbours = neighbours;
         this.files = files;
