@@ -189,7 +189,7 @@ abstract class RsocketState implements AnyRsocket {
         watch = at;
         boolean done = false;
         try {
-            var made = new ByteStream(id, options.sizes(), Optional.empty(), entries -> {
+            var made = new ByteStream(id.context(), id::createQueuePair, options.sizes(), Optional.empty(), entries -> {
                 CompletionQueue its = at.createQueue(entries, this);
                 queue = its;
                 return its;

@@ -144,7 +144,8 @@ final class ConnectingStream {
         DeviceWatch.Seat own = DeviceWatch.join(id.context());
         boolean done = false;
         try {
-            var made = new ByteStream(id, options.sizes(), options.domain(), own::createQueue);
+            var made = new ByteStream(
+                    id.context(), id::createQueuePair, options.sizes(), options.domain(), own::createQueue);
             pending = made;
             seat = own;
             done = true;

@@ -77,12 +77,21 @@ class ExploredEnd implements PeerOwner {
         Peer.Read next = peer.pollRead();
         if (next != null) {
             reads.add(next);
+            begins(next);
         }
+    }
+
+    /// The device begins to read.
+    void begins(Peer.Read read) {}
+
+    /// What the device of the other end reads; null when it finds nothing there.
+    byte @Nullable [] read(long offer) {
+        return exposed.get(offer);
     }
 
     private void endRead(ExploredEnd other) {
         Peer.Read read = reads.remove();
-        byte[] from = other.exposed.get(read.at().getFirst().address());
+        byte[] from = other.read(read.at().getFirst().address());
         if (from == null) {
             wrong = "memory was read that is not exposed any more";
         } else {

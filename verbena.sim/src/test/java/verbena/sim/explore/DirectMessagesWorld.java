@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import verbena.transport.Scheduled;
 import verbena.transport.rc.PeerMessages;
 import verbena.verbs.QpState;
@@ -135,7 +136,7 @@ final class DirectMessagesWorld implements SmallWorld {
 
         void addSteps(List<Step> to) {
             if (end.posted <= toSend) {
-                to.add(Step.usual(() -> end.name + " posts send " + end.posted, this::post));
+                addWriting(to, () -> end.name + " posts send " + end.posted, this::post);
             }
             if (end.received == peer.toSend) {
                 to.add(Step.usual(() -> end.name + " posts its last receives", () -> {
@@ -144,18 +145,28 @@ final class DirectMessagesWorld implements SmallWorld {
                 }));
             }
             if (!peer.ring.isEmpty()) {
-                to.add(Step.usual(() -> end.name + " takes " + describe(peer.ring.getFirst()), this::take));
+                addWriting(to, () -> end.name + " takes " + describe(peer.ring.getFirst()), this::take);
             }
             if (end.isReady) {
-                to.add(Step.usual(() -> end.name + " has its turn", this::turn));
+                addWriting(to, () -> end.name + " has its turn", this::turn);
             }
             if (end.protocol.deadlineNanos() <= now) {
                 to.add(Step.usual(() -> end.name + " looks at its timers", () -> end.onDeadline(now)));
             }
             if (isFull) {
                 to.add(Step.usual(() -> "there is room from " + end.name, () -> isFull = false));
-            } else {
-                to.add(Step.fault(() -> "there is no room from " + end.name, () -> isFull = true));
+            }
+        }
+
+        /// A step that may write into the ring, and may find no room there. That there was none before makes no
+        /// difference.
+        private void addWriting(List<Step> to, Supplier<String> name, Runnable does) {
+            to.add(Step.usual(name, does));
+            if (!isFull) {
+                to.add(Step.fault(() -> name.get() + ", and has no room", () -> {
+                    isFull = true;
+                    does.run();
+                }));
             }
         }
 

@@ -196,6 +196,9 @@ public final class Fingerprint {
     private void bytes(MemorySegment memory) {
         long size = memory.byteSize();
         mix(size);
+        if (!memory.scope().isAlive()) {
+            return;
+        }
         long at = 0;
         for (; at + Long.BYTES <= size; at += Long.BYTES) {
             mix(memory.get(ValueLayout.JAVA_LONG_UNALIGNED, at));

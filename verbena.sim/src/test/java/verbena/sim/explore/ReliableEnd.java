@@ -45,6 +45,7 @@ final class ReliableEnd implements QueuePairEvents, CompletionRing.Listener {
     final MemorySegment in;
 
     final Region region;
+    final MemoryTable memory;
     private final SendQueue sends;
     final ReceiveQueue receives = new ReceiveQueue(QUEUE_DEPTH, 1, () -> {});
     private final CompletionRing completions = new CompletionRing(2 * QUEUE_DEPTH, this);
@@ -74,7 +75,7 @@ final class ReliableEnd implements QueuePairEvents, CompletionRing.Listener {
             in.setAtIndex(ValueLayout.JAVA_LONG, i, UNTOUCHED);
         }
         region = new Region(DOMAIN, in, IOVA, Access.LOCAL_WRITE.bit() | Access.REMOTE_WRITE.bit());
-        var memory = new MemoryTable(new SplittableRandom(qpn), 8, () -> 0);
+        memory = new MemoryTable(new SplittableRandom(qpn), 8, () -> 0);
         memory.add(region);
         protocol = new ReliableConnection(new ProtocolParts(
                 parameters, sends, receives, false, true, completions, completions, memory, new Counters(), this));
@@ -129,6 +130,23 @@ final class ReliableEnd implements QueuePairEvents, CompletionRing.Listener {
         request.inline.set(ValueLayout.JAVA_LONG, 0, number);
         request.inlineBytes = Long.BYTES;
         sends.publish();
+    }
+
+    /// READs all of a region of the peer into one of the same size.
+    void postRead(Region into, Region from) {
+        SendRequest request = sends.claim();
+        request.begin(SendOperation.READ, posted++);
+        request.rkey = from.key();
+        request.remoteAddress = from.iova();
+        request.scatter.add(into.key(), into.iova(), (int) into.length());
+        sends.publish();
+    }
+
+    /// One more region, with all rights.
+    Region register(MemorySegment bytes) {
+        var made = new Region(DOMAIN, bytes, IOVA, Access.LOCAL_WRITE.bit() | Access.REMOTE_READ.bit());
+        memory.add(made);
+        return made;
     }
 
     /// Takes all completions, which have to come in the order of their requests.

@@ -9,6 +9,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +28,6 @@ import verbena.verbs.UnsupportedException;
 import verbena.verbs.VerbsException;
 import verbena.verbs.VerbsObject;
 import verbena.verbs.WorkCompletion;
-import verbena.verbs.cm.ConnectionId;
 
 /// The two streams of bytes of a connection, as rdma-core's `librdmacm/docs/rsocket` has them. Each side
 /// shows the other a receive buffer in two halves; data go there by RDMA WRITE, and their length in immediate
@@ -89,19 +89,20 @@ public final class ByteStream {
     private boolean isCutOff;
     private @Nullable StreamFailure failure;
 
-    /// Makes all that a stream needs before it is connected, for an identifier whose address is resolved.
+    /// Makes all that a stream needs before it is connected.
     ///
+    /// @param queuePairs makes its queue pair
     /// @param shared the protection domain that it belongs to; empty for one of its own
     /// @param queues makes its completion queue, for so many completions
     /// @throws UnsupportedException when the device has no immediate data
     public ByteStream(
-            ConnectionId id,
+            Context context,
+            BiFunction<ProtectionDomain, QueuePairOptions, QueuePair> queuePairs,
             StreamSizes sizes,
             Optional<ProtectionDomain> shared,
             IntFunction<CompletionQueue> queues) {
         boolean done = false;
         try {
-            Context context = id.context();
             if (!context.attributes().has(Capability.IMMEDIATE_DATA)) {
                 throw new UnsupportedException(
                         "stream", Capability.IMMEDIATE_DATA, context.device().name());
@@ -111,7 +112,6 @@ public final class ByteStream {
             receivesMax = Math.clamp(sizes.receives(), DEPTH_MIN, depthMax);
             sendBytes = sizes.sendBytes();
             halfBytes = sizes.receiveBytes() / 2;
-            int mappingCount = sizes.mappings();
 
             domain = shared.orElseGet(() -> own(context.allocateProtectionDomain()));
             CompletionQueue cq = own(queues.apply(sendsMax + receivesMax));
@@ -123,7 +123,7 @@ public final class ByteStream {
             Set<Access> written = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
             targets = own(domain.allocate(
                     (long) StreamMessage.TARGETS * StreamMessage.TARGET_BYTES
-                            + (long) mappingCount * StreamMessage.MAPPING_BYTES,
+                            + (long) sizes.mappings() * StreamMessage.MAPPING_BYTES,
                     written));
             peerBuffers = new PeerBuffers(targets);
             receiveRing = new ReceiveRing(own(domain.allocate(2L * halfBytes, written)), halfBytes);
@@ -131,8 +131,8 @@ public final class ByteStream {
                     this,
                     domain,
                     targets.segment().asSlice((long) StreamMessage.TARGETS * StreamMessage.TARGET_BYTES),
-                    mappingCount);
-            qp = own(id.createQueuePair(
+                    sizes.mappings());
+            qp = own(queuePairs.apply(
                     domain,
                     QueuePairOptions.rc(cq)
                             .withDepth(sendsMax, receivesMax)

@@ -61,7 +61,8 @@ class ByteStreamTest {
     }
 
     private ByteStream stream(ConnectionId id) {
-        return new ByteStream(id, SIZES, Optional.empty(), device::createCompletionQueue);
+        return new ByteStream(
+                id.context(), id::createQueuePair, SIZES, Optional.empty(), device::createCompletionQueue);
     }
 
     private static ConnectionParameters parameters(ByteStream of) {

@@ -191,7 +191,9 @@ final class GrantsWorld implements SmallWorld {
         @Override
         public void close(int descriptor) {
             if (plant != Plant.KEEPS_A_DESCRIPTOR || this == b) {
-                assertThat(descriptors.remove((Integer) descriptor)).as(name + " closes").isTrue();
+                assertThat(descriptors.remove(Integer.valueOf(descriptor)))
+                        .as(name + " closes")
+                        .isTrue();
             }
         }
     }
@@ -362,24 +364,30 @@ final class GrantsWorld implements SmallWorld {
             steps.add(Step.usual(() -> "b takes " + kind(b), b::receive));
         }
         if (isOpen && b.region.windows() == 0) {
-            steps.add(Step.usual(() -> "b closes its region", () -> take(() -> {
-                isOpen = false;
-                if (b.memory.remove(b.region)) {
-                    b.bytes.fill(FREE); // it is another's
-                    locked = b.bytes.toArray(ValueLayout.JAVA_BYTE);
-                }
-            })));
+            steps.add(Step.usual(
+                    () -> "b closes its region",
+                    () -> take(() -> {
+                        isOpen = false;
+                        if (b.memory.remove(b.region)) {
+                            b.bytes.fill(FREE); // it is another's
+                            locked = b.bytes.toArray(ValueLayout.JAVA_BYTE);
+                        }
+                    })));
         }
         if (isOpen && isWritable && window == null) {
-            steps.add(Step.usual(() -> "b gives its region other rights", () -> take(() -> {
-                isWritable = false;
-                b.memory.reregister(b.region, DOMAIN, Access.REMOTE_READ.bit());
-            })));
+            steps.add(Step.usual(
+                    () -> "b gives its region other rights",
+                    () -> take(() -> {
+                        isWritable = false;
+                        b.memory.reregister(b.region, DOMAIN, Access.REMOTE_READ.bit());
+                    })));
         }
         if (window != null && window.isBound()) {
-            steps.add(Step.usual(() -> "b invalidates its window", () -> take(() -> {
-                MemoryVerdict _ = b.memory.invalidate(window.key(), DOMAIN, b.qpn());
-            })));
+            steps.add(Step.usual(
+                    () -> "b invalidates its window",
+                    () -> take(() -> {
+                        MemoryVerdict _ = b.memory.invalidate(window.key(), DOMAIN, b.qpn());
+                    })));
         }
         if (b.parameters.state == QpState.RTS) {
             steps.add(Step.usual(() -> "the queue pair of b fails", () -> take(() -> b.modify(QpState.ERR))));
