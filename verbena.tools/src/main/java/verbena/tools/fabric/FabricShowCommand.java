@@ -45,7 +45,7 @@ public final class FabricShowCommand extends ToolCommand {
             return 0;
         }
         write(file);
-        print("wrote " + file);
+        print("written: " + file);
         while (everySeconds > 0) {
             TimeUnit.SECONDS.sleep(everySeconds);
             write(file);
