@@ -12,12 +12,15 @@ public final class SystemCopy {
         static final SystemFunction MEMMOVE = SystemFunction.named("memmove");
     }
 
+    /// Where the virtual machine has not been told that this room may call C, it copies itself.
+    private static final boolean IS_GRANTED = SystemCopy.class.getModule().isNativeAccessEnabled();
+
     private SystemCopy() {}
 
     /// As [MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)], but memory that goes away meanwhile
     /// ends the virtual machine. The caller sees to it that no arena is closed and no mapped file is cut short.
     public static void copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes) {
-        if (!from.isNative() || !to.isNative() || to.isReadOnly()) {
+        if (!IS_GRANTED || !from.isNative() || !to.isNative() || to.isReadOnly()) {
             MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
             return;
         }

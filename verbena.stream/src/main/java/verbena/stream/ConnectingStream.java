@@ -97,8 +97,8 @@ final class ConnectingStream {
                 throw new AsynchronousCloseException();
             }
             if (event.isEmpty() && waits) {
-                throw new SocketTimeoutException(
-                        "connect: " + id + ": the peer did not answer in the time that it was given");
+                throw new SocketTimeoutException("connect: " + id + ": the peer has not answered within "
+                        + StreamOptions.text(timeout) + ", the limit of StreamOptions.withConnectTimeout");
             }
             if (event.isEmpty()) {
                 return null;

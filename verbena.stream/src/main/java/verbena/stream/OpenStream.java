@@ -205,7 +205,7 @@ final class OpenStream implements WaitingThreads.Source {
             }
             checkFailure();
             if (!found && nanos > 0) {
-                throw new SocketTimeoutException("read: " + id + ": nothing has come in the time that it was given");
+                throw new SocketTimeoutException("read: " + id + ": nothing came within " + StreamOptions.limit(nanos));
             }
             return found ? -1 : 0;
         } finally {
@@ -233,7 +233,7 @@ final class OpenStream implements WaitingThreads.Source {
                 if (!found) {
                     if (done == 0 && nanos > 0) {
                         throw new SocketTimeoutException(
-                                "write: " + id + ": the peer has made no room in the time that it was given");
+                                "write: " + id + ": the peer has made no room within " + StreamOptions.limit(nanos));
                     }
                     return done;
                 }
@@ -265,9 +265,9 @@ final class OpenStream implements WaitingThreads.Source {
             }
             if (nanos > 0) {
                 if (!inTime || !threads.await(acknowledged, nanos)) {
-                    throw new SocketTimeoutException("write: " + id + ": the peer has acknowledged "
-                            + (done - stream.unacknowledged()) + " of " + length
-                            + " bytes in the time that it was given");
+                    throw new SocketTimeoutException(
+                            "write: " + id + ": the peer has acknowledged " + (done - stream.unacknowledged()) + " of "
+                                    + length + " bytes within " + StreamOptions.limit(nanos));
                 }
                 if (stream.unacknowledged() > 0) { // it is over
                     checkWritable();

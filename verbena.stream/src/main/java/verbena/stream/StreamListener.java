@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
@@ -35,6 +36,8 @@ import verbena.verbs.cm.PrivateData;
 public final class StreamListener implements Channel {
     private static final Duration FOREVER = Duration.ofDays(36_500);
     private static final int BACKLOG = 128;
+    /// How many requests the device keeps: one that waits for a decision has no memory for a stream yet.
+    private static final int REQUESTS = 1_024;
 
     /// A connection on its way, and what the peer has said.
     private record Begun(StreamChannel channel, Hello peer) {}
@@ -51,6 +54,8 @@ public final class StreamListener implements Channel {
     // Guarded by the lock.
     private final Map<ConnectionId, Begun> arriving = new HashMap<>();
     private final ArrayDeque<StreamChannel> arrived = new ArrayDeque<>();
+    /// For want of room not decided on; the oldest first.
+    private final LinkedHashMap<ConnectionId, ConnectionEvent.ConnectRequest> asking = new LinkedHashMap<>();
     private volatile boolean isClosed;
     private @Nullable String failure;
 
@@ -77,7 +82,8 @@ public final class StreamListener implements Channel {
         return bind(at, options, BACKLOG);
     }
 
-    /// The same, for a number of connections that may wait to be accepted; more are refused.
+    /// The same, for a number of connections that may wait to be accepted. Peers that ask when there are so many wait,
+    /// as with a socket, and give up by themselves when that lasts too long.
     ///
     /// @param backlog at least 1; the other methods have 128
     public static StreamListener bind(InetSocketAddress at, StreamOptions options, int backlog) throws SocketException {
@@ -92,7 +98,7 @@ public final class StreamListener implements Channel {
         boolean done = false;
         try {
             id.bind(at);
-            id.listen(backlog);
+            id.listen(Math.max(backlog, REQUESTS));
             done = true;
         } catch (ConnectionException e) {
             var refused = new BindException(e.getMessage());
@@ -142,6 +148,12 @@ public final class StreamListener implements Channel {
         if (nanos > 0 && Thread.currentThread().isInterrupted()) {
             throw closedByInterrupt();
         }
+        StreamChannel found = take(nanos);
+        admit();
+        return found;
+    }
+
+    private @Nullable StreamChannel take(long nanos) throws IOException {
         lock.lock();
         try {
             if (isClosed) {
@@ -230,19 +242,47 @@ public final class StreamListener implements Channel {
         }
     }
 
-    /// A peer asks.
+    /// A peer asks. It is answered in its turn.
     private void onRequest(ConnectionEvent.ConnectRequest request) {
-        Hello peer = Hello.parse(request.peer().privateData()).orElse(null);
-        Begun begun = null;
         lock.lock();
         try {
-            if (peer != null && !isClosed && arriving.size() + arrived.size() < backlog) {
-                begun = new Begun(new StreamChannel(options, request.id(), null), peer);
-                arriving.put(request.id(), begun);
+            if (!isClosed) {
+                asking.put(request.id(), request);
             }
         } finally {
             lock.unlock();
         }
+        admit();
+        if (isClosed) {
+            request.id().close();
+        }
+    }
+
+    /// Answers those who ask, as long as there is room. Any thread.
+    private void admit() {
+        while (true) {
+            ConnectionEvent.ConnectRequest request;
+            Begun begun = null;
+            lock.lock();
+            try {
+                var first = arriving.size() + arrived.size() < backlog ? asking.pollFirstEntry() : null;
+                if (first == null) {
+                    return;
+                }
+                request = first.getValue();
+                Hello peer = Hello.parse(request.peer().privateData()).orElse(null);
+                if (peer != null) {
+                    begun = new Begun(new StreamChannel(options, request.id(), null), peer);
+                    arriving.put(request.id(), begun);
+                }
+            } finally {
+                lock.unlock();
+            }
+            answer(request, begun);
+        }
+    }
+
+    private void answer(ConnectionEvent.ConnectRequest request, @Nullable Begun begun) {
         try {
             if (begun == null) {
                 request.id().reject(PrivateData.NONE);
@@ -281,14 +321,19 @@ public final class StreamListener implements Channel {
 
     private void abandon(ConnectionId which) {
         Begun begun;
+        boolean wasAsking;
         lock.lock();
         try {
             begun = arriving.remove(which);
+            wasAsking = asking.remove(which) != null;
         } finally {
             lock.unlock();
         }
         if (begun != null) {
             begun.channel.abandon();
+            admit();
+        } else if (wasAsking) {
+            which.close();
         }
     }
 
@@ -313,6 +358,7 @@ public final class StreamListener implements Channel {
     @Override
     public void close() {
         List<StreamChannel> orphans;
+        List<ConnectionId> refused;
         lock.lock();
         try {
             if (isClosed) {
@@ -323,11 +369,14 @@ public final class StreamListener implements Channel {
             arrived.clear();
             arriving.values().forEach(each -> orphans.add(each.channel));
             arriving.clear();
+            refused = List.copyOf(asking.keySet());
+            asking.clear();
             changed.signalAll();
         } finally {
             lock.unlock();
         }
         id.close();
+        refused.forEach(ConnectionId::close);
         orphans.forEach(StreamChannel::abandon);
         closeEvents();
     }

@@ -63,14 +63,14 @@ public record StreamOptions(
         }
     }
 
-    /// 128 KiB each way as rsocket(7) has them, 384 messages, 10 s to connect, no limit for reads and writes, 10 s
+    /// 128 KiB each way as rsocket(7) has them, 384 messages, 60 s to connect, no limit for reads and writes, 10 s
     /// to linger, no keep-alive.
     public static StreamOptions defaults() {
         return new StreamOptions(
                 1 << 17,
                 1 << 17,
                 384,
-                Duration.ofSeconds(10),
+                Duration.ofSeconds(60),
                 Duration.ZERO,
                 Duration.ofSeconds(10),
                 Duration.ZERO,
@@ -137,5 +137,18 @@ public record StreamOptions(
         } catch (ArithmeticException e) {
             return Long.MAX_VALUE;
         }
+    }
+
+    /// A time limit, for messages.
+    static String text(long nanos) {
+        long millis = nanos / 1_000_000;
+        return nanos % 1_000_000_000 == 0
+                ? millis / 1_000 + " s"
+                : nanos % 1_000_000 == 0 ? millis + " ms" : nanos / 1_000 + " us";
+    }
+
+    /// The same for a read or a write.
+    static String limit(long nanos) {
+        return text(nanos) + ", the limit of StreamOptions.withTimeout or of this call";
     }
 }

@@ -157,7 +157,7 @@ class RegisteredWriteTest {
             assertThat(idle.isOpen()).isTrue();
             assertThatThrownBy(() -> impatient.write(region, 0, BYTES))
                     .isInstanceOf(SocketTimeoutException.class)
-                    .hasMessageContaining("of " + BYTES + " bytes in the time");
+                    .hasMessageContaining("of " + BYTES + " bytes within 50 ms");
         } finally {
             impatient.close();
         }

@@ -20,6 +20,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
@@ -393,6 +394,53 @@ class StreamChannelTest {
                     .isInstanceOf(ConnectException.class);
             pair.client.write(bytes("stays"));
             assertThat(text(pair.server, 5)).isEqualTo("stays");
+        }
+    }
+
+    /// As with a socket: a peer that finds no room in the backlog waits until a program accepts.
+    @Test
+    void whoFindsNoRoomInTheBacklogWaits() throws Exception {
+        try (var pair = pair();
+                var listener = StreamListener.bind(pair.at(0), pair.serverOptions, 2)) {
+            var peers = new ArrayList<Future<StreamChannel>>();
+            for (int i = 0; i < 8; i++) {
+                peers.add(meanwhile(() -> StreamChannel.connect(listener.localAddress(), pair.clientOptions)));
+            }
+            var accepted = new ArrayList<StreamChannel>();
+            accepted.add(listener.accept()); // from now on some have found no room
+            while (accepted.size() < peers.size()) {
+                accepted.add(listener.accept());
+            }
+            for (Future<StreamChannel> peer : peers) {
+                get(peer).close();
+            }
+            accepted.forEach(StreamChannel::close);
+        }
+    }
+
+    @Test
+    void whoWaitsForRoomIsRefusedWhenTheListenerCloses() throws Exception {
+        try (var pair = pair()) {
+            var listener = StreamListener.bind(pair.at(0), pair.serverOptions, 1);
+            var first = StreamChannel.connect(listener.localAddress(), pair.clientOptions);
+            Future<StreamChannel> second =
+                    meanwhile(() -> StreamChannel.connect(listener.localAddress(), pair.clientOptions));
+            listener.close();
+            assertThatThrownBy(() -> get(second)).hasCauseInstanceOf(ConnectException.class);
+            first.close();
+        }
+    }
+
+    @Test
+    void aTimeLimitThatPassesNamesItselfAndItsLength() throws Exception {
+        try (var pair = pair()) {
+            var hasty = pair.clientOptions.withConnectTimeout(Duration.ofMillis(50));
+            try (var listener = StreamListener.bind(pair.at(0), pair.serverOptions, 1);
+                    var _ = StreamChannel.connect(listener.localAddress(), pair.clientOptions)) {
+                assertThatThrownBy(() -> StreamChannel.connect(listener.localAddress(), hasty))
+                        .isInstanceOf(SocketTimeoutException.class)
+                        .hasMessageContaining("within 50 ms, the limit of StreamOptions.withConnectTimeout");
+            }
         }
     }
 

@@ -51,7 +51,10 @@ public enum Counter {
     HANDLED_NOTIFICATIONS("rp_cnp_handled"),
     IGNORED_NOTIFICATIONS("rp_cnp_ignored"),
     COMPLETIONS("completions"),
+    /// Requests that failed; not those that are flushed, as the end of a good connection flushes its receives.
     COMPLETION_ERRORS("completion-errors"),
+    /// Requests that were given back undone because their queue pair was in error or at its end.
+    FLUSHED_COMPLETIONS("flushed-completions"),
     COMPLETION_OVERFLOWS("completion-overflows"),
     /// Management datagrams that were not sent because too many were waiting.
     MANAGEMENT_OVERFLOWS("management-overflows"),

@@ -67,8 +67,9 @@ public final class QueuePairCore {
     }
 
     public void fail(CompletionRing ring, long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {
-        counters.count(Counter.COMPLETION_ERRORS);
-        if (status != WcStatus.WR_FLUSH_ERR) {
+        boolean isFlushed = status == WcStatus.WR_FLUSH_ERR;
+        counters.count(isFlushed ? Counter.FLUSHED_COMPLETIONS : Counter.COMPLETION_ERRORS);
+        if (!isFlushed) {
             events.onError(wrId, status, opcode, vendorError, cause);
         }
         count(ring.push(wrId, status, opcode, vendorError, 0, 0, parameters.qpn, 0, 0, cause, true));

@@ -19,11 +19,14 @@ final class AddressCache {
     private final @Nullable InetSocketAddress[] addresses = new @Nullable InetSocketAddress[CAPACITY];
     private final int port;
     private final int scopeId;
+    private final boolean isLone;
 
     /// @param scopeId the interface of link-local addresses
-    AddressCache(int port, int scopeId) {
+    /// @param isLone whether addresses of loopback are [StandIn]s
+    AddressCache(int port, int scopeId, boolean isLone) {
         this.port = port;
         this.scopeId = scopeId;
+        this.isLone = isLone;
     }
 
     InetSocketAddress of(long gidHigh, long gidLow) {
@@ -41,7 +44,7 @@ final class AddressCache {
 
     private InetSocketAddress make(Gid gid) {
         if (!gid.isLinkLocal()) {
-            return new InetSocketAddress(gid.address(), port);
+            return isLone ? StandIn.socketOf(gid.address(), port) : new InetSocketAddress(gid.address(), port);
         }
         try {
             return new InetSocketAddress(Inet6Address.getByAddress(null, gid.bytes(), scopeId), port);

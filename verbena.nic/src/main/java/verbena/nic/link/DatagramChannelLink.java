@@ -46,6 +46,8 @@ public final class DatagramChannelLink extends UdpLink {
     // it too.
     private volatile List<Receiver> receivers;
     private final UdpChannels channels;
+    /// Whether addresses of loopback are [StandIn]s.
+    private final boolean isLone;
     private final Selector selector;
     private final boolean fragmentationForbidden;
     private final long receiveBufferBytes;
@@ -83,16 +85,23 @@ public final class DatagramChannelLink extends UdpLink {
         int trafficClass;
         int multicastHops = MULTICAST_HOPS_DEFAULT;
 
-        Endpoint(DatagramChannel channel, SelectionKey key, GidEntry entry, int port) {
+        Endpoint(DatagramChannel channel, SelectionKey key, GidEntry entry, AddressCache destinations) {
             super(channel, key, entry.gid(), null);
-            destinations = new AddressCache(port, entry.interfaceIndex());
+            this.destinations = destinations;
         }
     }
 
     /// @throws LinkException when an address cannot be had
     DatagramChannelLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
+        this(addresses, port, options, !LoopbackAddress.isWhole());
+    }
+
+    /// @param isLone whether only 127.0.0.1 of 127.0.0.0/8 is local
+    /// @throws LinkException when an address cannot be had
+    DatagramChannelLink(List<GidEntry> addresses, int port, UdpLinks.Options options, boolean isLone) {
         super(addresses, port, options);
-        channels = new UdpChannels(port, options);
+        this.isLone = isLone;
+        channels = new UdpChannels(port, options, isLone);
         Selector opening = Channels.openSelector();
         boolean opened = false;
         try {
@@ -102,7 +111,9 @@ public final class DatagramChannelLink extends UdpLink {
             for (GidEntry entry : addresses) {
                 DatagramChannel channel = channels.openOwn(entry);
                 try {
-                    endpoints.add(new Endpoint(channel, channel.register(opening, SelectionKey.OP_READ), entry, port));
+                    SelectionKey key = channel.register(opening, SelectionKey.OP_READ);
+                    var destinations = new AddressCache(port, entry.interfaceIndex(), isLone);
+                    endpoints.add(new Endpoint(channel, key, entry, destinations));
                 } catch (ClosedChannelException e) {
                     throw new LinkException(LinkException.Kind.FAILED, "link: closed while opening", e);
                 }
@@ -260,16 +271,16 @@ public final class DatagramChannelLink extends UdpLink {
         }
     }
 
-    private static void takeSender(Receiver receiver, SocketAddress sender) {
+    private void takeSender(Receiver receiver, SocketAddress sender) {
         if (sender.equals(receiver.sender)) {
             return;
         }
         var address = (InetSocketAddress) sender;
-        Gid gid = Gid.of(address.getAddress());
+        Gid gid = isLone ? StandIn.gidOf(address, port()) : Gid.of(address.getAddress());
         receiver.sender = sender;
         receiver.senderHigh = gid.high();
         receiver.senderLow = gid.low();
-        receiver.senderPort = address.getPort();
+        receiver.senderPort = isLone && gid.address().isLoopbackAddress() ? port() : address.getPort();
     }
 
     // --- sending

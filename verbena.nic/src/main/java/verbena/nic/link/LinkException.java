@@ -1,8 +1,10 @@
 package verbena.nic.link;
 
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
+import verbena.wire.roce.RoceV2;
 
 /// A link cannot be opened, or cannot join a multicast group. The kind tells a program what to do next; the message
 /// tells a person.
@@ -40,16 +42,28 @@ public final class LinkException extends RuntimeException {
                 : "This process cannot share it: " + why + ".";
     }
 
+    /// Who has a port, as far as the system says.
+    private static String holder(String address, int port) {
+        var owners = new PortOwners(Path.of("/"));
+        return owners.all().stream()
+                .filter(owner -> port == RoceV2.UDP_PORT)
+                .filter(owner ->
+                        owner.isWildcard() || owner.address().toString().equals(address))
+                .map(owner -> owners.words(owner) + (owner.isWildcard() ? ", at all addresses" : ""))
+                .findFirst()
+                .orElse("the kernel's soft-RoCE (rdma_rxe), by a program bound to all addresses, or by another"
+                        + " software device");
+    }
+
     /// The failure to bind `address` and `port`, with advice; `detail` holds the system's words.
     static LinkException ofBind(Kind kind, String address, int port, String detail, @Nullable Throwable cause) {
         String where = "UDP port " + port + " at " + address;
         String message = switch (kind) {
             case PORT_IN_USE ->
-                where + " is in use (" + detail + "): by the kernel's soft-RoCE (rdma_rxe), by a program bound to all"
-                        + " addresses, or by another software device. " + sharing(address)
+                where + " is in use (" + detail + "): by " + holder(address, port) + ". " + sharing(address)
                         + " Use another address"
                         + (address.startsWith("127.")
-                                ? "; on loopback every process can have one of its own in 127.0.0.0/8."
+                                ? "; on loopback every process can have one of its own in 127.0.0.0/8 (the device rocev2)."
                                 : ", or one of 127.0.0.0/8 for peers on this host.");
             case ADDRESS_NOT_LOCAL ->
                 address + " is no usable address of this host (" + detail

@@ -28,24 +28,19 @@ public final class LoopbackAddress {
     /// [LinkException.Kind#PORT_IN_USE], and returns its result. No other process can take the address between the
     /// search and the use.
     ///
-    /// Where only 127.0.0.1 is local (macOS, the BSDs), that address is tried last; the second process fails there.
-    ///
     /// @throws LinkException the exception of `open` for the last candidate, or for another reason than the port
     public static <T> T claim(Function<Inet4Address, T> open) {
-        return claim(open, RANDOM);
+        return claim(open, LoopbackAddress::candidate);
     }
 
-    static <T> T claim(Function<Inet4Address, T> open, RandomGenerator random) {
+    /// The same, among other candidates.
+    static <T> T claim(Function<Inet4Address, T> open, Function<RandomGenerator, Inet4Address> candidates) {
         for (int i = 0; i < ATTEMPTS_MAX; i++) {
             try {
-                return open.apply(candidate(random));
+                return open.apply(candidates.apply(RANDOM));
             } catch (LinkException e) {
-                switch (e.kind()) {
-                    case PORT_IN_USE -> {}
-                    case ADDRESS_NOT_LOCAL -> {
-                        return onlyOne(open);
-                    }
-                    case NOT_PERMITTED, UNSUPPORTED, FAILED -> throw e;
+                if (e.kind() != LinkException.Kind.PORT_IN_USE) {
+                    throw e;
                 }
             }
         }
@@ -56,15 +51,13 @@ public final class LoopbackAddress {
                         + " soft-RoCE (rdma_rxe)");
     }
 
-    private static <T> T onlyOne(Function<Inet4Address, T> open) {
-        try {
-            return open.apply(address(127 << 24 | 1));
-        } catch (LinkException e) {
-            throw new LinkException(
-                    e.kind(),
-                    "loopback: on this system only 127.0.0.1 is local, not all of 127.0.0.0/8, so one process at a time"
-                            + " can have it (others can be added: ifconfig lo0 alias 127.1.2.3). " + e.getMessage(),
-                    e);
+    /// Whether all of 127.0.0.0/8 is local. On macOS, the BSDs and in some containers only 127.0.0.1 is.
+    public static boolean isWhole() {
+        try (DatagramChannel probe = DatagramChannel.open(StandardProtocolFamily.INET)) {
+            probe.bind(new InetSocketAddress(candidate(RANDOM), 0));
+            return true;
+        } catch (IOException e) {
+            return UdpChannels.kindOf(String.valueOf(e.getMessage())) != LinkException.Kind.ADDRESS_NOT_LOCAL;
         }
     }
 
@@ -90,7 +83,7 @@ public final class LoopbackAddress {
         return address(127 << 24 | second << 16 | third << 8 | fourth);
     }
 
-    private static Inet4Address address(int bits) {
+    static Inet4Address address(int bits) {
         try {
             byte[] bytes = {(byte) (bits >>> 24), (byte) (bits >>> 16), (byte) (bits >>> 8), (byte) bits};
             return (Inet4Address) InetAddress.getByAddress(bytes);

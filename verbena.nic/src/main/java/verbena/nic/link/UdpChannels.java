@@ -16,14 +16,17 @@ import verbena.verbs.GidEntry;
 final class UdpChannels {
     private final int port;
     private final UdpLinks.Options options;
+    private final boolean isLone;
 
     /// A channel and its membership in a group.
     record Joined(DatagramChannel channel, MembershipKey membership) {}
 
     /// @param port the port of all channels
-    UdpChannels(int port, UdpLinks.Options options) {
+    /// @param isLone whether own addresses of loopback are [StandIn]s
+    UdpChannels(int port, UdpLinks.Options options, boolean isLone) {
         this.port = port;
         this.options = options;
+        this.isLone = isLone;
     }
 
     /// Opens a channel that is bound to an own address, for all packets from and to that address.
@@ -89,7 +92,8 @@ final class UdpChannels {
 
     @SuppressWarnings("AddressSelection") // the group has one address, which is bound, not resolved
     private void bind(DatagramChannel channel, Gid gid, GidEntry at) throws IOException {
-        channel.bind(new InetSocketAddress(UdpLink.scoped(gid, at.interfaceIndex()), port));
+        InetAddress address = UdpLink.scoped(gid, at.interfaceIndex());
+        channel.bind(isLone ? StandIn.socketOf(address, port) : new InetSocketAddress(address, port));
     }
 
     /// The reason why a channel could not be bound.
@@ -99,7 +103,7 @@ final class UdpChannels {
     }
 
     /// The JDK distinguishes causes only by the system's words.
-    private static LinkException.Kind kindOf(String words) {
+    static LinkException.Kind kindOf(String words) {
         if (words.contains("in use")) {
             return LinkException.Kind.PORT_IN_USE;
         }

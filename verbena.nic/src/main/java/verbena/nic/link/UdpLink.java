@@ -222,7 +222,9 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         try (DatagramChannel probe = DatagramChannel.open(family)) {
             NetworkInterface at = networkInterface(group, from);
             probe.setOption(StandardSocketOptions.IP_MULTICAST_IF, at);
-            probe.bind(new InetSocketAddress(scoped(from.gid(), from.interfaceIndex()), 0));
+            InetAddress own = scoped(from.gid(), from.interfaceIndex());
+            boolean isStandIn = own.isLoopbackAddress() && from.gid().isIpv4(); // perhaps: all have the same routes
+            probe.bind(new InetSocketAddress(isStandIn ? InetAddress.ofLiteral("127.0.0.1") : own, 0));
             try {
                 probe.connect(new InetSocketAddress(scoped(group, from.interfaceIndex()), RoceV2.UDP_PORT));
             } catch (IOException e) {

@@ -1,8 +1,10 @@
 package verbena.nic.link;
 
+import java.net.InetAddress;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi;
+import verbena.nic.link.Interfaces.HostInterface;
 import verbena.verbs.GidEntry;
 
 /// Opens UDP links: the Linux one where it works, else the portable one.
@@ -73,6 +75,23 @@ public final class UdpLinks {
                         ? new LinuxUdpLink(addresses, port, options)
                         : new DatagramChannelLink(addresses, port, options);
         };
+    }
+
+    /// Opens a link with a loopback address that no other has. Where only 127.0.0.1 is local, the links of Linux share
+    /// that one, and a portable link has a UDP port of its own there ([StandIn]).
+    ///
+    /// @param loopback the interface
+    /// @throws LinkException as [#open(List, int, Options)]
+    public static UdpLink openOnLoopback(HostInterface loopback, int port, Options options) {
+        if (LoopbackAddress.isWhole()) {
+            return LoopbackAddress.claim(
+                    address -> open(loopback.withOnly(address).gids(), port, options));
+        }
+        boolean isPortable = options.kind() == Kind.PORTABLE || (options.kind() == Kind.AUTO && whyPortable() != null);
+        return isPortable
+                ? LoopbackAddress.claim(
+                        address -> open(loopback.withOnly(address).gids(), port, options), StandIn::candidate)
+                : open(loopback.withOnly(InetAddress.ofLiteral("127.0.0.1")).gids(), port, options.share());
     }
 
     private static UdpLink openLinux(List<GidEntry> addresses, int port, Options options) {

@@ -9,7 +9,7 @@ package verbena.nic.management;
 /// @param ackTimeouts how often no response came in time
 /// @param sequenceNaks gaps that the peer has reported
 /// @param rnrNaks how often the peer had no receive
-/// @param errors requests that failed or were flushed
+/// @param errors requests that failed; not those that were flushed after one, or at the end of a connection
 /// @param sendsOutstanding sends that are posted and not completed
 /// @param receivesPosted receives that are posted and not used; for a shared receive queue, all of its receives
 /// @param completionsWaiting completions in the completion queues that were not polled yet

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QpState;
 import verbena.verbs.RemoteMemory;
@@ -70,6 +71,43 @@ class ConnectionTest extends ConnectingDevices {
                 assertThatThrownBy(() -> client.read(local, 0, 60, remote, 8))
                         .isInstanceOf(IndexOutOfBoundsException.class);
             }
+        }
+    }
+
+    /// Its own memory has gone with it; the end of the connection is what there is to say.
+    @Test
+    void afterClosingItSaysWhyNothingCanBeReceived() throws Exception {
+        try (var listener = listen()) {
+            var accepted = meanwhile(listener::accept);
+            var client = connect(listener);
+            try (var server = get(accepted)) {
+                var in = client.allocate(100);
+                client.close();
+                assertThatExceptionOfType(ConnectionException.class)
+                        .isThrownBy(() -> client.receive(in, 0, 100))
+                        .matches(e -> e.reason() == Reason.CLOSED);
+                assertThat(server.peerAddress()).isNotNull();
+            }
+        }
+    }
+
+    /// What is still posted at the end comes back flushed. That is no error, to no observer.
+    @Test
+    void aGoodEndIsNoError() throws Exception {
+        try (var listener = listen()) {
+            var accepted = meanwhile(listener::accept);
+            var client = connect(listener);
+            try (var server = get(accepted)) {
+                var waiting = server.receiveAsync(server.allocate(100), 0, 100);
+                client.close();
+                assertThatExceptionOfType(ConnectionException.class)
+                        .isThrownBy(waiting::await)
+                        .matches(e -> e.reason() == Reason.DISCONNECTED);
+            }
+        }
+        assertThat(serverDevice.counters().get("flushed-completions")).isEqualTo(1);
+        for (Context device : List.of(serverDevice, clientDevice)) {
+            assertThat(device.counters().getOrDefault("completion-errors", 0L)).isZero();
         }
     }
 
@@ -144,6 +182,17 @@ class ConnectionTest extends ConnectingDevices {
         assertThatExceptionOfType(ConnectionException.class)
                 .isThrownBy(() -> Connection.connect(new InetSocketAddress("127.255.255.1", 7471), options))
                 .matches(e -> e.reason() == Reason.TIMEOUT || e.reason() == Reason.UNREACHABLE);
+    }
+
+    @Test
+    void aTimeLimitThatPassesNamesItselfAndItsLength() {
+        var hasty = ConnectionOptions.defaults().withTimeout(Duration.ofMillis(50));
+        try (ConnectionListener listener = ConnectionListener.bind("127.0.0.1", 0)) { // accepts no peer
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> Connection.connect(listener.localAddress(), hasty))
+                    .matches(e -> e.reason() == Reason.TIMEOUT)
+                    .withMessageContaining("within 50 ms, the limit of ConnectionOptions.withTimeout");
+        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package verbena.nic.connect;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -7,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -15,15 +17,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.link.UdpLinks;
+import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
+import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.EventChannel;
+import verbena.verbs.cm.ListenerMemory;
 import verbena.verbs.cm.PortSpace;
 
 /// Which device carries a connection within this host: its memory, when both ends can.
@@ -87,6 +93,56 @@ class NearestTest {
             from.send(out, 0, 5);
             receiving.join();
             assertThat(in.segment().getString(0)).isEqualTo("near");
+        }
+    }
+
+    private static String read(Pair by, ListenerMemory from) throws InterruptedException {
+        MemoryRegion into = by.client.allocate(64);
+        by.client.read(into, 0, 64, from.remote(by.server), 0);
+        return into.segment().getString(0);
+    }
+
+    @Test
+    void nearAndFarPeersReachOneMemoryOfOneListener() throws Exception {
+        try (ConnectionListener listener = ConnectionListener.bind("127.0.0.1", 0);
+                ListenerMemory table = listener.allocate(4_096, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+                Context network = Device.named("rocev2@127.0.0.1").open();
+                Pair near = Pair.make(listener, "127.0.0.1", ANY);
+                Pair far = Pair.make(listener, "127.0.0.1", ANY.withDevice(network))) {
+            assertThat(device(near.server)).isEqualTo("shm");
+            assertThat(device(far.server)).isEqualTo("rocev2@127.0.0.1");
+            table.segment().setString(0, "one table");
+            assertThat(read(near, table)).isEqualTo("one table");
+            assertThat(read(far, table)).isEqualTo("one table");
+            assertThatThrownBy(() -> near.client.write("mine".getBytes(UTF_8), table.remote(near.server), 0))
+                    .hasMessageContaining("REM_ACCESS_ERR"); // its peers may only read
+            table.segment().setString(0, "another");
+            assertThat(read(far, table)).isEqualTo("another");
+        }
+    }
+
+    @Test
+    void memoryOfAListenerOutlivesItAndEndsWithTheProgramsClose() throws Exception {
+        ConnectionListener listener = ConnectionListener.bind("127.0.0.1", 0);
+        Pair before = Pair.make(listener, "127.0.0.1", ANY);
+        ListenerMemory first = listener.allocate(64, Access.remoteAll());
+        try (before;
+                ListenerMemory second = listener.allocate(64, Access.remoteAll());
+                Pair pair = Pair.make(listener, "127.0.0.1", ANY)) {
+            assertThatThrownBy(() -> first.remote(before.server))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("since its first allocate");
+            listener.close();
+            assertThatThrownBy(() -> listener.allocate(64, Access.remoteAll()))
+                    .hasMessageContaining("the listener is closed");
+            pair.client.write("still there".getBytes(UTF_8), first.remote(pair.server), 0);
+            assertThat(first.segment().getString(0)).isEqualTo("still there");
+            RemoteMemory gone = first.remote(pair.server);
+            first.close();
+            first.close();
+            assertThat(read(pair, second)).isEmpty();
+            MemoryRegion into = pair.client.allocate(64);
+            assertThatThrownBy(() -> pair.client.read(into, 0, 64, gone, 0)).hasMessageContaining("REM_ACCESS_ERR");
         }
     }
 

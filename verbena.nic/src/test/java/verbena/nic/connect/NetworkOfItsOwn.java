@@ -19,6 +19,13 @@ final class NetworkOfItsOwn {
     ///
     /// @param network commands of the shell that make the network, and run the program as `"$@"`
     static List<String> run(String network, Class<?> program) throws IOException, InterruptedException {
+        return run(network, program, "--enable-native-access=ALL-UNNAMED");
+    }
+
+    /// The same.
+    ///
+    /// @param access the option of the virtual machine for native access
+    static List<String> run(String network, Class<?> program, String access) throws IOException, InterruptedException {
         String error = "";
         for (String rights : List.of("--net", "--map-root-user --net")) {
             var command = new ArrayList<>(List.of("timeout", "60", "unshare"));
@@ -26,7 +33,7 @@ final class NetworkOfItsOwn {
             command.addAll(List.of("sh", "-c", network, "sh"));
             command.addAll(List.of(
                     Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "--enable-native-access=ALL-UNNAMED",
+                    access,
                     "-XX:TieredStopAtLevel=1",
                     "-XX:+UseSerialGC",
                     "-cp",

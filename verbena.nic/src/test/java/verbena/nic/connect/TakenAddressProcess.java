@@ -22,27 +22,28 @@ final class TakenAddressProcess {
                 Context address = notShared("203.0.113.9")) {
             greet(loopback, "127.0.0.1");
             greet(address, "203.0.113.9");
+            greetAt("127.0.0.1", "127.0.0.1");
             try {
-                ConnectionListener.bind("127.0.0.1", 0).close();
+                ConnectionListener.bind("203.0.113.9", 0).close();
             } catch (ConnectionException e) {
-                System.out.println(
-                        "listen: " + e.reason() + ", " + e.getMessage().split(" \\(", 2)[0]);
+                String said =
+                        e.getMessage().replaceAll("process [0-9]+", "process N").replaceAll("[(][^)]*[)]", "()");
+                System.out.println("listen: " + e.reason() + ", " + said.split("[.] ", 2)[0]);
             }
-            greetAtTheFreeAddress();
+            greetAt("0.0.0.0", "203.0.113.10");
         }
     }
 
-    /// A listener at all addresses takes those that are free.
-    private static void greetAtTheFreeAddress() throws Exception {
+    /// A listener at a loopback address does without the device; one at all addresses takes those that are free.
+    private static void greetAt(String own, String peer) throws Exception {
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-                var listener = ConnectionListener.bind("0.0.0.0", 0)) {
+                var listener = ConnectionListener.bind(own, 0)) {
             var accepted = threads.submit(() -> listener.accept());
-            try (var client = Connection.connect(
-                            "203.0.113.10", listener.localAddress().getPort());
+            try (var client = Connection.connect(peer, listener.localAddress().getPort());
                     var connection = accepted.get()) {
                 var received = threads.submit(() -> connection.receiveText(10));
                 client.send("hello");
-                System.out.println("0.0.0.0: " + received.get());
+                System.out.println(own + ": " + received.get());
             }
         }
     }

@@ -24,7 +24,9 @@ class TakenAddressTest {
                 .containsExactly(
                         "127.0.0.1: hello from loopback, both clients at one address",
                         "203.0.113.9: hello from loopback, both clients at one address",
-                        "listen: ADDRESS, open rocev2@127.0.0.1: UDP port 4791 at 127.0.0.1 is in use",
+                        "127.0.0.1: hello",
+                        "listen: ADDRESS, open rocev2@203.0.113.9: UDP port 4791 at 203.0.113.9 is in use (): by"
+                                + " process N () of user " + System.getProperty("user.name"),
                         "0.0.0.0: hello");
     }
 }

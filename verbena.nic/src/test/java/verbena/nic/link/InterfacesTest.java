@@ -105,25 +105,6 @@ class InterfacesTest {
     }
 
     @Test
-    void whereOnlyOneLoopbackAddressIsLocalThatIsTriedAndTheLimitIsNamed() {
-        InetAddress claimed = LoopbackAddress.claim(address -> {
-            if (!address.getHostAddress().equals("127.0.0.1")) {
-                throw new LinkException(LinkException.Kind.ADDRESS_NOT_LOCAL, "not local");
-            }
-            return address;
-        });
-        assertThat(claimed.getHostAddress()).isEqualTo("127.0.0.1");
-
-        assertThatThrownBy(() -> LoopbackAddress.claim(address -> {
-                    throw address.getHostAddress().equals("127.0.0.1")
-                            ? new LinkException(LinkException.Kind.PORT_IN_USE, "taken")
-                            : new LinkException(LinkException.Kind.ADDRESS_NOT_LOCAL, "not local");
-                }))
-                .isInstanceOf(LinkException.class)
-                .hasMessageContaining("only 127.0.0.1 is local");
-    }
-
-    @Test
     void thereIsAnEndToTrying() {
         assertThatThrownBy(() -> LoopbackAddress.claim(_ -> {
                     throw new LinkException(LinkException.Kind.PORT_IN_USE, "taken");

@@ -60,7 +60,9 @@ final class DirectWay implements PeerMemory {
     /// Holds the connection to its promise: no completion tells of an error before this.
     @Override
     public void onModified() {
-        if (end.parameters.state == QpState.ERR && end.host.counters.get(Counter.COMPLETION_ERRORS) > 0) {
+        long told =
+                end.host.counters.get(Counter.COMPLETION_ERRORS) + end.host.counters.get(Counter.FLUSHED_COMPLETIONS);
+        if (end.parameters.state == QpState.ERR && told > 0) {
             throw new AssertionError(end.name + " completed with an error before its peer's access had ended");
         }
     }

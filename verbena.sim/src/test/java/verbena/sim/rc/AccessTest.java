@@ -206,6 +206,8 @@ class AccessTest {
                 b -> peer    NAK access  psn 100
                 b         completion  wr 1 loc-access-err
                 b         completion  wr 2 wr-flush-err
+                b         counter     completion-errors 1
+                b         counter     flushed-completions 1
                 """);
     }
 

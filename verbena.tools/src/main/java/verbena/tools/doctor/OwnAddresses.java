@@ -23,6 +23,15 @@ final class OwnAddresses implements Check {
                     "ip link set lo up; until then the device rocev2 does not open"));
         }
         all.stream().map(OwnAddresses::describe).forEach(findings::add);
+        if (all.stream().anyMatch(HostInterface::loopback) && !at.isLoopbackWhole()) {
+            findings.add(Finding.ok(
+                    "loopback",
+                    "of 127.0.0.0/8 only 127.0.0.1 is local: "
+                            + (at.whyPortable().isEmpty()
+                                    ? "devices of this user share it"
+                                    : "each device has a UDP port of its own there, and an address 127.1.x.y that stands"
+                                            + " for port 256x + y")));
+        }
         boolean reachesOthers = all.stream()
                 .anyMatch(one -> one.up() && !one.loopback() && !one.gids().isEmpty());
         if (!reachesOthers) {

@@ -1,14 +1,13 @@
 package verbena.tools.doctor;
 
-import java.nio.file.Path;
 import java.util.List;
-import verbena.tools.doctor.PortOwners.Owner;
+import verbena.nic.link.PortOwners;
+import verbena.nic.link.PortOwners.Owner;
 import verbena.verbs.Gid;
 
 /// Whether UDP port 4791 is free.
 final class Port implements Check {
     private static final String SUBJECT = "UDP port 4791";
-    private static final int PASSWD_UID = 2; // passwd(5)
 
     @Override
     public List<Finding> look(Surroundings at) {
@@ -38,13 +37,10 @@ final class Port implements Check {
                     "it and Verbena cannot both answer: rdma link delete " + softRoce.getFirst()
                             + ", then modprobe -r rdma_rxe; or use another network namespace");
         }
-        String who = owner.process()
-                .map(process -> "process " + process.pid() + " (" + process.name() + ") of user "
-                        + user(owner.uid(), at.root()))
-                .orElse("a process of user " + user(owner.uid(), at.root())
-                        + " that this user may not see, or the kernel");
+        var owners = new PortOwners(at.root());
+        String who = owners.words(owner);
         String find = owner.process().isPresent() ? "" : " (find it: sudo ss -ulpn 'sport = :4791')";
-        if (owner.process().isPresent() && new PortOwners(at.root()).isShared(owner.address())) {
+        if (owner.process().isPresent() && owners.isShared(owner.address())) {
             return Finding.ok(subject, who + ", which shares it with other processes of that user");
         }
         return owner.isWildcard()
@@ -54,14 +50,5 @@ final class Port implements Check {
                         who,
                         "no other process can have this address; use another one, on this host one of 127.0.0.0/8"
                                 + find);
-    }
-
-    private static String user(int uid, Path root) {
-        return Text.lines(root.resolve("etc/passwd")).stream()
-                .map(line -> line.split(":", -1))
-                .filter(columns -> columns.length > PASSWD_UID && columns[PASSWD_UID].equals(String.valueOf(uid)))
-                .map(columns -> columns[0])
-                .findFirst()
-                .orElse(String.valueOf(uid));
     }
 }

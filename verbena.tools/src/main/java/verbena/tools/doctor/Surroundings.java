@@ -29,6 +29,9 @@ interface Surroundings {
 
     List<HostInterface> interfaces();
 
+    /// Whether all of 127.0.0.0/8 is local.
+    boolean isLoopbackWhole();
+
     /// How much waits at most to be received by a device that asks for
     /// [verbena.nic.link.UdpLinks.Options#DEFAULT].
     ///

@@ -52,10 +52,13 @@ final class ThisHost implements Surroundings {
     }
 
     @Override
+    public boolean isLoopbackWhole() {
+        return LoopbackAddress.isWhole();
+    }
+
+    @Override
     public long receiveBufferBytes() {
-        HostInterface loopback = Interfaces.loopback();
-        try (UdpLink link =
-                LoopbackAddress.claim(address -> open(loopback.withOnly(address), UdpLinks.Options.DEFAULT))) {
+        try (UdpLink link = openOnLoopback(Interfaces.loopback())) {
             return link.receiveBufferBytes();
         }
     }
@@ -108,10 +111,12 @@ final class ThisHost implements Surroundings {
 
     @Override
     public Questions questions(HostInterface own) {
-        UdpLink link = own.gids().isEmpty()
-                ? LoopbackAddress.claim(address -> open(own.withOnly(address), UdpLinks.Options.DEFAULT))
-                : open(own, UdpLinks.Options.DEFAULT.share());
+        UdpLink link = own.gids().isEmpty() ? openOnLoopback(own) : open(own, UdpLinks.Options.DEFAULT.share());
         return new ManagementQuestions(link);
+    }
+
+    private static UdpLink openOnLoopback(HostInterface loopback) {
+        return UdpLinks.openOnLoopback(loopback, RoceV2.UDP_PORT, UdpLinks.Options.DEFAULT);
     }
 
     private static UdpLink open(HostInterface own, UdpLinks.Options options) {

@@ -146,8 +146,11 @@ public final class MckeyCommand extends CmTestCommand {
             }
         } else {
             print("receiving data transfers");
+            // As the C program: the sender may begin at any time.
+            Duration first = Duration.ofSeconds(Long.MAX_VALUE);
             for (CmNode node : nodes()) {
-                node.awaitReceives(ConnectionId.UDP_QKEY);
+                node.awaitReceives(ConnectionId.UDP_QKEY, first);
+                first = timeout();
             }
         }
         print("data transfers complete");

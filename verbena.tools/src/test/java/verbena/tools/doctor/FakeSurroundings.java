@@ -31,6 +31,7 @@ final class FakeSurroundings implements Surroundings {
     final Map<String, String> properties = new HashMap<>();
     Optional<String> whyPortable = Optional.empty();
     Optional<String> whyNoVerbs = Optional.empty();
+    boolean isLoopbackWhole = true;
     final List<HostInterface> interfaces = new ArrayList<>(
             List.of(nic("lo", 65_536, true, "127.0.0.1", "::1"), nic("eth0", 1_500, true, OWN, "fd00::3")));
     long receiveBufferBytes = 32 << 20;
@@ -95,6 +96,11 @@ final class FakeSurroundings implements Surroundings {
     @Override
     public Optional<String> whyNoVerbs() {
         return whyNoVerbs;
+    }
+
+    @Override
+    public boolean isLoopbackWhole() {
+        return isLoopbackWhole;
     }
 
     @Override

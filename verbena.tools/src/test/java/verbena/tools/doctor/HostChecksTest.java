@@ -105,6 +105,19 @@ class HostChecksTest {
     }
 
     @Test
+    void whereOnlyOneAddressOfLoopbackIsLocalItSaysHowDevicesShareThat() {
+        FakeSurroundings host = host();
+        assertThat(about("loopback", new OwnAddresses().look(host))).isEmpty();
+        host.isLoopbackWhole = false;
+        assertThat(only(about("loopback", new OwnAddresses().look(host))).seen())
+                .contains("only 127.0.0.1 is local", "devices of this user share it");
+        host.whyPortable = Optional.of("this is Mac OS X, not Linux");
+        Finding portable = only(about("loopback", new OwnAddresses().look(host)));
+        assertThat(portable.level()).isEqualTo(Level.OK);
+        assertThat(portable.seen()).contains("a UDP port of its own", "127.1.x.y");
+    }
+
+    @Test
     void anInterfaceThatIsDownOrHasNoAddressIsTold() {
         FakeSurroundings host = host();
         host.interfaces.add(nic("eth1", 1_500, false, "10.1.0.3"));

@@ -214,6 +214,21 @@ class CmToolsTest {
                 .endsWith("initiating data transfers", "data transfers complete", "test complete", "return status 0");
     }
 
+    /// The sender pauses for longer than the limit of the receiver, as when its user is slow.
+    @Test
+    void aReceiverThatIsStartedFirstWaitsForAsLongAsItTakes() throws Exception {
+        String both = " -b " + HERE + " -m 239.77.1.4 -c 2";
+        Background receiving = Background.run("mckey --timeout 1" + both);
+        while (!receiving.out().toString().contains("receiving data transfers")) {
+            Thread.onSpinWait();
+        }
+        Cli sending = Cli.run(("mckey -s --pause 2" + both).split(" ", -1));
+        Cli received = receiving.result();
+
+        assertThat(sending.status()).as(sending + "\n" + received).isZero();
+        assertThat(received.status()).as(sending + "\n" + received).isZero();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "--answer"})
     void xclientSendsToXserver(String options) throws Exception {

@@ -270,7 +270,10 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Refuses memory that the device may not write, before a message is on its way there.
-    private static void requireWritable(MemoryRegion region, long offset, int length) {
+    private void requireWritable(MemoryRegion region, long offset, int length) {
+        if (region.isClosed()) {
+            ending.checkOpen("receive"); // closing has closed it
+        }
         if (region.isClosed() || !region.access().contains(Access.LOCAL_WRITE)) {
             throw new IllegalArgumentException("region: open, and with the right LOCAL_WRITE, got " + region);
         }

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
@@ -27,7 +28,6 @@ import verbena.verbs.spi.ConnectionService.News;
 /// active side resolves the address and the route, makes a queue pair and connects; the passive side binds,
 /// listens, and gets an identifier with every request. The [EventChannel] reports the results. Any thread.
 public final class ConnectionId implements VerbsObject {
-    /// Its state.
     public enum State {
         IDLE,
         BOUND,
@@ -96,9 +96,9 @@ public final class ConnectionId implements VerbsObject {
         return ports.context();
     }
 
-    /// Where its events come from; of several devices, the one within this host. Null before it has one.
-    synchronized @Nullable ConnectionService service() {
-        return ports.service();
+    /// Asks about its devices.
+    synchronized <T extends @Nullable Object> T ofPorts(Function<OwnPorts, T> question) {
+        return question.apply(ports);
     }
 
     /// Own address and port, once an address is bound or resolved. Resolving takes a free port for an identifier

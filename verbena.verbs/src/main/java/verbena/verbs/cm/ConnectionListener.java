@@ -3,27 +3,35 @@ package verbena.verbs.cm;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
 
 /// Listens at a port and gives out connections, as a server socket does. Any thread may accept.
 public final class ConnectionListener implements AutoCloseable {
     private static final Duration FOREVER = Duration.ofDays(36_500);
-    private static final int BACKLOG = 128;
+    /// A waiting request has some 2 KiB, and no connection yet.
+    private static final int BACKLOG = 1_024;
 
     private final EventChannel channel;
     private final ConnectionId id;
     private final ConnectionOptions options;
     /// Accepted, and not confirmed by the peer. Guarded by itself.
     private final Map<ConnectionId, Connection> begun = new HashMap<>();
+
+    /// Of its memory; empty before the first. Guarded by itself.
+    private final List<SharedDomain> domains = new ArrayList<>();
 
     /// Held by the thread that closes. Others wait for it, and find nothing left to do.
     private final ReentrantLock closing = new ReentrantLock();
@@ -64,7 +72,7 @@ public final class ConnectionListener implements AutoCloseable {
     /// The same, for a number of requests that may wait for [#accept()]. Peers that ask when there are so many are
     /// asked to wait, as with a socket, and give up by themselves when that lasts too long.
     ///
-    /// @param backlog at least 1; the other methods have 128
+    /// @param backlog at least 1; the other methods have 1024, as many as a device keeps waiting
     public static ConnectionListener bind(InetSocketAddress at, ConnectionOptions options, int backlog) {
         EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
         ConnectionId id = channel.createId(PortSpace.TCP);
@@ -85,6 +93,32 @@ public final class ConnectionListener implements AutoCloseable {
     /// The address and port at which it listens.
     public InetSocketAddress localAddress() {
         return id.localAddress().orElseThrow();
+    }
+
+    /// Allocates zeroed memory that all its connections reach, also those within this host by its memory (`shm`):
+    /// one table for near and far peers. The connections that it accepts from the first call on belong to one
+    /// protection domain at each device. So each of their peers reaches what any of them may reach and of which it
+    /// has the key ([Sharing]). Call it before [#accept()].
+    ///
+    /// @param bytes at least 1
+    /// @throws ConnectionException when the listener is closed
+    public ListenerMemory allocate(long bytes, Set<Access> access) {
+        synchronized (domains) {
+            if (id.isClosed()) {
+                throw new ConnectionException(Reason.CLOSED, "allocate: the listener is closed");
+            }
+            if (domains.isEmpty()) {
+                id.ofPorts(OwnPorts::leases).forEach(each -> domains.add(SharedDomain.at(each, options.sharing())));
+            }
+            return ListenerMemory.allocate(List.copyOf(domains), bytes, access);
+        }
+    }
+
+    /// The domain of its memory at a device; empty when it has no memory there.
+    private Optional<SharedDomain> domain(Context at) {
+        synchronized (domains) {
+            return domains.stream().filter(each -> each.isOf(at)).findFirst();
+        }
     }
 
     /// Waits for a connection. Peers that give up while they connect are not heard of.
@@ -156,7 +190,8 @@ public final class ConnectionListener implements AutoCloseable {
     private void begin(ConnectionEvent.ConnectRequest request) throws InterruptedException {
         Connection connection = null;
         try {
-            connection = ConnectionSetup.prepare(request.id(), options);
+            connection = ConnectionSetup.prepare(
+                    request.id(), options, domain(request.id().context()));
             synchronized (begun) {
                 begun.put(request.id(), connection);
             }
@@ -180,7 +215,11 @@ public final class ConnectionListener implements AutoCloseable {
     public void close() {
         closing.lock();
         try {
-            id.close();
+            synchronized (domains) {
+                id.close();
+                domains.forEach(SharedDomain::giveBack);
+                domains.clear();
+            }
             // A thread in accept may hold an identifier that is in no map, or no more: closed, it leads
             // nowhere.
             List<ConnectionId> left = channel.shut();

@@ -13,7 +13,8 @@ import verbena.verbs.SharedReceiveQueue;
 ///
 /// @param parameters what is agreed with the peer
 /// @param sizes of the queue pair
-/// @param timeout how long making a connection may take
+/// @param timeout how long making a connection may take, with the wait for room in the listener's backlog. A host that
+///     answers nothing is given up before, by the device
 /// @param requestTimeout how long the blocking forms of SEND, WRITE, READ and atomics may take before they end
 ///     the connection; zero for no limit but the device's retries
 /// @param receiveAheadBytes of each receive that the connection posts by itself, see [#withReceivesAhead(int)]; 0
@@ -62,12 +63,12 @@ public record ConnectionOptions(
     }
 
     /// [ConnectionParameters#defaults()] with a keep-alive of 5 s; 64 sends and 64 receives with up to 4 entries
-    /// each; 64 bytes inline; 10 s to connect. No limit for requests, no receives ahead, nothing shared.
+    /// each; 64 bytes inline; 60 s to connect. No limit for requests, no receives ahead, nothing shared.
     public static ConnectionOptions defaults() {
         return new ConnectionOptions(
                 ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)),
                 new QueuePairOptions.Sizes(64, 64, 4, 4, 64),
-                Duration.ofSeconds(10),
+                Duration.ofSeconds(60),
                 Duration.ZERO,
                 0,
                 Optional.empty(),

@@ -1,5 +1,6 @@
 package verbena.verbs.cm;
 
+import java.util.Optional;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.ProtectionDomain;
@@ -7,12 +8,22 @@ import verbena.verbs.QueuePairOptions;
 
 /// What a connection stands on: its own objects, and those that the program lends.
 ///
+/// @param shared the domain's share, when the listener's connections share it
 /// @param lent by the program, so not closed here
-record ConnectionParts(ProtectionDomain domain, CompletionQueue sends, CompletionQueue receives, Sharing lent) {
+record ConnectionParts(
+        ProtectionDomain domain,
+        Optional<SharedDomain> shared,
+        CompletionQueue sends,
+        CompletionQueue receives,
+        Sharing lent) {
     /// Makes what is not lent.
-    static ConnectionParts of(Context context, ConnectionOptions options) {
+    ///
+    /// @param shared of the listener; the connection becomes a user of it
+    static ConnectionParts of(Context context, ConnectionOptions options, Optional<SharedDomain> shared) {
         Sharing lent = options.sharing();
-        ProtectionDomain domain = lent.domain().orElseGet(context::allocateProtectionDomain);
+        Optional<SharedDomain> used = shared.map(SharedDomain::use);
+        ProtectionDomain domain =
+                used.map(SharedDomain::domain).or(lent::domain).orElseGet(context::allocateProtectionDomain);
         CompletionQueue sends = null;
         CompletionQueue receives = null;
         boolean done = false;
@@ -23,15 +34,13 @@ record ConnectionParts(ProtectionDomain domain, CompletionQueue sends, Completio
             receives = lent.receiveCompletions()
                     .orElseGet(() -> context.createCompletionQueue(Math.max(1, sizes.maxReceiveWr())));
             done = true;
-            return new ConnectionParts(domain, sends, receives, lent);
+            return new ConnectionParts(domain, used, sends, receives, lent);
         } finally {
             if (!done) {
                 if (sends != null && lent.sendCompletions().isEmpty()) {
                     sends.close();
                 }
-                if (lent.domain().isEmpty()) {
-                    domain.close();
-                }
+                closeDomain(domain, used, lent);
             }
         }
     }
@@ -62,7 +71,13 @@ record ConnectionParts(ProtectionDomain domain, CompletionQueue sends, Completio
     }
 
     void closeDomain() {
-        if (lent.domain().isEmpty()) {
+        closeDomain(domain, shared, lent);
+    }
+
+    private static void closeDomain(ProtectionDomain domain, Optional<SharedDomain> shared, Sharing lent) {
+        if (shared.isPresent()) {
+            shared.get().giveBack();
+        } else if (lent.domain().isEmpty()) {
             domain.close();
         }
     }

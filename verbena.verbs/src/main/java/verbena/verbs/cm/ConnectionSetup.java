@@ -15,6 +15,25 @@ import verbena.verbs.QueuePair;
 final class ConnectionSetup {
     private ConnectionSetup() {}
 
+    /// When making a connection has to be done.
+    private record Deadline(Duration limit, long begin) {
+        static Deadline in(Duration limit) {
+            return new Deadline(limit, System.nanoTime());
+        }
+
+        Duration left() {
+            return Duration.ofNanos(Math.max(0, EventChannel.nanos(limit) - (System.nanoTime() - begin)));
+        }
+    }
+
+    /// A time limit, for messages: `10 s`, `250 ms`.
+    static String text(Duration limit) {
+        long millis = limit.toMillis();
+        return limit.equals(Duration.ofSeconds(limit.toSeconds()))
+                ? limit.toSeconds() + " s"
+                : limit.equals(Duration.ofMillis(millis)) ? millis + " ms" : EventChannel.nanos(limit) / 1_000 + " us";
+    }
+
     /// The addresses of a host: at least one.
     static InetAddress[] addresses(String verb, String host) {
         try {
@@ -31,12 +50,12 @@ final class ConnectionSetup {
         Connection made = null;
         boolean done = false;
         try {
-            long deadline = System.nanoTime() + EventChannel.nanos(options.timeout());
+            Deadline deadline = Deadline.in(options.timeout());
             id.resolveAddress(to);
             expect(id, deadline, ConnectionEvent.AddressResolved.class);
             id.resolveRoute();
             expect(id, deadline, ConnectionEvent.RouteResolved.class);
-            made = prepare(id, options);
+            made = prepare(id, options, Optional.empty());
             made.belongsTo(channel);
             id.connect(options.parameters());
             made.established(
@@ -56,15 +75,15 @@ final class ConnectionSetup {
     }
 
     /// Waits for an event of this kind; any other that ends the attempt is an exception.
-    private static <E extends ConnectionEvent> E expect(ConnectionId id, long deadline, Class<E> wanted)
+    private static <E extends ConnectionEvent> E expect(ConnectionId id, Deadline deadline, Class<E> wanted)
             throws InterruptedException {
         while (true) {
-            long left = deadline - System.nanoTime();
-            Optional<ConnectionEvent> event =
-                    left <= 0 ? Optional.empty() : id.channel().await(Duration.ofNanos(left));
+            Optional<ConnectionEvent> event = id.channel().await(deadline.left());
             if (event.isEmpty()) {
                 throw new ConnectionException(
-                        Reason.TIMEOUT, "connect: " + id + ": the peer did not answer in the time that it was given");
+                        Reason.TIMEOUT,
+                        "connect: " + id + ": the peer has not answered within " + text(deadline.limit)
+                                + ", the limit of ConnectionOptions.withTimeout");
             }
             if (wanted.isInstance(event.get())) {
                 return wanted.cast(event.get());
@@ -107,8 +126,11 @@ final class ConnectionSetup {
     }
 
     /// Makes all that a connection needs before it is made, and posts its first receives.
-    static Connection prepare(ConnectionId id, ConnectionOptions options) throws InterruptedException {
-        ConnectionParts parts = ConnectionParts.of(id.context(), options);
+    ///
+    /// @param shared the domain of the listener's connections
+    static Connection prepare(ConnectionId id, ConnectionOptions options, Optional<SharedDomain> shared)
+            throws InterruptedException {
+        ConnectionParts parts = ConnectionParts.of(id.context(), options, shared);
         QueuePair queuePair = null;
         Connection made = null;
         boolean done = false;

@@ -205,7 +205,7 @@ public final class EventChannel implements VerbsObject {
             lock.unlock();
         }
         for (ConnectionId id : all) {
-            ConnectionService there = id.service();
+            ConnectionService there = id.ofPorts(OwnPorts::service);
             if (there != null) {
                 return there;
             }

@@ -357,6 +357,9 @@ final class LocalDevices {
                 return OwnAddress.of(own.getAddress());
             }
         } catch (IOException e) {
+            if (peer instanceof Inet4Address && peer.isLoopbackAddress()) {
+                return OwnAddress.of(LOOPBACK); // not all of 127.0.0.0/8 is local, but peers there are
+            }
             throw new ConnectionException(
                     ConnectionException.Reason.ADDRESS,
                     "no address of this host reaches " + peer.getHostAddress() + ": " + e.getMessage(),

@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -60,14 +61,17 @@ final class OwnPorts {
         try {
             ConnectionException refused = null;
             for (OwnAddress each : all) {
+                Optional<LocalDevices.Lease> within =
+                        isNearest(channel) ? LocalDevices.within(channel, each.gid()) : Optional.empty();
                 try {
                     hold(LocalDevices.at(channel, each));
                 } catch (ConnectionException e) {
-                    refused = e; // another program has it
+                    // Another program has it. Only this host reaches loopback, by the memory too.
+                    if (within.isEmpty() || !each.gid().address().isLoopbackAddress()) {
+                        refused = e;
+                    }
                 }
-                if (isNearest(channel)) {
-                    LocalDevices.within(channel, each.gid()).ifPresent(this::hold);
-                }
+                within.ifPresent(this::hold);
             }
             if (refused != null && (!isAnywhere || leases.isEmpty())) {
                 throw refused;
@@ -201,6 +205,15 @@ final class OwnPorts {
         for (int i = 0; i < ports.size(); i++) {
             ports.get(i).listen(backlog, secret, acceptors.apply(leases.get(i)));
         }
+    }
+
+    /// A share of each device, at one of its addresses; the device within this host is the first.
+    List<LocalDevices.Lease> leases() {
+        var ofDevices = new LinkedHashMap<Context, LocalDevices.Lease>();
+        leases.stream()
+                .sorted(Comparator.comparing(lease -> !lease.isOfHost()))
+                .forEach(lease -> ofDevices.putIfAbsent(lease.context(), lease));
+        return List.copyOf(ofDevices.values());
     }
 
     /// How many devices there are.

@@ -74,7 +74,10 @@ final class Poster {
         try {
             inTime = queue.await(request, queue == receives ? Long.MAX_VALUE : requestNanos);
             if (!inTime) {
-                ending.end(Reason.TIMEOUT, request.verb + " was not done within " + Duration.ofNanos(requestNanos));
+                ending.end(
+                        Reason.TIMEOUT,
+                        request.verb + " was not done within " + ConnectionSetup.text(Duration.ofNanos(requestNanos))
+                                + ", the limit of ConnectionOptions.withRequestTimeout");
                 throw ending.exception(request.verb);
             }
         } catch (InterruptedException e) {

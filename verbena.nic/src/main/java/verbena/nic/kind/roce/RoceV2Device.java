@@ -10,7 +10,6 @@ import verbena.nic.link.FaultyLink;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
-import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.UdpLink;
 import verbena.nic.link.UdpLinks;
 import verbena.transport.congestion.CongestionRule;
@@ -54,7 +53,7 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
             UdpLinks.Options alone =
                     engines == 1 ? options.link() : options.link().share();
             UdpLink first = host.gids().isEmpty()
-                    ? LoopbackAddress.claim(address -> open(host.withOnly(address), alone))
+                    ? UdpLinks.openOnLoopback(host, PORT, alone)
                     : open(host, options.link().share());
             links.add(first);
             var there = new HostInterface(

@@ -1,4 +1,4 @@
-package verbena.tools.doctor;
+package verbena.nic.link;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -17,42 +17,47 @@ import verbena.wire.roce.RoceV2;
 
 /// The processes with UDP port 4791 on this host, from the kernel's tables (proc(5)); none where such tables are
 /// missing.
-final class PortOwners {
+public final class PortOwners {
     /// One socket.
     ///
     /// @param address that it is bound to; all zeroes for any
     /// @param uid of its owner
     /// @param process that has it; empty for the kernel's own, and for what this user may not see
-    record Owner(Gid address, boolean isWildcard, int uid, Optional<Program> process) {}
+    public record Owner(Gid address, boolean isWildcard, int uid, Optional<Program> process) {}
 
     /// @param name as the kernel has it, cut off at 15 characters
-    record Program(long pid, String name) {}
+    public record Program(long pid, String name) {}
 
     private static final int PORT = RoceV2.UDP_PORT;
     private static final int COLUMN_LOCAL = 1;
     private static final int COLUMN_UID = 7;
     private static final int COLUMN_INODE = 9;
 
-    private final Path proc;
+    private static final int PASSWD_UID = 2; // passwd(5)
 
-    PortOwners(Path root) {
+    private final Path proc;
+    private final Path passwd;
+
+    /// @param root of the file system that the tables are in
+    public PortOwners(Path root) {
         proc = root.resolve("proc");
+        passwd = root.resolve("etc/passwd");
     }
 
     /// Whether Verbena's devices share the port at `address` (they listen at local sockets with abstract names).
-    boolean isShared(Gid address) {
+    public boolean isShared(Gid address) {
         String slots = "@verbena/" + address;
-        return Text.lines(proc.resolve("net/unix")).stream()
+        return lines(proc.resolve("net/unix")).stream()
                 .map(line -> line.substring(line.lastIndexOf(' ') + 1))
                 .anyMatch(name -> (name.startsWith(slots + "/") || name.startsWith(slots + "%"))
                         && name.contains("/" + PORT + "/slot-"));
     }
 
     /// All of them; IPv4 first.
-    List<Owner> all() {
+    public List<Owner> all() {
         var owners = new ArrayList<Owner>();
         for (String table : List.of("udp", "udp6")) {
-            Text.lines(proc.resolve("net").resolve(table)).stream()
+            lines(proc.resolve("net").resolve(table)).stream()
                     .skip(1) // the heading
                     .map(line -> line.strip().split("\\s+", -1))
                     .filter(columns -> columns.length > COLUMN_INODE)
@@ -61,6 +66,23 @@ final class PortOwners {
                     .forEach(owners::add);
         }
         return owners;
+    }
+
+    /// Who an owner is, in words.
+    public String words(Owner owner) {
+        String user = user(owner.uid());
+        return owner.process()
+                .map(process -> "process " + process.pid() + " (" + process.name() + ") of user " + user)
+                .orElse("a process of user " + user + " that this user may not see, or the kernel");
+    }
+
+    private String user(int uid) {
+        return lines(passwd).stream()
+                .map(line -> line.split(":", -1))
+                .filter(columns -> columns.length > PASSWD_UID && columns[PASSWD_UID].equals(String.valueOf(uid)))
+                .map(columns -> columns[0])
+                .findFirst()
+                .orElse(String.valueOf(uid));
     }
 
     private Optional<Owner> owner(String[] columns) {
@@ -95,9 +117,8 @@ final class PortOwners {
         try (DirectoryStream<Path> processes = Files.newDirectoryStream(proc, "[0-9]*")) {
             for (Path process : processes) {
                 if (has(process, socket)) {
-                    String name = Text.lines(process.resolve("comm")).stream()
-                            .findFirst()
-                            .orElse("?");
+                    String name =
+                            lines(process.resolve("comm")).stream().findFirst().orElse("?");
                     return Optional.of(
                             new Program(Long.parseLong(process.getFileName().toString()), name));
                 }
@@ -120,5 +141,13 @@ final class PortOwners {
             // another user's, or it has ended
         }
         return false;
+    }
+
+    private static List<String> lines(Path file) {
+        try {
+            return Files.readAllLines(file);
+        } catch (IOException _) {
+            return List.of();
+        }
     }
 }

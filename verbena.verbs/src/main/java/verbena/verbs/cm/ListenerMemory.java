@@ -1,0 +1,92 @@
+package verbena.verbs.cm;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import verbena.verbs.Access;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.RemoteMemory;
+
+/// Memory that all peers of a [ConnectionListener] reach, each by the device of its connection: peers on this host
+/// through memory that the processes share, all others by the network. It is one memory, registered at each device of
+/// the listener. Any thread.
+///
+/// ```java
+/// try (var listener = ConnectionListener.bind("0.0.0.0", 7471);
+///         var table = listener.allocate(1L << 30, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ))) {
+///     while (true) {
+///         Connection reader = listener.accept();
+///         reader.send(table.remote(reader).format());
+///     }
+/// }
+/// ```
+public final class ListenerMemory implements AutoCloseable {
+    private final List<SharedDomain> domains;
+    /// The first is the memory's own; the others have the same memory.
+    private final List<MemoryRegion> regions;
+
+    private boolean isClosed;
+
+    private ListenerMemory(List<SharedDomain> domains, List<MemoryRegion> regions) {
+        this.domains = domains;
+        this.regions = regions;
+    }
+
+    /// @param domains of all devices, that within this host first: others can register its memory
+    static ListenerMemory allocate(List<SharedDomain> domains, long bytes, Set<Access> access) {
+        var regions = new ArrayList<MemoryRegion>();
+        boolean done = false;
+        try {
+            MemoryRegion own = domains.getFirst().domain().allocate(bytes, access);
+            regions.add(own);
+            for (SharedDomain each : domains.subList(1, domains.size())) {
+                regions.add(each.domain().register(own.segment(), access));
+            }
+            domains.forEach(SharedDomain::use);
+            done = true;
+            return new ListenerMemory(domains, List.copyOf(regions));
+        } finally {
+            if (!done) {
+                regions.reversed().forEach(MemoryRegion::close);
+            }
+        }
+    }
+
+    /// The memory, as this program sees it.
+    public MemorySegment segment() {
+        return regions.getFirst().segment();
+    }
+
+    /// The memory, as the peer of a connection names it: what to tell that peer. It differs from device to device.
+    ///
+    /// @param to of the same listener
+    /// @throws IllegalArgumentException when that was accepted before the listener's first
+    ///     [ConnectionListener#allocate], or by another listener
+    public RemoteMemory remote(Connection to) {
+        Objects.requireNonNull(to, "to");
+        return regions.stream()
+                .filter(region -> region.protectionDomain() == to.protectionDomain())
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "to: a connection that the listener has accepted since its first allocate, got " + to))
+                .remote();
+    }
+
+    /// Frees the memory; requests of peers for it fail from now on. Idempotent.
+    @Override
+    public synchronized void close() {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
+        regions.reversed().forEach(MemoryRegion::close);
+        domains.forEach(SharedDomain::giveBack);
+    }
+
+    @Override
+    public String toString() {
+        return "memory of a listener, " + regions;
+    }
+}
