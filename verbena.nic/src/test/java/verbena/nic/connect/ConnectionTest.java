@@ -186,8 +186,8 @@ class ConnectionTest extends ConnectingDevices {
 
     @Test
     void aTimeLimitThatPassesNamesItselfAndItsLength() {
-        var hasty = ConnectionOptions.defaults().withTimeout(Duration.ofMillis(50));
-        try (ConnectionListener listener = ConnectionListener.bind("127.0.0.1", 0)) { // accepts no peer
+        var hasty = client().withTimeout(Duration.ofMillis(50));
+        try (ConnectionListener listener = listen()) { // accepts no peer
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> Connection.connect(listener.localAddress(), hasty))
                     .matches(e -> e.reason() == Reason.TIMEOUT)

@@ -7,9 +7,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/// A host of which only 127.0.0.1 is local, as macOS and some containers are. The process is [LoneLoopbackProcess], in
-/// a
-/// network namespace of its own.
+/// A host of which only 127.0.0.1 is local, as macOS and some containers are. The process is [LoneLoopbackProcess],
+/// in a network namespace of its own.
 @EnabledOnOs(OS.LINUX)
 @Timeout(120)
 class LoneLoopbackTest {
