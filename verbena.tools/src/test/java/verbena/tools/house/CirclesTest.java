@@ -1,0 +1,144 @@
+package verbena.tools.house;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import verbena.tools.house.House.Room;
+import verbena.tools.house.House.Source;
+
+/// Guards the order inside packages: files that name each other, directly or by others, are a circle. None of them
+/// can be read, tested or moved without the rest. `circles.txt` has the circles of today; the list may only become
+/// shorter. After a change for the better, `-Dverbena.circles.write=true` writes it anew.
+class CirclesTest {
+    private static final Path LIST = House.ROOT.resolve("verbena.tools/src/test/circles.txt");
+    private static final Pattern NAME = Pattern.compile("\\b[A-Z]\\w*");
+
+    @Test
+    void theCirclesOfFilesAreThoseOfTheList() throws IOException {
+        List<String> found = circles();
+        if (Boolean.getBoolean("verbena.circles.write")) {
+            Files.write(LIST, found);
+        }
+        List<String> listed = Files.readAllLines(LIST);
+        assertThat(found)
+                .as("circles of files, %d files in all; of the list %d", files(found), files(listed))
+                .isEqualTo(listed);
+    }
+
+    @Test
+    void aCircleIsFoundHoweverLong() {
+        Map<String, List<String>> names = Map.of(
+                "A", List.of("B"), "B", List.of("C"), "C", List.of("A"), "D", List.of("A", "E"), "E", List.of("E"));
+
+        assertThat(knots(names.keySet().stream().sorted().toList(), names::get))
+                .containsExactly(List.of("A", "B", "C"));
+    }
+
+    @Test
+    void twoCirclesWithOneFileInCommonAreOne() {
+        Map<String, List<String>> names =
+                Map.of("A", List.of("B"), "B", List.of("A", "C"), "C", List.of("B", "D"), "D", List.of());
+
+        assertThat(knots(List.of("A", "B", "C", "D"), names::get)).containsExactly(List.of("A", "B", "C"));
+    }
+
+    private static int files(List<String> circles) {
+        return circles.stream().mapToInt(line -> line.split(" ").length - 1).sum();
+    }
+
+    /// A line for each: the package, then the names of the files.
+    private static List<String> circles() {
+        var packages = new TreeMap<String, Map<String, Source>>();
+        for (Room room : House.rooms()) {
+            for (Source source : room.sources()) {
+                packages.computeIfAbsent(source.packageName(), _ -> new TreeMap<>())
+                        .put(source.simpleName(), source);
+            }
+        }
+        var lines = new ArrayList<String>();
+        packages.forEach((name, sources) -> {
+            Map<String, List<String>> named = sources.values().stream()
+                    .collect(Collectors.toMap(Source::simpleName, source -> namedBy(source, sources)));
+            for (List<String> knot : knots(List.copyOf(sources.keySet()), named::get)) {
+                lines.add(name + ": " + String.join(" ", knot));
+            }
+        });
+        return lines;
+    }
+
+    private static List<String> namedBy(Source source, Map<String, Source> sources) {
+        var found = new TreeSet<String>();
+        Matcher each = NAME.matcher(source.code());
+        while (each.find()) {
+            if (sources.containsKey(each.group())) {
+                found.add(each.group());
+            }
+        }
+        return List.copyOf(found);
+    }
+
+    /// The strongly connected components of more than one node, each sorted, in the order of their first nodes
+    /// (Tarjan 1972).
+    private static List<List<String>> knots(List<String> nodes, Function<String, List<String>> next) {
+        var search = new Search(next);
+        nodes.forEach(search::visit);
+        search.found.sort((a, b) -> a.getFirst().compareTo(b.getFirst()));
+        return search.found;
+    }
+
+    private static final class Search {
+        private final Function<String, List<String>> next;
+        private final Map<String, Integer> order = new HashMap<>();
+        private final Map<String, Integer> low = new HashMap<>();
+        private final Deque<String> open = new ArrayDeque<>();
+        private final List<List<String>> found = new ArrayList<>();
+
+        Search(Function<String, List<String>> next) {
+            this.next = next;
+        }
+
+        void visit(String node) {
+            if (order.putIfAbsent(node, order.size()) != null) {
+                return;
+            }
+            low.put(node, order.get(node));
+            open.push(node);
+            for (String other : next.apply(node)) {
+                boolean isNew = !order.containsKey(other);
+                visit(other);
+                if (isNew || open.contains(other)) {
+                    low.merge(node, low.get(other), Math::min);
+                }
+            }
+            if (low.get(node).equals(order.get(node))) {
+                close(node);
+            }
+        }
+
+        private void close(String first) {
+            var knot = new ArrayList<String>();
+            do {
+                knot.add(open.pop());
+            } while (!knot.getLast().equals(first));
+            if (knot.size() > 1) {
+                knot.sort(null);
+                found.add(knot);
+            }
+        }
+    }
+}
