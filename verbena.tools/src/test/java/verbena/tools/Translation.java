@@ -71,7 +71,6 @@ record Translation(String english, String chinese) {
             return CODE.matcher(text)
                     .results()
                     .map(each -> each.group().replaceAll("\\s+", " "))
-                    .sorted()
                     .toList();
         }
     }
@@ -185,7 +184,6 @@ record Translation(String english, String chinese) {
         return LINK.matcher(CODE.matcher(block.text).replaceAll(""))
                 .results()
                 .map(link -> target(document, link.group(2)))
-                .sorted()
                 .toList();
     }
 

@@ -21,7 +21,7 @@ class TranslationTest {
 
             [中文](zh/README.md)
 
-            Run `a -s 64` for 10,000 bytes, as [chapter 6](06-memory-and-keys.md) says.
+            Run `a -s 64` and `b` for 10,000 bytes, as [chapter 6](06-memory-and-keys.md) says.
 
             | 2.5 million/s | 5 % |
 
@@ -32,7 +32,7 @@ class TranslationTest {
 
             [English](../README.md)
 
-            传 10,000 字节用 `a -s 64`，见[第 6 章](06-memory-and-keys.md)。
+            用 `a -s 64` 和 `b` 传 10,000 字节，见[第 6 章](06-memory-and-keys.md)。
 
             | 250 万/s | 5% |
 
@@ -74,6 +74,7 @@ class TranslationTest {
     @ParameterizedTest
     @CsvSource(textBlock = """
                     a command,            `a -s 64`,        `a -s 46`
+                    the order of commands, '`a -s 64` 和 `b`', '`b` 和 `a -s 64`'
                     a line of code,       verbena cp 8,     verbena mv 8
                     the columns of code,  'cp 8    #',      'cp 8   #'
                     a figure,             '10,000',         '1,000'
@@ -86,9 +87,9 @@ class TranslationTest {
                     a link to nothing,    06-memory-and-keys.md, 06-memory.md
                     a link to English,    06-memory-and-keys.md, ../06-memory-and-keys.md
                     the other language,   ../README.md,     ../../README.md
-                    a paragraph,          '传 10,000',     '第一。
+                    a paragraph,          用,     '第一。
 
-                    传 10,000'
+                    用'
                     """)
     void aDifferenceIsFound(String what, String is, String becomes) {
         assertThat(CHINESE).contains(is);

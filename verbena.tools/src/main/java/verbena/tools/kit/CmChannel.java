@@ -1,5 +1,6 @@
 package verbena.tools.kit;
 
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -7,6 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
@@ -57,6 +60,16 @@ public final class CmChannel implements AutoCloseable {
             return EventChannel.open(device);
         }
         return isNearest ? EventChannel.openNearest() : EventChannel.open();
+    }
+
+    /// Where the device of choice is found; empty for the device that has the address.
+    public Optional<InetAddress> address() {
+        return Optional.ofNullable(device)
+                .flatMap(chosen -> chosen.gids(1).stream()
+                        .map(GidEntry::gid)
+                        .filter(gid -> !gid.isLinkLocal())
+                        .map(Gid::address)
+                        .findFirst());
     }
 
     /// Another one on the same device, for another thread.

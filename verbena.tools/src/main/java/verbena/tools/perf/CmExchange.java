@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.IntConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.kit.Addresses;
 import verbena.tools.kit.Closing;
@@ -68,7 +68,7 @@ final class CmExchange implements Exchange {
     private Duration timeout;
     private boolean sending;
 
-    private CmExchange(Options options, IntConsumer listening) throws InterruptedException {
+    private CmExchange(Options options, Consumer<InetSocketAddress> listening) throws InterruptedException {
         this.options = options;
         timeout = options.timeout();
         channel = new CmChannel(options.device, timeout, event -> {});
@@ -103,8 +103,8 @@ final class CmExchange implements Exchange {
         }
     }
 
-    /// @param listening told the port once clients can connect; 0 was any. Of no use to a client
-    static CmExchange open(Options options, IntConsumer listening) throws InterruptedException {
+    /// @param listening told where, once clients can connect; port 0 was any. Of no use to a client
+    static CmExchange open(Options options, Consumer<InetSocketAddress> listening) throws InterruptedException {
         return new CmExchange(options, listening);
     }
 
@@ -137,15 +137,23 @@ final class CmExchange implements Exchange {
         }
     }
 
-    private ConnectionId awaitClient(IntConsumer listening) throws InterruptedException {
+    private ConnectionId awaitClient(Consumer<InetSocketAddress> listening) throws InterruptedException {
         ConnectionId made = listen(PortSpace.TCP, options.port);
         listener = made;
-        listening.accept(made.localAddress().orElseThrow().getPort());
+        listening.accept(whereClientsConnect(made.localAddress().orElseThrow()));
         while (true) {
             if (channel.awaitAny() instanceof ConnectionEvent.ConnectRequest request) {
                 return opened(request.id());
             }
         }
+    }
+
+    // A device of choice has addresses of its own.
+    private InetSocketAddress whereClientsConnect(InetSocketAddress bound) {
+        return channel.address()
+                .filter(_ -> bound.getAddress().isAnyLocalAddress())
+                .map(own -> new InetSocketAddress(own, bound.getPort()))
+                .orElse(bound);
     }
 
     private ConnectionId listen(PortSpace space, int port) {

@@ -2,6 +2,7 @@ package verbena.tools.perf;
 
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -15,8 +16,8 @@ import verbena.tools.kit.CommandFailed;
 
 /// The server of a measurement with `--loopback`: this program once more, in a process of its own.
 final class LoopbackPeer implements AutoCloseable {
-    /// Where both ends are.
-    static final String ADDRESS = "127.0.0.1";
+    /// Where the ends meet, unless the device has addresses of its own.
+    private static final String ADDRESS = "127.0.0.1";
 
     /// Options that are for the end that the user looks at.
     private static final List<String> NOT_FOR_THE_PEER = List.of(
@@ -31,7 +32,7 @@ final class LoopbackPeer implements AutoCloseable {
             "-w",
             "-y");
 
-    private static final Pattern LISTENING = Pattern.compile(" port (\\d+); there: ");
+    private static final Pattern LISTENING = Pattern.compile(" on (\\S+) port (\\d+); there: ");
     private static final long START_SECONDS = 20;
 
     private final ChildProcess process;
@@ -40,8 +41,12 @@ final class LoopbackPeer implements AutoCloseable {
     /// Starts it.
     ///
     /// @param command as it was called here: its options are the peer's too
-    LoopbackPeer(String name, ParseResult command) throws IOException {
-        var line = new ArrayList<>(List.of("perf", name, "--with-parent", "-p", "0", "--source_ip", ADDRESS));
+    /// @param listensAtItsDevice whether it says itself where it listens
+    LoopbackPeer(String name, ParseResult command, boolean listensAtItsDevice) throws IOException {
+        var line = new ArrayList<>(List.of("perf", name, "--with-parent", "-p", "0"));
+        if (!listensAtItsDevice) {
+            line.addAll(List.of("--source_ip", ADDRESS));
+        }
         for (OptionSpec option : command.matchedOptions()) {
             if (NOT_FOR_THE_PEER.contains(option.shortestName()) || NOT_FOR_THE_PEER.contains(option.longestName())) {
                 continue;
@@ -53,14 +58,14 @@ final class LoopbackPeer implements AutoCloseable {
         said = ChildProcess.lines(process.errors(), 16);
     }
 
-    /// Waits until it listens; returns its port.
+    /// Waits until it listens; returns where.
     ///
     /// @throws CommandFailed when it does not come up
-    int port() throws InterruptedException {
+    InetSocketAddress address() throws InterruptedException {
         for (String line = next(); ; line = next()) {
             Matcher matcher = LISTENING.matcher(line);
             if (matcher.find()) {
-                return Integer.parseInt(matcher.group(1));
+                return new InetSocketAddress(matcher.group(1), Integer.parseInt(matcher.group(2)));
             }
             if (line.startsWith("verbena ") || line.isEmpty()) {
                 throw new CommandFailed("the peer process did not come up: " + line);

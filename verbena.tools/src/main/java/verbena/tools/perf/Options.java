@@ -304,6 +304,11 @@ final class Options extends OptionTable {
         return connectionManager || exchangeByConnectionManager;
     }
 
+    /// Whether a server without `--source_ip` listens at the addresses of its device, and not at those of the host.
+    boolean listensAtItsDevice() {
+        return exchangesByConnectionManager() && device != null;
+    }
+
     /// The path MTU on a port that can use `active` now.
     Mtu mtu(Mtu active) {
         return mtuBytes == null ? active : active.min(Mtu.ofBytes(mtuBytes));

@@ -3,6 +3,7 @@ package verbena.tools.perf;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,8 +57,10 @@ final class PerfTest extends ToolCommand {
         if (!options.loopback) {
             return measure();
         }
-        try (var peer = new LoopbackPeer(spec().name(), spec().commandLine().getParseResult())) {
-            options.connectTo(LoopbackPeer.ADDRESS, peer.port());
+        try (var peer =
+                new LoopbackPeer(spec().name(), spec().commandLine().getParseResult(), options.listensAtItsDevice())) {
+            InetSocketAddress at = peer.address();
+            options.connectTo(at.getHostString(), at.getPort());
             return measure();
         }
     }
@@ -106,15 +109,17 @@ final class PerfTest extends ToolCommand {
             return TcpExchange.connect(host, options.port, options.timeout());
         }
         printer.waiting();
-        return TcpExchange.accept(address(options.sourceIp), options.port, options.timeout(), this::listening);
+        InetAddress own = address(options.sourceIp);
+        return TcpExchange.accept(
+                own, options.port, options.timeout(), port -> listening(new InetSocketAddress(own, port)));
     }
 
-    private void listening(int port) {
-        String where = options.sourceIp == null ? "every address" : options.sourceIp;
-        note("waits for a client on " + where + " port " + port + "; there: verbena "
+    private void listening(InetSocketAddress at) {
+        boolean isAny = at.getAddress().isAnyLocalAddress();
+        String own = options.sourceIp == null ? Addresses.ip(at.getAddress()) : options.sourceIp;
+        note("waits for a client on " + (isAny ? "every address" : own) + " port " + at.getPort() + "; there: verbena "
                 + spec().qualifiedName().replaceFirst("^verbena ", "")
-                + (port == Options.PORT ? "" : " -p " + port) + " "
-                + (options.sourceIp == null ? "ADDRESS" : options.sourceIp));
+                + (at.getPort() == Options.PORT ? "" : " -p " + at.getPort()) + " " + (isAny ? "ADDRESS" : own));
     }
 
     private static InetAddress address(@Nullable String text) {

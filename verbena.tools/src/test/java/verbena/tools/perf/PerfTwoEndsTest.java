@@ -258,21 +258,11 @@ class PerfTwoEndsTest {
         }
     }
 
-    @Test
-    void theOtherEndCanComeWithIt() {
-        Cli cli = Cli.run(
-                "perf",
-                "send-bw",
-                "--loopback",
-                "--warm-up",
-                "0.1",
-                "-n",
-                "20",
-                "-s",
-                "1K",
-                "-q",
-                "2",
-                "--report_gbits");
+    @ParameterizedTest
+    @ValueSource(strings = {"", " -R", " -R -d rocev2", " -R -d iwarp"})
+    void theOtherEndCanComeWithIt(String how) {
+        Cli cli =
+                Cli.run(("perf send-bw --loopback --warm-up 0.1 -n 20 -s 1K -q 2 --report_gbits" + how).split(" ", -1));
 
         assertThat(cli.status()).as(cli.err()).isZero();
         assertThat(figures(cli)).startsWith(" 1024 ");
