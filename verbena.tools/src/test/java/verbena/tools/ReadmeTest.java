@@ -254,10 +254,12 @@ class ReadmeTest {
 
     @Test
     void commandsAreFoundInAllKindsOfCode() {
-        assertThat(
-                        commands(
-                                "    ./verbena explain write   # tells\n`./verbena pingpong rc [HOST]` and `taskset -c 0 ./verbena perf\n"
-                                        + "send-lat` but neither ./verbena none nor `./verbena run`\n    $ ./verbena network try \"star 3 1G\" | head\n"))
+        assertThat(commands("""
+                            ./verbena explain write   # tells
+                        `./verbena pingpong rc [HOST]` and `taskset -c 0 ./verbena perf
+                        send-lat` but neither ./verbena none nor `./verbena run`
+                            $ ./verbena network try "star 3 1G" | head
+                        """))
                 .containsExactly(
                         new String[] {"explain", "write"},
                         new String[] {"network", "try", "star 3 1G"},

@@ -25,6 +25,8 @@ public final class PortOwners {
     /// @param process that has it; empty for the kernel's own, and for what this user may not see
     public record Owner(Gid address, boolean isWildcard, int uid, Optional<Program> process) {}
 
+    /// A process that has a socket.
+    ///
     /// @param name as the kernel has it, cut off at 15 characters
     public record Program(long pid, String name) {}
 

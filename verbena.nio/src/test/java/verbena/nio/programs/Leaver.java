@@ -10,6 +10,7 @@ import java.nio.channels.SocketChannel;
 
 /// Connects to a port, writes, and ends in some way without closing: `Leaver PORT BYTES HOW`. What it writes repeats
 /// the numbers of bytes, modulo 251.
+@SuppressWarnings({"ThreadPriorityCheck", "CatchAndPrintStackTrace"}) // only a hint; a test reads the trace
 public final class Leaver {
     private static final int PERIOD = 251;
     private static final InetAddress HOST = InetAddress.getLoopbackAddress();

@@ -119,7 +119,7 @@ final class DemoRounds {
 
     /// Warms up, measures, and tells how the warm-up went.
     String inTurn(Tally... tallies) throws IOException, InterruptedException {
-        var steady = new Steady(tallies.length, WARM_UP_FACTOR * tallies.length * nanos);
+        var steady = new Steady(tallies.length, WARM_UP_FACTOR * nanos * tallies.length);
         long start = System.nanoTime();
         var figures = new double[tallies.length];
         do {

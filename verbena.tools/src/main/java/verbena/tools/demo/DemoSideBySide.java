@@ -73,6 +73,7 @@ final class DemoSideBySide {
                             rounds.new Tally(lane::writes),
                             rounds.new Tally(n -> lane.messages(rounds, n, false)),
                             List.of(rounds.new Tally(n -> lane.messages(rounds, n, true))))));
+            var devices = List.copyOf(rows.entrySet());
             Tally first = rows.values().iterator().next().bytes();
             var socket = new Row(
                     rounds.new Tally(_ -> DemoRounds.stream(tcp, first.last().messages())),
@@ -86,15 +87,14 @@ final class DemoSideBySide {
             rounds.inTurn(messages.toArray(Tally[]::new));
 
             row(SOCKET, socket);
-            lanes.keySet().forEach(name -> row(name, rows.get(name)));
+            devices.forEach(each -> row(each.getKey(), each.getValue()));
             output.note("");
             output.note(sentence(SOCKET, "the kernel copies at both ends, and both applications take part."));
-            lanes.keySet()
-                    .forEach(name -> output.note(sentence(
-                            name,
-                            DemoVerdict.digits(rows.get(name).bytes().figure().median()
-                                            / socket.bytes().figure().median())
-                                    + " x the socket: " + about(name))));
+            devices.forEach(each -> output.note(sentence(
+                    each.getKey(),
+                    DemoVerdict.digits(each.getValue().bytes().figure().median()
+                                    / socket.bytes().figure().median())
+                            + " x the socket: " + about(each.getKey()))));
         } catch (IOException e) {
             throw new CommandFailed("TCP: " + e.getMessage(), e);
         }
