@@ -114,6 +114,6 @@ class NetworkCommandTest {
                 .contains("--control: none, dcqcn, swift, hpcc; got cubic");
         assertThat(Cli.run("network", "try", "star 2 100G 1us", "--bytes", "many")
                         .error())
-                .contains("--bytes: 'many' is not bytes");
+                .contains("--bytes: a size, such as 65536, 64K, 64KiB or 64KB, got");
     }
 }
