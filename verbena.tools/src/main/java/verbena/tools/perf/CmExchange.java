@@ -29,6 +29,7 @@ import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RnrTimer;
+import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
@@ -67,6 +68,8 @@ final class CmExchange implements Exchange {
     private final WorkCompletion wc = new WorkCompletion();
     private Duration timeout;
     private boolean sending;
+    /// Why a send of ours failed; null when none did.
+    private @Nullable WcStatus lost;
 
     private CmExchange(Options options, Consumer<InetSocketAddress> listening) throws InterruptedException {
         this.options = options;
@@ -189,6 +192,10 @@ final class CmExchange implements Exchange {
         // Not awaited at once: the end that hears the last word ends the connection, perhaps before it is acknowledged.
         if (sending) {
             await(sendCq);
+            if (!wc.ok()) {
+                lost = wc.status(); // the peer's last message may have come: receive() takes it, or says that it is lost
+                return;
+            }
         }
         MemorySegment.copy(message, 0, toSend.segment(), ValueLayout.JAVA_BYTE, 0, message.length);
         qp.postSend(0, toSend, 0, message.length);
@@ -197,6 +204,11 @@ final class CmExchange implements Exchange {
 
     private byte[] receive(int bytes) throws InterruptedException {
         await(receiveCq);
+        if (!wc.ok()) {
+            WcStatus cause = lost == null ? wc.status() : lost;
+            throw new CommandFailed("the peer at " + peer() + " ended the connection (" + cause.label()
+                    + "); its own message tells why");
+        }
         if (wc.byteLength() != bytes) {
             throw new CommandFailed("the program at " + peer() + " is no perftest: it sent " + wc.byteLength()
                     + " bytes where " + bytes + " were due");
@@ -209,10 +221,6 @@ final class CmExchange implements Exchange {
     private void await(CompletionQueue cq) throws InterruptedException {
         if (!cq.await(wc, timeout)) {
             throw new CommandFailed("the peer at " + peer() + " is connected but says nothing");
-        }
-        if (!wc.ok()) {
-            throw new CommandFailed("the peer at " + peer() + " ended the connection ("
-                    + wc.status().label() + "); its own message tells why");
         }
     }
 
