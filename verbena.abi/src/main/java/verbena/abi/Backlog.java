@@ -70,7 +70,7 @@ final class Backlog {
         return arriving.remove(connection) && arrived.add(connection);
     }
 
-    /// It will not come. Any thread, without the lock.
+    /// Forgets a connection that will not come. Any thread, without the lock.
     void onGivenUp(Rsocket connection) {
         lock.lock();
         try {

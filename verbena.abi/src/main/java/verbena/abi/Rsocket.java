@@ -73,7 +73,7 @@ final class Rsocket extends RsocketWaits {
         }
     }
 
-    /// By the thread of connections: a peer asks. It is answered in its turn.
+    /// Takes a peer's request, which is answered in its turn. By the thread of connections.
     void onRequest(ConnectionEvent.ConnectRequest request) {
         var hello = StreamMessage.Hello.parse(request.peer().privateData());
         boolean isTaken = false;

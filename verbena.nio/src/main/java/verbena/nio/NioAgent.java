@@ -23,7 +23,7 @@ import verbena.stream.ProcessEnd;
 public final class NioAgent {
     private static final System.Logger LOG = System.getLogger("verbena.nio");
 
-    /// Of `java.lang.Shutdown`.
+    /// The last place of `java.lang.Shutdown`.
     private static final int LAST_PLACE = 9;
 
     private NioAgent() {}

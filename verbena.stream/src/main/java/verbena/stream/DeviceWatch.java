@@ -174,7 +174,7 @@ final class DeviceWatch {
         }
     }
 
-    /// All streams that are connected.
+    /// Returns the streams that are connected.
     static List<OpenStream> streams() {
         return all().stream()
                 .flatMap(watch -> watch.seats.values().stream())

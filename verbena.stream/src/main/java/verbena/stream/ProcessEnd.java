@@ -17,17 +17,17 @@ public final class ProcessEnd {
 
     private ProcessEnd() {}
 
-    /// The caller is going to call [#run] behind all shutdown hooks. Before the first stream.
+    /// Notes that the caller is going to call [#run] behind all shutdown hooks. Before the first stream.
     public static void expect() {
         isExpected = true;
     }
 
-    /// There is a stream, or is to be one.
+    /// Notes that there is a stream, or is to be one.
     static void hasStreams() {
         hasStreams = true;
     }
 
-    /// There are closed streams to wait for.
+    /// Notes that there are closed streams to wait for.
     static void waitsForCloses() {
         hasStreams = true;
         if (!isExpected) {

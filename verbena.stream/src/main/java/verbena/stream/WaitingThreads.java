@@ -124,7 +124,7 @@ final class WaitingThreads {
         changed.awaitUninterruptibly();
     }
 
-    /// As [#await], and an interruption waits until the caller is done. Returns whether there was one.
+    /// Waits as [#await] does, and keeps an interruption for the caller. Returns whether there was one.
     boolean awaitUninterrupted(BooleanSupplier wanted, long nanos) {
         long start = System.nanoTime();
         boolean interrupted = false;

@@ -1,6 +1,7 @@
 package verbena.nic.link;
 
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -45,8 +46,9 @@ public final class LinkException extends RuntimeException {
     /// Who has a port, as far as the system says.
     private static String holder(String address, int port) {
         var owners = new PortOwners(Path.of("/"));
-        return owners.all().stream()
-                .filter(owner -> port == RoceV2.UDP_PORT)
+        List<PortOwners.Owner> all =
+                port == RoceV2.UDP_PORT ? owners.all() : List.of(); // the only port that is looked up
+        return all.stream()
                 .filter(owner ->
                         owner.isWildcard() || owner.address().toString().equals(address))
                 .map(owner -> owners.words(owner) + (owner.isWildcard() ? ", at all addresses" : ""))

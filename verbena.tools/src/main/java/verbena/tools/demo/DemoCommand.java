@@ -150,7 +150,7 @@ public final class DemoCommand extends ToolCommand {
         }
     }
 
-    // All steps of one device, and the figures of some.
+    // Runs all steps of one device, and takes the figures of some.
     private void show(Pair steps, List<Pair> figures, List<String> there) throws IOException, InterruptedException {
         DemoOutput output = output();
         new Demo(output, steps.ours(), steps.peers(), 0, there).run();

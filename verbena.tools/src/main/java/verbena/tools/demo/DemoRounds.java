@@ -135,13 +135,13 @@ final class DemoRounds {
         return steady.words();
     }
 
-    // Of the process whose compilers have worked more.
+    // Takes the process whose compilers have worked more.
     private long compiledNanos() throws InterruptedException {
         long theirs = Long.parseLong(peer.order("compiled")[0]);
         return (long) (Math.max(theirs, compilers.getTotalCompilationTime()) * NANOS_PER_MILLI);
     }
 
-    // What both processes have used so far; null where the system does not tell.
+    // Returns what both processes have used so far; null where the system does not tell.
     private @Nullable Costs costs() {
         try {
             return Costs.of(ProcessHandle.current().pid()).plus(Costs.of(peerPid));

@@ -12,7 +12,7 @@ public class Size implements ITypeConverter<Integer> {
         this(1);
     }
 
-    // What a number without a unit counts, and what the option's value is in.
+    // bare: bytes that a number without a unit counts, and that the option's value is in.
     private Size(int bare) {
         this.bare = bare;
     }

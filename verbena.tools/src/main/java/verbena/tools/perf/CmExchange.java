@@ -193,7 +193,7 @@ final class CmExchange implements Exchange {
         if (sending) {
             await(sendCq);
             if (!wc.ok()) {
-                lost = wc.status(); // the peer's last message may have come: receive() takes it, or says that it is lost
+                lost = wc.status(); // what the peer has said last may be there still, for receive()
                 return;
             }
         }
