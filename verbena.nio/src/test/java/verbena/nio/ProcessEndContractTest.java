@@ -96,19 +96,44 @@ class ProcessEndContractTest {
         }
     }
 
-    /// What was on its way is lost with the memory of the process, so there is no end that a reader may trust.
     @Test
-    void aProcessThatIsKilledIsAResetForThePeerAfterWhatHasArrived() throws Exception {
+    void aProcessThatIsKilledIsAResetForThePeer() throws Exception {
         try (ServerSocketChannel listener = listener()) {
-            Process process = start(listener, "halt");
+            Process process = start(listener, "answered");
             try (SocketChannel server = listener.accept()) {
                 assertThat(Providers.readFully(server, BYTES)).isEqualTo(Leaver.bytes(BYTES));
+                server.write(ByteBuffer.allocate(1));
                 assertThatThrownBy(() -> server.read(ByteBuffer.allocate(1)))
                         .isInstanceOf(SocketException.class)
                         .hasMessageStartingWith("Connection ");
             } finally {
                 process.destroyForcibly();
             }
+        }
+    }
+
+    /// What was on its way is lost with the memory of the process, so there is no end that a reader may trust.
+    @Test
+    void whatAKilledProcessHadWrittenArrivesAsFarAsItHadLeft() throws Exception {
+        try (ServerSocketChannel listener = listener()) {
+            Process process = start(listener, "halt");
+            try (SocketChannel server = listener.accept()) {
+                var arrived = ByteBuffer.allocate(BYTES + 1);
+                assertThatThrownBy(() -> readUntilItFails(server, arrived))
+                        .isInstanceOf(SocketException.class)
+                        .hasMessageStartingWith("Connection ");
+                arrived.flip();
+                assertThat(arrived).isEqualTo(Leaver.bytes(BYTES).slice(0, arrived.limit()));
+            } finally {
+                process.destroyForcibly();
+            }
+        }
+    }
+
+    private static void readUntilItFails(SocketChannel from, ByteBuffer into) throws IOException {
+        int count = from.read(into);
+        while (count >= 0) {
+            count = from.read(into);
         }
     }
 

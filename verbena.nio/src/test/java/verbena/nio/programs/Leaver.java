@@ -74,6 +74,11 @@ public final class Leaver {
                 write(channel, data);
                 Runtime.getRuntime().halt(0);
             }
+            case "answered" -> {
+                write(channel, data);
+                int _ = channel.read(ByteBuffer.allocate(1));
+                Runtime.getRuntime().halt(0);
+            }
             default -> throw new IllegalArgumentException(args[2]);
         }
     }
