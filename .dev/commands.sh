@@ -120,13 +120,25 @@ run_tests() {
   trap - INT
   echo
   [ $status != 130 ] || echo "interrupted: of the tests that had run until then,"
-  # The closing line: all Surefire reports that this run wrote.
-  find "$home" -path '*/target/surefire-reports/TEST-*.xml' -newer "$started" -exec sed -n '/<testsuite /p' {} + \
-    | awk '
-        function number(name) { return match($0, " " name "=\"[0-9]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 : 0 }
-        { t += number("tests"); f += number("failures") + number("errors"); s += number("skipped") }
-        END { printf "%d passed, %d failed, %d skipped\n", t - f - s, f, s }'
+  print_reports "$started"
   return $status
+}
+
+# Prints the slowest classes of a run, and its sums, from the reports that Surefire wrote since STAMP.
+print_reports() { # STAMP
+  local reports=$state/test-reports
+  find "$home" -path '*/target/surefire-reports/TEST-*.xml' -newer "$1" -exec grep -H -m 1 '<testsuite ' {} + \
+    | awk '
+        function value(name) { return match($0, " " name "=\"[^\"]*") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : "" }
+        {
+          room = $0; sub(/\/target\/.*/, "", room); sub(/.*\//, "", room)
+          seconds = value("time"); gsub(",", "", seconds)
+          name = value("name"); sub(/.*\./, "", name)
+          print seconds, room, name, value("tests") + 0, value("failures") + value("errors"), value("skipped") + 0
+        }' > "$reports"
+  echo "the slowest classes:"
+  sort -rn "$reports" | head -n 20 | awk '{ printf "%8.1f s  %-20s%s\n", $1, $2, $3 }'
+  awk '{ t += $4; f += $5; s += $6 } END { printf "%d passed, %d failed, %d skipped\n", t - f - s, f, s }' "$reports"
 }
 
 # Maven's log goes into .verbena/NAME.log. What is shown is a line for each room, with its tests and its time, and the errors.

@@ -104,7 +104,7 @@ final class House {
     /// A file with a class.
     ///
     /// @param code the text without comments and strings
-    record Source(Room room, String packageName, String simpleName, long lines, String code) {
+    record Source(Room room, Path file, String packageName, String simpleName, String code) {
         static Source of(Room room, Path file) {
             String text = read(file);
             Matcher named = PACKAGE.matcher(text);
@@ -113,11 +113,7 @@ final class House {
             }
             String simple = file.getFileName().toString().replace(".java", "");
             return new Source(
-                    room,
-                    named.group(1),
-                    simple,
-                    text.lines().count(),
-                    NO_CODE.matcher(text).replaceAll(" "));
+                    room, file, named.group(1), simple, NO_CODE.matcher(text).replaceAll(" "));
         }
 
         String name() {

@@ -79,17 +79,6 @@ class HouseTest {
             "verbena.verbs.spi.ConnectionService -> verbena.verbs.cm",
                     "it carries what applications say to each other");
 
-    private static final int MOST_LINES = 500;
-
-    /// Tables: one row after the other, and no shorter for being cut in two.
-    private static final Set<String> TABLES = Set.of(
-            // numbers, structs, events, cases, checks
-            "verbena.foreign.linux.LinuxAbi",
-            "verbena.foreign.rdma.VerbsStructs",
-            "verbena.nic.observe.JfrEvents",
-            "verbena.conformance.cases.Reliable",
-            "verbena.lab.Table");
-
     /// One table: ARCHITECTURE's. A new room gets its row there, and its line in [#FLOORS].
     @Test
     void aRoomRequiresWhatTheTableOfRoomsSays() {
@@ -168,19 +157,6 @@ class HouseTest {
             }
         }
         assertThat(found).as("ask for the kind of device").isEmpty();
-    }
-
-    @Test
-    void noClassIsLongerThan500LinesButTables() {
-        var found = new TreeSet<String>();
-        for (Source source : allSources()) {
-            if (source.lines() > MOST_LINES) {
-                found.add(source.name());
-            }
-        }
-        assertThat(found).as("tables").containsAll(TABLES);
-        found.removeAll(TABLES);
-        assertThat(found).as("too long").isEmpty();
     }
 
     @Test
