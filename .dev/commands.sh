@@ -220,6 +220,7 @@ developer_engines() {
       return
     fi
   done
+  refuse_unknown_options "$home/engines/src/main/java" engines "$@"
   need_maven
   mkdir -p "$state"
   for system in "$home"/engines/systems/*/pom.xml; do
@@ -393,6 +394,7 @@ developer_fuzz() {
 
 developer_bench() {
   local main=verbena.bench.Bench libraries java systems=()
+  [ "${1:-}" = spark ] || refuse_unknown_options "$home/bench/src/main/java" bench "$@"
   if [ "${1:-}" = spark ]; then
     build_room verbena.nio "the agent"
     build_spark || return 0

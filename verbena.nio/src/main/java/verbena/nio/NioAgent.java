@@ -18,8 +18,9 @@ import verbena.stream.ProcessEnd;
 ///
 /// The agent sets `java.nio.channels.spi.SelectorProvider` and, so that Netty uses it, `io.netty.transport.noNative`.
 /// A property that is set already stays as it is. A Netty in packages with a prefix is switched over in the same way.
-/// With `-Dverbena.nio.summary=FILE` the process adds a line with its
-/// [NioCounters] to that file when it ends.
+/// With `-Dverbena.nio.summary=FILE` the process adds a line with its [NioCounters] to that file when it ends. With
+/// `-Dverbena.nio.summary=stderr` it prints the line to `System.err`. Loggers end beside shutdown hooks, so a logger
+/// would lose it.
 public final class NioAgent {
     private static final System.Logger LOG = System.getLogger("verbena.nio");
 
@@ -42,7 +43,7 @@ public final class NioAgent {
         ChosenDevice.check();
         String summary = System.getProperty("verbena.nio.summary");
         if (summary != null) {
-            addSummary(Path.of(summary));
+            addSummary(summary);
         }
     }
 
@@ -93,24 +94,29 @@ public final class NioAgent {
 
     /// Adds the line when the process ends. One that ends already, because another agent or a signal has said so, has
     /// none: what this agent threw would make it a crash of the JVM.
-    private static void addSummary(Path file) {
+    private static void addSummary(String target) {
         try {
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> append(file), "verbena-nio-summary"));
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> summarize(target), "verbena-nio-summary"));
         } catch (IllegalStateException e) {
             LOG.log(System.Logger.Level.DEBUG, "verbena.nio.summary: the process ends already", e);
         }
     }
 
-    private static void append(Path file) {
+    private static void summarize(String target) {
+        String line = "verbena.nio " + NioCounters.snapshot();
+        if (target.equals("stderr")) {
+            System.err.println(line);
+            return;
+        }
         try {
             Path _ = Files.write(
-                    file,
-                    List.of("verbena.nio " + NioCounters.snapshot()),
+                    Path.of(target),
+                    List.of(line),
                     StandardCharsets.UTF_8,
                     StandardOpenOption.CREATE,
                     StandardOpenOption.APPEND);
         } catch (IOException e) {
-            LOG.log(System.Logger.Level.WARNING, "verbena.nio.summary: " + file, e);
+            LOG.log(System.Logger.Level.WARNING, "verbena.nio.summary: " + target, e);
         }
     }
 }

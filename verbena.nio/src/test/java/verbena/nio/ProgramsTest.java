@@ -166,6 +166,19 @@ class ProgramsTest {
         }
     }
 
+    @Test
+    void theSummaryIsPrintedWhereErrorsArePrinted() throws Exception {
+        Process process = start(EarlyEnd.class, List.of("-Dverbena.nio.summary=stderr"), true, "said");
+        try {
+            assertThat(process.waitFor()).as(errors("said")).isZero();
+            assertThat(errors("said"))
+                    .isEqualToNormalizingNewlines(
+                            "verbena.nio rdma-connections=0 rdma-in=0 rdma-out=0 tcp-connections=0 tcp-in=0 tcp-out=0\n");
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
     private void check(String role, boolean byRdma) throws IOException {
         String summary = Files.readString(folder.resolve(role + ".summary"));
         String here = byRdma ? "rdma" : "tcp";

@@ -41,6 +41,9 @@ final class RawUdpSocket implements AutoCloseable {
             witness.close();
             return null;
         }
+        while (witness.next() != null) {
+            // datagrams for any address, which came before it had one
+        }
         return witness;
     }
 

@@ -104,7 +104,9 @@ class TidyTest {
                 reference -> reference.matches("java/lang/System\\.(out|err)"),
                 LIBRARIES,
                 // A fault of ours inside a C program, which has no other log.
-                "verbena/abi/Errno");
+                "verbena/abi/Errno",
+                // What it was told to print, at the end of a process, when loggers have ended.
+                "verbena/nio/NioAgent");
     }
 
     @Test
