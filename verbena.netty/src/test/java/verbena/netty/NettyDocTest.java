@@ -16,6 +16,7 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -78,6 +79,26 @@ class NettyDocTest {
         assertThat(hears.take(3)).containsExactly(1, 2, 3);
         await(group.shutdownGracefully(
                 NettyEnds.QUIET_MILLIS, NettyEnds.PATIENCE_SECONDS * 1_000, TimeUnit.MILLISECONDS));
+    }
+
+    @Test
+    void theExamplePrintsWhatItSays() throws Exception {
+        Path example = Path.of(System.getProperty("verbena.root"), "examples", "netty", "NettyEcho.java");
+        Process program = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        example.toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try {
+            String said = new String(program.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(Files.readString(example)).contains("/// Prints: " + said);
+            assertThat(program.waitFor()).isZero();
+        } finally {
+            program.destroyForcibly();
+        }
     }
 
     @Test
