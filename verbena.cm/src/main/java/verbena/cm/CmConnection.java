@@ -416,7 +416,7 @@ public final class CmConnection extends Timed {
     }
 
     private void giveUp(long now) {
-        String why = repetition.silence();
+        String why = repetition.silence(now);
         switch (state) {
             case REQ_SENT -> {
                 send(messages.withdrawal());

@@ -22,6 +22,7 @@ final class Repetition {
 
     private int retriesLeft;
     private int sendings;
+    private long firstSentNanos;
     /// How often the time for the answer has begun.
     private int waits;
 
@@ -49,6 +50,7 @@ final class Repetition {
         pending = message;
         retriesLeft = retries;
         sendings = 1;
+        firstSentNanos = now;
         waits = 0;
         beginWait(now);
     }
@@ -155,9 +157,10 @@ final class Repetition {
     }
 
     /// That no answer has come, in words.
-    String silence() {
+    String silence(long now) {
         CmMessage message = pending;
         String name = message == null ? "" : message.getClass().getSimpleName().toUpperCase(Locale.ROOT);
-        return connection.route().remote() + " did not answer " + name + ", sent " + sendings + " times";
+        return connection.route().remote() + " did not answer " + name + ", sent " + sendings + " times in "
+                + String.format(Locale.ROOT, "%.1f", (now - firstSentNanos) / 1e9) + " s";
     }
 }
