@@ -73,6 +73,15 @@ public final class Browser {
                   if (contrast < 4.5) pale.add(`${what}: contrast ${contrast.toFixed(1)} of <${e.tagName.toLowerCase()} class=${e.className}>`);
                 }
                 found.push(...pale);
+                const ranges = new Map();
+                for (const {plot} of page.querySelectorAll(".plot")) {
+                  if (!plot) continue;
+                  const axes = plot.axes.map(axis => axis.label).join(" over "), {min, max} = plot.scales.y;
+                  ranges.set(axes, (ranges.get(axes) || new Set()).add(min + " to " + max));
+                  const labels = plot.series.map(series => series.label);
+                  if (labels.some(label => !label)) found.push(`${what}: a curve without a name`);
+                }
+                for (const [axes, each] of ranges) if (each.size > 1) found.push(`${what}: ${axes} on ${[...each].join(", ")}`);
               }
               document.querySelector("pre").textContent = found.join("\\n");
             });

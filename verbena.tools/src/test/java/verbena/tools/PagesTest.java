@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,7 +42,11 @@ class PagesTest {
         var pages = new LinkedHashMap<String, String>();
         pages.put("bench", sideBySide().html());
         pages.put("sizes", new Report("perf write-lat", Machine.facts(), sizes()).html());
-        pages.put("bandwidth", new Report("perf write-bw", Machine.facts(), List.of(bandwidth())).html());
+        pages.put(
+                "bandwidth",
+                new Report("perf write-bw", Machine.facts(), List.of(bandwidth(null, 30_000_000L))).html());
+        var two = List.of(bandwidth("rocev2", 30_000_000L), bandwidth("shm", 90_000_000L));
+        pages.put("bandwidths", new Report("perf write-bw", Machine.facts(), two).html());
         pages.put("latency", new Report("perf write-lat", Machine.facts(), List.of(latency())).html());
         pages.put("compare", comparison().html());
         Path story = folder.resolve("story.html");
@@ -81,13 +86,13 @@ class PagesTest {
                 .toList();
     }
 
-    private static Result bandwidth() {
+    private static Result bandwidth(@Nullable String series, long bytesEach) {
         long[] nanos =
                 IntStream.rangeClosed(0, 100).mapToLong(i -> i * 23_000_000L).toArray();
         long[] bytes = IntStream.rangeClosed(0, 100)
-                .mapToLong(i -> i * 30_000_000L + i % 7 * 900_000L)
+                .mapToLong(i -> i * bytesEach + i % 7 * 900_000L)
                 .toArray();
-        return new Result(null, 65_536, 45_000, 1_244.0, 0.02, null, Timeline.ofBytes(nanos, bytes), null);
+        return new Result(series, 65_536, 45_000, 1_244.0, 0.02, null, Timeline.ofBytes(nanos, bytes), null);
     }
 
     private static Result latency() {
