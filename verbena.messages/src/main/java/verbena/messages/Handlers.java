@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
-import verbena.messages.protocol.Peer;
+import verbena.messages.protocol.PeerOwner;
 
 /// The handlers of active messages, the messages that wait for them, and calls that are answered at once. They come
 /// while the reader holds the lock of [Traffic]; the reader runs their handlers when it has given the lock back, before
@@ -115,7 +115,7 @@ final class Handlers {
         }
 
         @Override
-        public void done(Peer peer, long tag, long bytes) {
+        public void done(PeerOwner peer, long tag, long bytes) {
             var message = new ActiveMessage(traffic);
             message.set(from, number, MemorySegment.ofArray(header), buffer, length, length);
             waiting.add(message);

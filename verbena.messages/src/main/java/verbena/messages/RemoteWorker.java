@@ -80,34 +80,34 @@ public final class RemoteWorker implements AutoCloseable {
         }
 
         @Override
-        public Optional<Incoming> incoming(Peer from, Kind kind, long tag, long length) {
+        public Optional<Incoming> incoming(Kind kind, long tag, long length) {
             return calls.incoming(kind, tag, length);
         }
 
         @Override
-        public boolean active(Peer from, int handler, MemorySegment frame, int at, int headerBytes, long dataBytes) {
+        public boolean active(int handler, MemorySegment frame, int at, int headerBytes, long dataBytes) {
             return traffic.handlers.arrived(RemoteWorker.this, handler, frame, at, headerBytes, dataBytes);
         }
 
         @Override
-        public Optional<Incoming> active(Peer from, int handler, byte[] header, long length) {
+        public Optional<Incoming> active(int handler, byte[] header, long length) {
             return traffic.handlers.offered(RemoteWorker.this, handler, header, length);
         }
 
         @Override
-        public boolean admits(Peer from, long length) {
+        public boolean admits(long length) {
             return traffic.budget.admits(RemoteWorker.this, length);
         }
 
         @Override
-        public List<RemoteMemory> expose(Peer to, int offer, MemorySegment data, boolean mayChange) {
+        public List<RemoteMemory> expose(int offer, MemorySegment data, boolean mayChange) {
             LongMessages.Exposed memory = traffic.longMessages.expose(RemoteWorker.this, data, mayChange);
             exposed.put(offer, memory);
             return memory.registered().remote(memory.message(), rails.count());
         }
 
         @Override
-        public void withdraw(Peer to, int offer, boolean isRead) {
+        public void withdraw(int offer, boolean isRead) {
             LongMessages.Exposed memory = exposed.remove(offer);
             if (memory != null) {
                 traffic.longMessages.registrations.end(memory.registered(), isRead && !memory.isCopied());
@@ -115,8 +115,8 @@ public final class RemoteWorker implements AutoCloseable {
         }
     }
 
-    static RemoteWorker of(Peer peer) {
-        return ((Owner) peer.owner()).remote();
+    static RemoteWorker of(PeerOwner owner) {
+        return ((Owner) owner).remote();
     }
 
     // ---- rails

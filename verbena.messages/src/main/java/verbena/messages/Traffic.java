@@ -227,7 +227,7 @@ final class Traffic {
         try {
             Peer peer = matching.receive(tag, mask, from == null ? null : from.peer(), incoming);
             if (peer != null) {
-                departures.pump(RemoteWorker.of(peer));
+                departures.pump(RemoteWorker.of(peer.owner()));
             }
         } finally {
             lock.unlock();

@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
-import verbena.messages.protocol.Peer;
+import verbena.messages.protocol.PeerOwner;
 import verbena.messages.protocol.Rails;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
@@ -265,7 +265,7 @@ public final class Worker implements AutoCloseable {
             }
 
             @Override
-            public void done(Peer peer, long itsTag, long length) {
+            public void done(PeerOwner peer, long itsTag, long length) {
                 pending.complete(new Received(RemoteWorker.of(peer), itsTag, length, length > into.byteSize()));
             }
 

@@ -12,7 +12,7 @@ public interface Incoming {
         }
 
         @Override
-        public void done(Peer from, long tag, long length) {}
+        public void done(PeerOwner from, long tag, long length) {}
 
         @Override
         public void failed(String why) {}
@@ -24,7 +24,7 @@ public interface Incoming {
     /// It is there.
     ///
     /// @param length bytes of the message, perhaps more than the memory has
-    void done(Peer from, long tag, long length);
+    void done(PeerOwner from, long tag, long length);
 
     /// The peer was lost in the middle of it. Called once, in place of [#done].
     void failed(String why);

@@ -86,7 +86,7 @@ public final class Matching {
                 Peer.Offer offer = message.offer;
                 if (offer != null) {
                     message.from.read(offer, message.tag, incoming);
-                } else if (deliver(message.from, message.tag, MemorySegment.ofArray(message.whole), incoming)) {
+                } else if (deliver(message.from.owner(), message.tag, MemorySegment.ofArray(message.whole), incoming)) {
                     message.from.released(message.whole.length);
                 } else {
                     return null;
@@ -109,7 +109,7 @@ public final class Matching {
     }
 
     /// Copies a message. False when the memory was closed: then this has failed, and the message is for another.
-    static boolean deliver(Peer from, long tag, MemorySegment message, Incoming incoming) {
+    static boolean deliver(PeerOwner from, long tag, MemorySegment message, Incoming incoming) {
         MemorySegment into = incoming.memory();
         long bytes = Math.min(message.byteSize(), into.byteSize());
         try {

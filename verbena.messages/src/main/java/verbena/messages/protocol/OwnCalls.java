@@ -218,7 +218,7 @@ public final class OwnCalls {
             }
 
             @Override
-            public void done(Peer from, long itsTag, long bytes) {
+            public void done(PeerOwner from, long itsTag, long bytes) {
                 call.answered(kind, bytes, over(call));
             }
 

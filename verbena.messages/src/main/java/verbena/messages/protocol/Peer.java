@@ -230,8 +230,7 @@ public final class Peer {
         if (lane != null) {
             lane.offered++;
         }
-        List<RemoteMemory> at =
-                length == 0 ? limits.noMemory() : owner.expose(this, number, message.data, message.mayChange);
+        List<RemoteMemory> at = length == 0 ? limits.noMemory() : owner.expose(number, message.data, message.mayChange);
         begin(out, Frame.OFFER, message.kind.ordinal(), number, message.tag);
         Frame.writeOffer(out, length, at);
         return (int) Frame.copy(message.header, out, Frame.offerBytes(limits.rails()));
@@ -272,7 +271,7 @@ public final class Peer {
 
     /// The next READ to do; null when there is none. [#onRead] or [#lose] follows.
     public @Nullable Read pollRead() {
-        while (reads.isEmpty() && !unread.isEmpty() && owner.admits(this, unread.element().offer.length)) {
+        while (reads.isEmpty() && !unread.isEmpty() && owner.admits(unread.element().offer.length)) {
             Unread admitted = unread.remove();
             read(admitted.offer, admitted.tag, admitted.incoming);
         }
@@ -330,7 +329,7 @@ public final class Peer {
         if (headerBytes < 0 || headerBytes > PeerLimits.HEADER_MAX || dataBytes < 0) {
             return "an active message of " + bytes + " bytes with a header of " + headerBytes;
         }
-        if (!owner.active(this, (int) (tag >>> 32), frame, Frame.HEADER_BYTES, headerBytes, dataBytes)) {
+        if (!owner.active((int) (tag >>> 32), frame, Frame.HEADER_BYTES, headerBytes, dataBytes)) {
             owed++;
         }
         return null;
@@ -350,7 +349,7 @@ public final class Peer {
         Optional<Incoming> incoming;
         do {
             incoming = find(kind.get(), tag, message.byteSize());
-            boolean isDelivered = incoming.isPresent() && Matching.deliver(this, tag, message, incoming.get());
+            boolean isDelivered = incoming.isPresent() && Matching.deliver(owner, tag, message, incoming.get());
             if (isDelivered || (incoming.isPresent() && kind.get() != Kind.TAGGED)) {
                 return null;
             }
@@ -367,7 +366,7 @@ public final class Peer {
     }
 
     private Optional<Incoming> find(Kind kind, long tag, long length) {
-        return kind == Kind.TAGGED ? matching.take(this, tag) : owner.incoming(this, kind, tag, length);
+        return kind == Kind.TAGGED ? matching.take(this, tag) : owner.incoming(kind, tag, length);
     }
 
     private @Nullable String onOffer(MemorySegment frame) {
@@ -392,10 +391,7 @@ public final class Peer {
         long tag = Frame.tag(frame);
         Optional<Incoming> incoming = isActive
                 ? owner.active(
-                        this,
-                        (int) (tag >>> 32),
-                        frame.asSlice(offerBytes).toArray(ValueLayout.JAVA_BYTE),
-                        offer.length)
+                        (int) (tag >>> 32), frame.asSlice(offerBytes).toArray(ValueLayout.JAVA_BYTE), offer.length)
                 : find(kind.get(), tag, offer.length);
         if (incoming.isPresent()) {
             if (kind.get().isUnasked()) {
@@ -422,7 +418,7 @@ public final class Peer {
         long bytes = Math.min(offer.length, memory.byteSize());
         if (bytes == 0) {
             taken.add(offer.number);
-            incoming.done(this, tag, offer.length);
+            incoming.done(owner, tag, offer.length);
             return;
         }
         reads.add(new Read(offer.number, offer.at, memory.asSlice(0, bytes), incoming, tag, offer.length));
@@ -446,7 +442,7 @@ public final class Peer {
             return;
         }
         taken.add(read.offer);
-        read.incoming.done(this, read.tag, read.length);
+        read.incoming.done(owner, read.tag, read.length);
     }
 
     private @Nullable String onTaken(int number) {
@@ -459,7 +455,7 @@ public final class Peer {
             lane.offered--;
         }
         if (message.data.byteSize() > 0) {
-            owner.withdraw(this, number, true);
+            owner.withdraw(number, true);
         }
         message.done();
         return null;
@@ -477,7 +473,7 @@ public final class Peer {
         lost = why;
         offered.forEach((number, message) -> {
             if (message.data.byteSize() > 0) {
-                owner.withdraw(this, number, false);
+                owner.withdraw(number, false);
             }
             message.failed(why);
         });

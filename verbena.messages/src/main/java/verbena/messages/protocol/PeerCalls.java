@@ -39,7 +39,7 @@ public final class PeerCalls {
         }
 
         @Override
-        public final void done(Peer from, long tag, long length) {
+        public final void done(PeerOwner from, long tag, long length) {
             if (isCancelled) { // the caller may have changed what was read
                 drop();
                 calls.cancelled(this);

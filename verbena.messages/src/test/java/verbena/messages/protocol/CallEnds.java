@@ -168,7 +168,7 @@ final class CallEnds {
         }
 
         @Override
-        public Optional<Incoming> incoming(Peer itself, Kind kind, long tag, long length) {
+        public Optional<Incoming> incoming(Kind kind, long tag, long length) {
             return switch (kind) {
                 case CALL -> {
                     requests.add(new Request(theirs, tag, length));
@@ -181,28 +181,28 @@ final class CallEnds {
         }
 
         @Override
-        public boolean active(Peer itself, int handler, MemorySegment frame, int at, int headerBytes, long bytes) {
+        public boolean active(int handler, MemorySegment frame, int at, int headerBytes, long bytes) {
             return false;
         }
 
         @Override
-        public Optional<Incoming> active(Peer itself, int handler, byte[] header, long length) {
+        public Optional<Incoming> active(int handler, byte[] header, long length) {
             return Optional.empty();
         }
 
         @Override
-        public boolean admits(Peer itself, long length) {
+        public boolean admits(long length) {
             return hasRoom;
         }
 
         @Override
-        public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data, boolean mayChange) {
+        public List<RemoteMemory> expose(int offer, MemorySegment data, boolean mayChange) {
             exposed.put((long) offer, mayChange ? MemorySegment.ofArray(data.toArray(JAVA_BYTE)) : data);
             return List.of(new RemoteMemory(offer, 7, data.byteSize()));
         }
 
         @Override
-        public void withdraw(Peer itself, int offer, boolean isRead) {
+        public void withdraw(int offer, boolean isRead) {
             exposed.remove((long) offer);
         }
 

@@ -30,12 +30,12 @@ class PeerTest {
     private final Peer peer = new Peer(
             new PeerOwner() {
                 @Override
-                public Optional<Incoming> incoming(Peer itself, Kind kind, long tag, long length) {
+                public Optional<Incoming> incoming(Kind kind, long tag, long length) {
                     return kind == Kind.CALL ? Optional.of(request((int) length)) : Optional.empty();
                 }
 
                 @Override
-                public boolean active(Peer itself, int handler, MemorySegment frame, int at, int header, long bytes) {
+                public boolean active(int handler, MemorySegment frame, int at, int header, long bytes) {
                     handled.add(handler + ":"
                             + HexFormat.of().formatHex(frame.asSlice(at, header).toArray(JAVA_BYTE)) + ":"
                             + HexFormat.of()
@@ -44,23 +44,23 @@ class PeerTest {
                 }
 
                 @Override
-                public Optional<Incoming> active(Peer itself, int handler, byte[] header, long length) {
+                public Optional<Incoming> active(int handler, byte[] header, long length) {
                     handled.add(handler + ":" + HexFormat.of().formatHex(header));
                     return Optional.of(request((int) length));
                 }
 
                 @Override
-                public boolean admits(Peer itself, long length) {
+                public boolean admits(long length) {
                     return hasRoom;
                 }
 
                 @Override
-                public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data, boolean mayChange) {
+                public List<RemoteMemory> expose(int offer, MemorySegment data, boolean mayChange) {
                     return List.of(new RemoteMemory(0x1000, 0xABCD, data.byteSize()));
                 }
 
                 @Override
-                public void withdraw(Peer itself, int offer, boolean isRead) {}
+                public void withdraw(int offer, boolean isRead) {}
             },
             matching,
             new PeerLimits(FRAME_BYTES, 4, CROWDED_BYTES, OFFERS, OFFERS, 1));
@@ -74,7 +74,7 @@ class PeerTest {
             }
 
             @Override
-            public void done(Peer from, long tag, long bytes) {}
+            public void done(PeerOwner from, long tag, long bytes) {}
 
             @Override
             public void failed(String why) {}

@@ -271,32 +271,32 @@ class RailsTest {
         }
 
         @Override
-        public Optional<Incoming> incoming(Peer itself, Kind kind, long tag, long length) {
+        public Optional<Incoming> incoming(Kind kind, long tag, long length) {
             return Optional.empty();
         }
 
         @Override
-        public boolean active(Peer itself, int handler, MemorySegment frame, int at, int headerBytes, long bytes) {
+        public boolean active(int handler, MemorySegment frame, int at, int headerBytes, long bytes) {
             return false;
         }
 
         @Override
-        public Optional<Incoming> active(Peer itself, int handler, byte[] header, long length) {
+        public Optional<Incoming> active(int handler, byte[] header, long length) {
             return Optional.empty();
         }
 
         @Override
-        public boolean admits(Peer itself, long length) {
+        public boolean admits(long length) {
             return true;
         }
 
         @Override
-        public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data, boolean mayChange) {
+        public List<RemoteMemory> expose(int offer, MemorySegment data, boolean mayChange) {
             throw new AssertionError("all messages fit");
         }
 
         @Override
-        public void withdraw(Peer itself, int offer, boolean isRead) {}
+        public void withdraw(int offer, boolean isRead) {}
     }
 
     /// Moves one frame, or reads one; false when there is nothing to do.

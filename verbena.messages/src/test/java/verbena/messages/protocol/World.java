@@ -107,7 +107,7 @@ final class World {
         }
 
         @Override
-        public void done(Peer peer, long tag, long itsLength) {
+        public void done(PeerOwner peer, long tag, long itsLength) {
             done++;
             length = itsLength;
         }
@@ -141,12 +141,12 @@ final class World {
         }
 
         @Override
-        public Optional<Incoming> incoming(Peer itself, Kind kind, long tag, long length) {
+        public Optional<Incoming> incoming(Kind kind, long tag, long length) {
             return Optional.empty();
         }
 
         @Override
-        public boolean active(Peer itself, int handler, MemorySegment frame, int at, int headerBytes, long bytes) {
+        public boolean active(int handler, MemorySegment frame, int at, int headerBytes, long bytes) {
             byte[] data = frame.asSlice(at + headerBytes, bytes).toArray(JAVA_BYTE);
             handled(handler, frame.asSlice(at, headerBytes).toArray(JAVA_BYTE), data);
             handling++;
@@ -154,7 +154,7 @@ final class World {
         }
 
         @Override
-        public Optional<Incoming> active(Peer itself, int handler, byte[] header, long length) {
+        public Optional<Incoming> active(int handler, byte[] header, long length) {
             byte[] data = new byte[(int) length];
             return Optional.of(new Incoming() {
                 @Override
@@ -164,7 +164,7 @@ final class World {
                 }
 
                 @Override
-                public void done(Peer peer, long tag, long bytes) {
+                public void done(PeerOwner peer, long tag, long bytes) {
                     handled(handler, header, data);
                     room += length;
                 }
@@ -189,18 +189,18 @@ final class World {
         }
 
         @Override
-        public boolean admits(Peer itself, long length) {
+        public boolean admits(long length) {
             return room >= length;
         }
 
         @Override
-        public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data, boolean mayChange) {
+        public List<RemoteMemory> expose(int offer, MemorySegment data, boolean mayChange) {
             exposed.put((long) offer, data);
             return List.of(new RemoteMemory(offer, 7, data.byteSize()));
         }
 
         @Override
-        public void withdraw(Peer itself, int offer, boolean isRead) {
+        public void withdraw(int offer, boolean isRead) {
             assertThat(exposed.remove((long) offer)).isNotNull();
         }
     }

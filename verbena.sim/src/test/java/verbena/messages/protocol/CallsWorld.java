@@ -114,7 +114,7 @@ final class CallsWorld implements SmallWorld {
         }
 
         @Override
-        public Optional<Incoming> incoming(Peer itself, Kind kind, long tag, long length) {
+        public Optional<Incoming> incoming(Kind kind, long tag, long length) {
             return switch (kind) {
                 case CALL -> {
                     var request = new Request(theirs, tag, length);

@@ -58,7 +58,7 @@ final class CreditsWorld implements SmallWorld {
         }
 
         @Override
-        public void done(Peer from, long tag, long bytes) {
+        public void done(PeerOwner from, long tag, long bytes) {
             assertThat(length).as("received before").isNegative();
             length = bytes;
         }

@@ -110,27 +110,27 @@ class ExploredEnd implements PeerOwner {
     }
 
     @Override
-    public Optional<Incoming> incoming(Peer itself, Kind kind, long tag, long length) {
+    public Optional<Incoming> incoming(Kind kind, long tag, long length) {
         return Optional.empty();
     }
 
     @Override
-    public boolean active(Peer itself, int handler, MemorySegment frame, int at, int headerBytes, long bytes) {
+    public boolean active(int handler, MemorySegment frame, int at, int headerBytes, long bytes) {
         return false;
     }
 
     @Override
-    public Optional<Incoming> active(Peer itself, int handler, byte[] header, long length) {
+    public Optional<Incoming> active(int handler, byte[] header, long length) {
         return Optional.empty();
     }
 
     @Override
-    public boolean admits(Peer itself, long length) {
+    public boolean admits(long length) {
         return true;
     }
 
     @Override
-    public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data, boolean mayChange) {
+    public List<RemoteMemory> expose(int offer, MemorySegment data, boolean mayChange) {
         boolean isCopied = mayChange && !exposesWhatMayChange;
         exposed.put(
                 (long) offer,
@@ -139,7 +139,7 @@ class ExploredEnd implements PeerOwner {
     }
 
     @Override
-    public void withdraw(Peer itself, int offer, boolean isRead) {
+    public void withdraw(int offer, boolean isRead) {
         exposed.remove((long) offer);
     }
 }

@@ -147,7 +147,7 @@ final class RailsWorld implements SmallWorld {
             }
 
             @Override
-            public void done(Peer from, long tag, long length) {}
+            public void done(PeerOwner from, long tag, long length) {}
 
             @Override
             public void failed(String why) {}

@@ -81,7 +81,7 @@ final class RendezvousWorld implements SmallWorld {
         }
 
         @Override
-        public void done(Peer from, long tag, long bytes) {
+        public void done(PeerOwner from, long tag, long bytes) {
             times++;
         }
 
@@ -132,7 +132,7 @@ final class RendezvousWorld implements SmallWorld {
         }
 
         @Override
-        public List<RemoteMemory> expose(Peer itself, int offer, MemorySegment data, boolean mayChange) {
+        public List<RemoteMemory> expose(int offer, MemorySegment data, boolean mayChange) {
             lent.put((long) offer, data);
             exposed.put((long) offer, NOTHING);
             return List.of(new RemoteMemory(offer, 7, data.byteSize()));
