@@ -34,7 +34,21 @@ public final class CmConnection extends Timed {
         DREQ_SENT,
         /// Over; late messages are still answered, and the numbers rest.
         TIMEWAIT,
-        CLOSED
+        CLOSED;
+
+        /// Whether one message, or one call of the owner, can lead from here to `next` (IBTA 12.9.5 to 12.9.7).
+        boolean leadsTo(State next) {
+            return switch (this) {
+                case REQ_SENT -> next == REP_RECEIVED || next == TIMEWAIT || next == CLOSED;
+                case REP_RECEIVED -> next == ESTABLISHED || next == TIMEWAIT;
+                case REQ_RECEIVED -> next == REP_SENT || next == CLOSED;
+                case REP_SENT -> next == ESTABLISHED || next == DREQ_SENT || next == TIMEWAIT || next == CLOSED;
+                case ESTABLISHED -> next == DREQ_SENT || next == TIMEWAIT;
+                case DREQ_SENT -> next == TIMEWAIT || next == CLOSED;
+                case TIMEWAIT -> next == CLOSED;
+                case CLOSED -> false;
+            };
+        }
     }
 
     private final CommunicationManager manager;
@@ -459,6 +473,7 @@ public final class CmConnection extends Timed {
 
     private void enter(State next) {
         State before = state;
+        assert before.leadsTo(next) : before + " does not lead to " + next;
         state = next;
         if (before == State.REQ_RECEIVED && service != null) {
             service.remove(this);

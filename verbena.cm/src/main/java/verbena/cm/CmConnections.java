@@ -82,6 +82,7 @@ final class CmConnections {
 
     /// The peer's names for the connection are known; false, and nothing has changed, when another one has them.
     boolean identified(CmConnection connection) {
+        assert byLocalCommId.get(connection.localCommId()) == connection : "it has a number of its own";
         Foreign commId = foreign(connection, connection.messages().remoteCommId());
         Foreign qpn = foreign(connection, connection.messages().remoteQpn());
         if (byRemoteCommId.containsKey(commId) || byRemoteQpn.containsKey(qpn)) {
@@ -93,7 +94,8 @@ final class CmConnections {
     }
 
     void forget(CmConnection connection) {
-        byLocalCommId.remove(connection.localCommId());
+        CmConnection forgotten = byLocalCommId.remove(connection.localCommId());
+        assert forgotten == connection : "it is forgotten once";
         byRemoteCommId.remove(foreign(connection, connection.messages().remoteCommId()), connection);
         byRemoteQpn.remove(foreign(connection, connection.messages().remoteQpn()), connection);
     }
@@ -111,6 +113,7 @@ final class CmConnections {
         } else if (halfOpen.remove(connection)) {
             manager.closed().onDecided();
         }
+        assert halfOpen.size() + inTimewait.size() <= byLocalCommId.size() : "each stands in one place";
         if (connection.state() == CmConnection.State.TIMEWAIT) {
             inTimewait.add(connection);
         } else {

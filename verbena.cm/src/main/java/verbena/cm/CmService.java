@@ -27,6 +27,7 @@ final class CmService {
     }
 
     void add(CmConnection connection) {
+        assert !isFull() : "room was made";
         boolean _ = waiting.add(connection);
     }
 

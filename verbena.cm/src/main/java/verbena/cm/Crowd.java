@@ -43,7 +43,8 @@ public final class Crowd<T> {
         }
         Gid peer = peers.apply(one);
         LinkedHashSet<T> its = ofPeer.getOrDefault(peer, new LinkedHashSet<>());
-        its.remove(one);
+        boolean wasIn = its.remove(one);
+        assert wasIn : "whose it is does not change";
         move(peer, its.size() + 1, its.size());
         if (its.isEmpty()) {
             ofPeer.remove(peer);

@@ -47,6 +47,7 @@ final class Repetition {
 
     /// Waits for the answer to what has been sent, and sends it again.
     void await(CmMessage message, int retries, long now) {
+        assert retries >= 0 : "a number of retries";
         pending = message;
         retriesLeft = retries;
         sendings = 1;
@@ -70,6 +71,7 @@ final class Repetition {
     ///
     /// @param isSent whether the message goes to the peer again
     void repeat(boolean isSent, long now) {
+        assert pending != null : "a message waits for its answer";
         if (isSent) {
             sendAgain(pending);
         }
