@@ -161,8 +161,10 @@ final class Outstanding {
     }
 
     private void vacate(WorkRequest request) {
+        assert lock.isHeldByCurrentThread() : "places change under the lock";
         int place = (int) request.wrId;
         if (places[place] == request) {
+            assert freeCount < free.length : "a place is given back once";
             places[place] = null;
             free[freeCount++] = place;
             wakeQueued();
@@ -266,6 +268,7 @@ final class Outstanding {
     }
 
     private Sleeper link() {
+        assert lock.isHeldByCurrentThread() : "sleepers change under the lock";
         var me = new Sleeper();
         me.before = newest;
         if (newest != null) {
@@ -289,6 +292,7 @@ final class Outstanding {
     }
 
     private void unlink(Sleeper me) {
+        assert lock.isHeldByCurrentThread() : "sleepers change under the lock";
         if (me.before != null) {
             me.before.after = me.after;
         }
@@ -301,6 +305,7 @@ final class Outstanding {
 
     /// Before a thread leaves: another one has to read on.
     private void passOn() {
+        assert lock.isHeldByCurrentThread() : "who reads is decided under the lock";
         if (reading) {
             return;
         }
@@ -315,6 +320,7 @@ final class Outstanding {
 
     /// Waits for a completion, and takes all that are there. Leaves the lock meanwhile.
     private void read(long nanos) throws InterruptedException {
+        assert lock.isHeldByCurrentThread() && !reading : "one thread reads";
         reading = true;
         boolean more = freeCount < places.length - 1;
         lock.unlock();

@@ -66,6 +66,7 @@ final class ReceivesAhead {
     }
 
     private void post(Slot slot) throws InterruptedException {
+        assert lock.isHeldByCurrentThread() : "the order of slots is that of posting";
         slot.request = poster.start(
                 receives, "receive", true, request -> queuePair.postReceive(request.wrId, memory, slot.offset, bytes));
         slots.addLast(slot);
