@@ -1,5 +1,7 @@
 package verbena.bench;
 
+import verbena.nic.link.LinkKind;
+import verbena.nic.link.UdpOptions;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
@@ -78,8 +80,8 @@ public class LinkBenchmark {
         }
     }
 
-    private UdpLinks.Options options() {
-        return UdpLinks.Options.DEFAULT.with(UdpLinks.Kind.parse(link.replaceAll("-.*", "")));
+    private UdpOptions options() {
+        return UdpOptions.DEFAULT.with(LinkKind.parse(link.replaceAll("-.*", "")));
     }
 
     private UdpLink openShared(InetAddress address) {

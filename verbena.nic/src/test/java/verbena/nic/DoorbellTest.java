@@ -19,6 +19,7 @@ import verbena.nic.link.Interfaces;
 import verbena.nic.link.Link;
 import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.UdpLinks;
+import verbena.nic.link.UdpOptions;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.MemoryRegion;
@@ -77,8 +78,8 @@ class DoorbellTest {
     }
 
     private static DeviceContext open(Around around) {
-        Link link = LoopbackAddress.claim(address -> UdpLinks.open(
-                Interfaces.loopback().withOnly(address).gids(), RoceV2.UDP_PORT, UdpLinks.Options.DEFAULT));
+        Link link = LoopbackAddress.claim(address ->
+                UdpLinks.open(Interfaces.loopback().withOnly(address).gids(), RoceV2.UDP_PORT, UdpOptions.DEFAULT));
         return (DeviceContext)
                 LinkDevice.open("doorbells", around.link(link), () -> 1_000_000_000, new Random(1), true);
     }

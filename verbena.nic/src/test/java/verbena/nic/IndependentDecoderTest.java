@@ -20,6 +20,7 @@ import verbena.nic.link.Interfaces;
 import verbena.nic.link.Link;
 import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.UdpLinks;
+import verbena.nic.link.UdpOptions;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
 import verbena.verbs.QueuePairOptions;
@@ -67,8 +68,8 @@ class IndependentDecoderTest {
     }
 
     private static Context open(CaptureWriter capture) {
-        Link link = LoopbackAddress.claim(address ->
-                UdpLinks.open(Interfaces.loopback().withOnly(address).gids(), 4791, UdpLinks.Options.DEFAULT));
+        Link link = LoopbackAddress.claim(
+                address -> UdpLinks.open(Interfaces.loopback().withOnly(address).gids(), 4791, UdpOptions.DEFAULT));
         return LinkDevice.open(
                 "captured", new CapturingLink(link, capture), System::nanoTime, new SecureRandom(), true);
     }

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.Tap;
-import verbena.nic.link.TcpSocket;
+import verbena.nic.link.TappedStream;
 import verbena.transport.PacketFate;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
@@ -42,7 +42,7 @@ final class CaptureTap implements Tap {
 
     private final NoteRing ring;
     private final int packetBytesMax;
-    private final Map<TcpSocket, Stream> streams = new ConcurrentHashMap<>();
+    private final Map<TappedStream, Stream> streams = new ConcurrentHashMap<>();
     private final AtomicInteger streamNumber = new AtomicInteger();
 
     /// Both ends of a stream, as far as they are known, and how many octets each has sent, noted or not.
@@ -140,19 +140,19 @@ final class CaptureTap implements Tap {
     // ---- streams
 
     @Override
-    public void onStreamOpened(TcpSocket socket, long nanos) {
+    public void onStreamOpened(TappedStream socket, long nanos) {
         note(Kind.STREAM_OPENED, stream(socket), nanos);
     }
 
     @Override
-    public void onStreamSent(TcpSocket socket, MemorySegment bytes, long from, long count, long nanos) {
+    public void onStreamSent(TappedStream socket, MemorySegment bytes, long from, long count, long nanos) {
         Stream stream = stream(socket);
         notePieces(Kind.STREAM_SENT, stream, stream.sent, bytes, from, count, nanos);
         stream.sent += count;
     }
 
     @Override
-    public void onStreamReceived(TcpSocket socket, MemorySegment bytes, long from, long count, long nanos) {
+    public void onStreamReceived(TappedStream socket, MemorySegment bytes, long from, long count, long nanos) {
         Stream stream = stream(socket);
         notePieces(Kind.STREAM_RECEIVED, stream, stream.received, bytes, from, count, nanos);
         stream.received += count;
@@ -167,20 +167,20 @@ final class CaptureTap implements Tap {
     }
 
     @Override
-    public void onStreamEnded(TcpSocket socket, boolean byPeer, long nanos) {
+    public void onStreamEnded(TappedStream socket, boolean byPeer, long nanos) {
         Kind kind = byPeer ? Kind.STREAM_ENDED_BY_PEER : Kind.STREAM_ENDED;
         note(kind, stream(socket), nanos);
     }
 
     @Override
-    public void onStreamClosed(TcpSocket socket, boolean reset, long nanos) {
+    public void onStreamClosed(TappedStream socket, boolean reset, long nanos) {
         Stream stream = streams.remove(socket);
         if (stream != null) { // null: it never opened
             note(reset ? Kind.STREAM_RESET : Kind.STREAM_CLOSED, stream, nanos);
         }
     }
 
-    private Stream stream(TcpSocket socket) {
+    private Stream stream(TappedStream socket) {
         Stream known = streams.get(socket);
         if (known == null) {
             InetSocketAddress local;

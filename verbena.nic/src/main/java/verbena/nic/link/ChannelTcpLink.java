@@ -177,7 +177,7 @@ public final class ChannelTcpLink extends TcpLink {
     }
 
     private InetSocketAddress address(Gid gid, int port, Gid local) {
-        return new InetSocketAddress(UdpLink.scoped(gid, interfaceOf(local)), port);
+        return new InetSocketAddress(Interfaces.scoped(gid, interfaceOf(local)), port);
     }
 
     /// Removes a closed socket.

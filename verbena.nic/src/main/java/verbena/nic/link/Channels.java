@@ -1,6 +1,7 @@
 package verbena.nic.link;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -45,5 +46,25 @@ final class Channels {
         } catch (Exception _) {
             // The descriptor is gone.
         }
+    }
+
+    /// The reason why a channel could not be bound.
+    static LinkException bindFailed(InetAddress address, int port, IOException e) {
+        String words = String.valueOf(e.getMessage());
+        return LinkException.ofBind(kindOf(words), address.getHostAddress(), port, words, e);
+    }
+
+    /// The JDK distinguishes causes only by the system's words.
+    static LinkException.Kind kindOf(String words) {
+        if (words.contains("in use")) {
+            return LinkException.Kind.PORT_IN_USE;
+        }
+        if (words.contains("ermission") || words.contains("not permitted")) {
+            return LinkException.Kind.NOT_PERMITTED;
+        }
+        if (words.contains("assign requested address") || words.contains("nvalid argument")) {
+            return LinkException.Kind.ADDRESS_NOT_LOCAL;
+        }
+        return LinkException.Kind.FAILED;
     }
 }

@@ -92,13 +92,13 @@ public final class DatagramChannelLink extends UdpLink {
     }
 
     /// @throws LinkException when an address cannot be had
-    DatagramChannelLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
+    DatagramChannelLink(List<GidEntry> addresses, int port, UdpOptions options) {
         this(addresses, port, options, !LoopbackAddress.isWhole());
     }
 
     /// @param isLone whether only 127.0.0.1 of 127.0.0.0/8 is local
     /// @throws LinkException when an address cannot be had
-    DatagramChannelLink(List<GidEntry> addresses, int port, UdpLinks.Options options, boolean isLone) {
+    DatagramChannelLink(List<GidEntry> addresses, int port, UdpOptions options, boolean isLone) {
         super(addresses, port, options);
         this.isLone = isLone;
         channels = new UdpChannels(port, options, isLone);
@@ -305,7 +305,9 @@ public final class DatagramChannelLink extends UdpLink {
     private @Nullable Endpoint endpointOf(Frame frame) {
         for (int i = 0; i < endpoints.size(); i++) {
             Endpoint endpoint = endpoints.get(i);
-            if (frame.sourceLow == endpoint.gidLow && frame.sourceHigh == endpoint.gidHigh && isSameFamily(frame)) {
+            if (frame.sourceLow == endpoint.gidLow
+                    && frame.sourceHigh == endpoint.gidHigh
+                    && UdpSeal.isSameFamily(frame)) {
                 return endpoint;
             }
         }

@@ -78,9 +78,9 @@ final class Envelope {
         to.set(JAVA_BYTE, SLOT, (byte) slot);
     }
 
-    /// The slot of the sender of a hello; [PeerSocket#NO_SLOT] when the message is not a hello.
+    /// The slot of the sender of a hello; [Carrier#NO_SLOT] when the message is not a hello.
     static int helloSlot(MemorySegment word) {
-        return word.get(JAVA_BYTE, 0) == HELLO ? word.get(JAVA_BYTE, SLOT) & 0xFF : PeerSocket.NO_SLOT;
+        return word.get(JAVA_BYTE, 0) == HELLO ? word.get(JAVA_BYTE, SLOT) & 0xFF : Carrier.NO_SLOT;
     }
 
     static void putLocated(MemorySegment to, int slot, int index, long cookie) {

@@ -31,9 +31,6 @@ import verbena.wire.roce.UdpHeaders;
 ///
 /// Threads as in [Link]. Linux only. Allocates nothing for a packet, except for the first one to a peer.
 public final class EthernetLink extends PolledLink {
-    /// How many groups a link can be a member of at once, as on a [UdpLink].
-    public static final int GROUPS_MAX = UdpLink.GROUPS_MAX;
-
     /// How the frames of an interface come and go: by AF_XDP for one queue, or by a packet socket for all of them.
     ///
     /// @param queue the first queue by AF_XDP, from 0; negative for a packet socket
@@ -411,7 +408,7 @@ public final class EthernetLink extends PolledLink {
     /// The address that is made from the Ethernet address is there as long as the interface is up.
     @Override
     public List<GidEntry> liveGids() {
-        List<GidEntry> live = UdpLink.live(station.gids());
+        List<GidEntry> live = Interfaces.live(station.gids());
         return station.gids().stream()
                 .filter(entry -> live.contains(entry)
                         || (entry.gid().low() == Ethernet.interfaceId(station.mac())

@@ -35,9 +35,6 @@ import verbena.wire.ib.Vcrc;
 public final class IbLink extends PolledLink {
     /// The subnet prefix of a port before a subnet manager has given it another (IBTA 4.1.1).
     public static final long PREFIX_DEFAULT = 0xFE80_0000_0000_0000L;
-    /// How many groups a link can be a member of at once, as on a [UdpLink].
-    public static final int GROUPS_MAX = UdpLink.GROUPS_MAX;
-
     private static final int BATCH = 64;
     private static final int PLACE_BYTES = 4_608;
     private static final int START = 128; // a multiple of 64, and room for a frame's scratch space

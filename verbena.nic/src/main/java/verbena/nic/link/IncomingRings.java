@@ -80,7 +80,7 @@ final class IncomingRings {
     private boolean isFor(Frame frame, int slot) {
         boolean isFit = frame.isMessage
                 ? DirectMessage.isWellFormed(frame) && DirectMessage.sourceQp(frame) >>> Addressee.SLOT_SHIFT == slot
-                : frame.length >= UdpLink.PACKET_MIN;
+                : frame.length >= Link.PACKET_MIN;
         if (!isFit) {
             malformed.incrementAndGet();
             return false;

@@ -1,9 +1,11 @@
 package verbena.nic.link;
 
 import java.io.IOException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -94,6 +96,50 @@ public final class Interfaces {
                 .filter(one -> one.index() == entry.interfaceIndex())
                 .flatMap(one -> one.gids().stream())
                 .anyMatch(each -> each.gid().equals(entry.gid()));
+    }
+
+    /// The interface that has the address now; null when none has.
+    static @Nullable NetworkInterface of(GidEntry entry) throws SocketException {
+        InetAddress address = entry.gid().address();
+        NetworkInterface at = NetworkInterface.getByInetAddress(address);
+        // All of 127.0.0.0/8 is local, but only 127.0.0.1 is listed.
+        return at == null && address.isLoopbackAddress() ? NetworkInterface.getByIndex(entry.interfaceIndex()) : at;
+    }
+
+    /// The entries that the host has now, on an interface that is up.
+    public static List<GidEntry> live(List<GidEntry> gids) {
+        return gids.stream().filter(Interfaces::isLive).toList();
+    }
+
+    private static boolean isLive(GidEntry entry) {
+        try {
+            NetworkInterface at = Interfaces.of(entry);
+            return at != null && at.isUp();
+        } catch (SocketException e) {
+            return false; // the interface has just gone
+        }
+    }
+
+    /// The interface of `at`, an address that is to join `group`.
+    static NetworkInterface of(Gid group, GidEntry at) throws SocketException {
+        NetworkInterface found = NetworkInterface.getByIndex(at.interfaceIndex());
+        if (found == null) {
+            throw LinkException.ofJoin(
+                    LinkException.Kind.ADDRESS_NOT_LOCAL, group, at, "index " + at.interfaceIndex(), null);
+        }
+        return found;
+    }
+
+    /// The address of `gid`, with its interface where the address alone is ambiguous.
+    public static InetAddress scoped(Gid gid, int interfaceIndex) {
+        if (gid.isIpv4() || !(gid.isLinkLocal() || gid.isMulticast())) {
+            return gid.address();
+        }
+        try {
+            return Inet6Address.getByAddress(null, gid.bytes(), interfaceIndex);
+        } catch (UnknownHostException e) {
+            throw new AssertionError("16 bytes are always an address", e);
+        }
     }
 
     /// The loopback interface.

@@ -3,6 +3,7 @@ package verbena.nic.link;
 import verbena.transport.DirectPackets;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
 /// A carrier of frames: sockets, a wire in the simulator, or a wrapper around another link that traces, captures or
@@ -12,6 +13,15 @@ import verbena.wire.roce.RoceV2;
 /// link knows the network headers that the ICRC covers. A packet for a multicast group leaves by the interface of
 /// its source address; its hop limit decides how far it travels.
 public interface Link extends Carrier {
+    /// The length of the smallest packet: BTH and ICRC.
+    int PACKET_MIN = Bth.BYTES + 4;
+
+    /// How many groups a link can be a member of at once: with UDP, each costs a socket at each interface.
+    int GROUPS_MAX = 256;
+
+    /// The hop limit of a multicast that has none of its own (RFC 1112, 6.1; RFC 3493, 5.2).
+    int MULTICAST_HOPS_DEFAULT = 1;
+
     /// The largest packet in bytes, from BTH to ICRC, that fits on this link unfragmented from every address.
     int packetMax();
 

@@ -36,7 +36,7 @@ public final class LinkException extends RuntimeException {
     }
 
     private static String sharing(String address) {
-        String why = UdpLinks.whyPortable();
+        String why = NativeAccess.whyPortable();
         return why == null
                 ? "Devices of one user share an address when all were opened by name (rocev2@" + address
                         + ") and with system calls (not with link=portable)."

@@ -76,7 +76,7 @@ public final class LinuxUdpLink extends UdpLink {
     private volatile boolean neighboursRang;
 
     /// @throws LinkException when an address cannot be had
-    LinuxUdpLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
+    LinuxUdpLink(List<GidEntry> addresses, int port, UdpOptions options) {
         super(addresses, port, options);
         sockets = new UdpSockets(linux, arena, port, options);
         long receiversMax = (long) addresses.size() * (1 + GROUPS_MAX);

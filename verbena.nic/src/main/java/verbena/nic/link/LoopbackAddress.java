@@ -57,7 +57,7 @@ public final class LoopbackAddress {
             probe.bind(new InetSocketAddress(candidate(RANDOM), 0));
             return true;
         } catch (IOException e) {
-            return UdpChannels.kindOf(String.valueOf(e.getMessage())) != LinkException.Kind.ADDRESS_NOT_LOCAL;
+            return Channels.kindOf(String.valueOf(e.getMessage())) != LinkException.Kind.ADDRESS_NOT_LOCAL;
         }
     }
 
@@ -71,7 +71,7 @@ public final class LoopbackAddress {
                 probe.bind(new InetSocketAddress(address, port));
                 return address;
             } catch (IOException e) {
-                throw UdpChannels.bindFailed(address, port, e);
+                throw Channels.bindFailed(address, port, e);
             }
         });
     }

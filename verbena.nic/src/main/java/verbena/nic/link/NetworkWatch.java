@@ -16,7 +16,7 @@ import verbena.foreign.linux.LinuxSockets;
 
 /// Reports changes of this host's network: an interface goes up or down, an address comes or goes (rtnetlink(7)).
 /// The whole process has one thread for this, which sleeps in the kernel; it has none while nothing watches. Nothing
-/// is ever reported where there are no Linux system calls ([UdpLinks#whyPortable()]), or where the system does not
+/// is ever reported where there are no Linux system calls ([NativeAccess#whyPortable()]), or where the system does not
 /// let this process listen.
 public final class NetworkWatch {
     private static final int BUFFER_BYTES = 1 << 15;
@@ -31,7 +31,7 @@ public final class NetworkWatch {
     public static void add(Runnable onChange) {
         synchronized (LOCK) {
             WATCHERS.add(onChange);
-            if (listener == null && UdpLinks.whyPortable() == null) {
+            if (listener == null && NativeAccess.whyPortable() == null) {
                 listener = Listener.start();
             }
         }

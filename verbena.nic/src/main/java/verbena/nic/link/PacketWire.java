@@ -80,7 +80,7 @@ public final class PacketWire implements Wire {
     /// @param isRoceV1 whether frames of RoCE v1 arrive, else those of RoCE v2
     /// @throws LinkException when the system does not permit it
     static PacketWire open(HostInterface host, boolean isRoceV1, List<GidEntry> gids) {
-        String why = UdpLinks.whyPortable();
+        String why = NativeAccess.whyPortable();
         if (why != null) {
             throw new LinkException(LinkException.Kind.UNSUPPORTED, "raw Ethernet: " + why);
         }
@@ -93,7 +93,7 @@ public final class PacketWire implements Wire {
 
     /// Whether this process may open one here.
     public static boolean isPermitted() {
-        if (UdpLinks.whyPortable() != null) {
+        if (NativeAccess.whyPortable() != null) {
             return false;
         }
         try {

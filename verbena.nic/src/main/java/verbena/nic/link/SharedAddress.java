@@ -290,7 +290,7 @@ final class SharedAddress {
     /// Whether a passed-on packet is for this link; counts it if not. It is not passed on again, so no packet
     /// travels in a circle.
     private boolean isForHere(Frame frame) {
-        if (frame.length >= UdpLink.PACKET_MIN) {
+        if (frame.length >= Link.PACKET_MIN) {
             int addressee = Addressee.of(frame);
             if (addressee < 0 || addressee == slot()) {
                 return true;

@@ -26,9 +26,6 @@ import verbena.wire.roce.RoceV2;
 ///
 /// Threads as in [Link]. Allocates nothing for a packet, except for requests of connection management.
 public final class ShmLink extends PolledLink implements Neighbours {
-    /// How many groups a link can be a member of at once, as on a [UdpLink].
-    public static final int GROUPS_MAX = UdpLink.GROUPS_MAX;
-
     private static final int SELF_BYTES = 1 << 18;
     /// After this many calls of [#receive], the link looks at its sockets even if nothing has rung.
     private static final int LOOKS = 64;
@@ -60,7 +57,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
     ///
     /// @throws LinkException when this system does not permit it, or all slots are taken
     public static ShmLink open(List<GidEntry> addresses) {
-        String why = UdpLinks.whyPortable();
+        String why = NativeAccess.whyPortable();
         if (why != null) {
             throw new LinkException(LinkException.Kind.UNSUPPORTED, "shm: " + why);
         }

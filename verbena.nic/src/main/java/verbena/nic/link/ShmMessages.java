@@ -108,7 +108,7 @@ final class ShmMessages {
     /// Reads the frame of a message of `length` bytes; false when it holds none.
     boolean readFrame(int messageLength, Frame frame) {
         int length = arrived.get(JAVA_INT, CONTENT);
-        if (length < UdpLink.PACKET_MIN
+        if (length < Link.PACKET_MIN
                 || length > Frame.PACKET_MAX
                 || CONTENT + FrameRing.recordBytes(length) > messageLength) {
             return false;

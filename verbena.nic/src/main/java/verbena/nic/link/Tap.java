@@ -50,26 +50,26 @@ public interface Tap {
 
     /// Called when a stream was opened by this side, or accepted. Streams that were open before the tap was attached
     /// are reported when it is attached.
-    default void onStreamOpened(TcpSocket stream, long nanos) {}
+    default void onStreamOpened(TappedStream stream, long nanos) {}
 
     /// Called when the system has taken these bytes, which follow the bytes of earlier calls.
     ///
     /// @param bytes the memory that holds them
     /// @param from their position in that memory
     /// @param count how many, at least 1
-    default void onStreamSent(TcpSocket stream, MemorySegment bytes, long from, long count, long nanos) {}
+    default void onStreamSent(TappedStream stream, MemorySegment bytes, long from, long count, long nanos) {}
 
     /// Called when these bytes have arrived, before anything reads them; they follow the bytes of earlier calls.
     /// Arguments as in [#onStreamSent].
-    default void onStreamReceived(TcpSocket stream, MemorySegment bytes, long from, long count, long nanos) {}
+    default void onStreamReceived(TappedStream stream, MemorySegment bytes, long from, long count, long nanos) {}
 
     /// Called when nothing more will be sent on a stream (a FIN).
     ///
     /// @param byPeer whether the peer has ended its direction, else this side
-    default void onStreamEnded(TcpSocket stream, boolean byPeer, long nanos) {}
+    default void onStreamEnded(TappedStream stream, boolean byPeer, long nanos) {}
 
     /// Called when this side has closed a stream, even one that never opened.
     ///
     /// @param reset whether either side broke the stream off
-    default void onStreamClosed(TcpSocket stream, boolean reset, long nanos) {}
+    default void onStreamClosed(TappedStream stream, boolean reset, long nanos) {}
 }

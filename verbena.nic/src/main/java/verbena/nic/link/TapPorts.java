@@ -30,7 +30,7 @@ public final class TapPorts implements AutoCloseable {
     ///
     /// @throws LinkException when the system does not permit it; it needs CAP_NET_ADMIN in this network namespace
     public static TapPorts open(List<String> names) {
-        String why = UdpLinks.whyPortable();
+        String why = NativeAccess.whyPortable();
         if (why != null) {
             throw new LinkException(LinkException.Kind.UNSUPPORTED, "TAP interfaces: " + why);
         }

@@ -6,9 +6,9 @@ import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
 import verbena.transport.iwarp.StreamTarget;
 
-/// Shows the bytes between a [TcpSocket] and the system to a [Tap].
+/// Shows the bytes between a [TappedStream] and the system to a [Tap].
 final class TapStream extends ByteStream {
-    private final TcpSocket socket;
+    private final TappedStream socket;
     private final ByteStream below;
     private final Tap tap;
     private final LongSupplier clock;
@@ -16,7 +16,7 @@ final class TapStream extends ByteStream {
 
     /// @param socket the socket whose bytes they are
     /// @param below the stream that the socket would use without this one
-    TapStream(TcpSocket socket, ByteStream below, Tap tap, LongSupplier clock) {
+    TapStream(TappedStream socket, ByteStream below, Tap tap, LongSupplier clock) {
         this.socket = socket;
         this.below = below;
         this.tap = tap;

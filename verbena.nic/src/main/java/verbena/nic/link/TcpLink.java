@@ -72,8 +72,8 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
     /// Opens a link: the Linux link where it works, else the portable one, or a link of the given kind.
     ///
     /// @throws LinkException when the kind asked for does not work here
-    public static TcpLink open(List<GidEntry> addresses, UdpLinks.Kind kind) {
-        String why = UdpLinks.whyPortable();
+    public static TcpLink open(List<GidEntry> addresses, LinkKind kind) {
+        String why = NativeAccess.whyPortable();
         return switch (kind) {
             case PORTABLE -> new ChannelTcpLink(addresses);
             case AUTO -> why == null ? new LinuxTcpLink(addresses) : new ChannelTcpLink(addresses);
@@ -304,7 +304,7 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
 
     @Override
     public final List<GidEntry> liveGids() {
-        return UdpLink.live(gids);
+        return Interfaces.live(gids);
     }
 
     /// The index of the interface that has this address of the link; 0 when none has.

@@ -13,7 +13,8 @@ import verbena.verbs.Gid;
 ///
 /// Bytes that the system does not take at once are copied and leave later ([StreamRest]). Bytes that arrive in
 /// pieces are kept until the handler has all that it needs ([StreamInput]).
-public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket, ChannelTcpSocket {
+public abstract sealed class TcpSocket extends ByteStream implements TappedStream
+        permits LinuxTcpSocket, ChannelTcpSocket {
     /// A payload of at least this length is read straight to its place, with little room behind it for the bytes
     /// that follow, because these are copied.
     private static final int DIRECT_BYTES_MIN = 16 << 10;
@@ -53,10 +54,12 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
         rest = new StreamRest(link);
     }
 
+    @Override
     public final Gid remote() {
         return remote;
     }
 
+    @Override
     public final int remotePort() {
         return remotePort;
     }
@@ -89,11 +92,6 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
 
     /// Sets which events are reported from now on: arrivals, room.
     abstract void watch(boolean arrivals, boolean room);
-
-    /// The address and port of this side, until the socket is closed.
-    ///
-    /// @throws LinkException when the system does not report it
-    public abstract InetSocketAddress localAddress();
 
     /// The bytes of a TCP segment that the connection can fill now (EMSS, RFC 5044, 4.1).
     public abstract int segmentBytes();

@@ -15,7 +15,7 @@ import verbena.verbs.GidEntry;
 /// Opens the channels of a [DatagramChannelLink], with those options for RoCE v2 that the JDK offers.
 final class UdpChannels {
     private final int port;
-    private final UdpLinks.Options options;
+    private final UdpOptions options;
     private final boolean isLone;
 
     /// A channel and its membership in a group.
@@ -23,7 +23,7 @@ final class UdpChannels {
 
     /// @param port the port of all channels
     /// @param isLone whether own addresses of loopback are [StandIn]s
-    UdpChannels(int port, UdpLinks.Options options, boolean isLone) {
+    UdpChannels(int port, UdpOptions options, boolean isLone) {
         this.port = port;
         this.options = options;
         this.isLone = isLone;
@@ -49,7 +49,7 @@ final class UdpChannels {
             bound = true;
             return channel;
         } catch (IOException e) {
-            throw bindFailed(gid.address(), port, e);
+            throw Channels.bindFailed(gid.address(), port, e);
         } finally {
             if (!bound) {
                 Channels.close(channel);
@@ -68,12 +68,12 @@ final class UdpChannels {
             channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
             channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             bind(channel, group, at);
-            MembershipKey membership = channel.join(group.address(), UdpLink.networkInterface(group, at));
+            MembershipKey membership = channel.join(group.address(), Interfaces.of(group, at));
             joined = true;
             return new Joined(channel, membership);
         } catch (IOException e) {
             String words = String.valueOf(e.getMessage());
-            throw LinkException.ofJoin(kindOf(words), group, at, words, e);
+            throw LinkException.ofJoin(Channels.kindOf(words), group, at, words, e);
         } finally {
             if (!joined) {
                 Channels.close(channel);
@@ -92,28 +92,8 @@ final class UdpChannels {
 
     @SuppressWarnings("AddressSelection") // the group has one address, which is bound, not resolved
     private void bind(DatagramChannel channel, Gid gid, GidEntry at) throws IOException {
-        InetAddress address = UdpLink.scoped(gid, at.interfaceIndex());
+        InetAddress address = Interfaces.scoped(gid, at.interfaceIndex());
         channel.bind(isLone ? StandIn.socketOf(address, port) : new InetSocketAddress(address, port));
-    }
-
-    /// The reason why a channel could not be bound.
-    static LinkException bindFailed(InetAddress address, int port, IOException e) {
-        String words = String.valueOf(e.getMessage());
-        return LinkException.ofBind(kindOf(words), address.getHostAddress(), port, words, e);
-    }
-
-    /// The JDK distinguishes causes only by the system's words.
-    static LinkException.Kind kindOf(String words) {
-        if (words.contains("in use")) {
-            return LinkException.Kind.PORT_IN_USE;
-        }
-        if (words.contains("ermission") || words.contains("not permitted")) {
-            return LinkException.Kind.NOT_PERMITTED;
-        }
-        if (words.contains("assign requested address") || words.contains("nvalid argument")) {
-            return LinkException.Kind.ADDRESS_NOT_LOCAL;
-        }
-        return LinkException.Kind.FAILED;
     }
 
     /// Forbids fragmentation, so that Linux sends IPv4 identification 0 and DF: the ICRC is sealed for these. False

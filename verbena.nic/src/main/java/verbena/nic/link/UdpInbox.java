@@ -231,7 +231,7 @@ final class UdpInbox {
     }
 
     private static boolean isPacket(Frame frame) {
-        return frame.length >= UdpLink.PACKET_MIN && frame.length <= Frame.PACKET_MAX;
+        return frame.length >= Link.PACKET_MIN && frame.length <= Frame.PACKET_MAX;
     }
 
     /// Whether this link has nothing more to do with the packet, because it is another link's.

@@ -1,14 +1,12 @@
 package verbena.nic.link;
 
 import java.io.IOException;
-import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
-import java.net.UnknownHostException;
 import java.nio.channels.DatagramChannel;
 import java.util.Collection;
 import java.util.HashSet;
@@ -16,12 +14,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
 import verbena.wire.Frame;
-import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
 /// RoCE v2 through UDP sockets: the common part of both kinds of link.
@@ -40,15 +36,6 @@ import verbena.wire.roce.RoceV2;
 /// For one thread at a time, except [#wakeup()], [#close()] and the counters, which any thread may call. After
 /// [#close()], nothing is received or taken, and [#await(long)] returns at once.
 public abstract sealed class UdpLink implements Link permits LinuxUdpLink, DatagramChannelLink {
-    /// The length of the smallest packet: BTH and ICRC.
-    static final int PACKET_MIN = Bth.BYTES + 4;
-
-    /// How many groups a link can be a member of at once: each costs a socket at each interface.
-    public static final int GROUPS_MAX = 256;
-
-    /// The hop limit of a multicast that has none of its own (RFC 1112, 6.1; RFC 3493, 5.2).
-    static final int MULTICAST_HOPS_DEFAULT = 1;
-
     private final List<GidEntry> gids;
     private final Set<Gid> groups = new HashSet<>();
     private final int packetMax;
@@ -60,7 +47,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
     final AtomicLong malformed = new AtomicLong();
     final AtomicLong unsendable = new AtomicLong();
 
-    UdpLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
+    UdpLink(List<GidEntry> addresses, int port, UdpOptions options) {
         if (addresses.isEmpty()) {
             throw new IllegalArgumentException("addresses: at least one");
         }
@@ -89,7 +76,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
 
     private static int interfaceMtu(GidEntry entry) {
         try {
-            NetworkInterface at = interfaceOf(entry);
+            NetworkInterface at = Interfaces.of(entry);
             if (at == null) {
                 at = NetworkInterface.getByName(entry.networkInterface());
             }
@@ -100,31 +87,9 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         }
     }
 
-    /// The interface that has the address now; null when none has.
-    private static @Nullable NetworkInterface interfaceOf(GidEntry entry) throws SocketException {
-        InetAddress address = entry.gid().address();
-        NetworkInterface at = NetworkInterface.getByInetAddress(address);
-        // All of 127.0.0.0/8 is local, but only 127.0.0.1 is listed.
-        return at == null && address.isLoopbackAddress() ? NetworkInterface.getByIndex(entry.interfaceIndex()) : at;
-    }
-
     @Override
     public final List<GidEntry> liveGids() {
-        return live(gids);
-    }
-
-    /// The entries that the host has now, on an interface that is up.
-    static List<GidEntry> live(List<GidEntry> gids) {
-        return gids.stream().filter(UdpLink::isLive).toList();
-    }
-
-    private static boolean isLive(GidEntry entry) {
-        try {
-            NetworkInterface at = interfaceOf(entry);
-            return at != null && at.isUp();
-        } catch (SocketException e) {
-            return false; // the interface has just gone
-        }
+        return Interfaces.live(gids);
     }
 
     @Override
@@ -220,13 +185,13 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
     private static void requireRoute(Gid group, GidEntry from) {
         var family = group.isIpv4() ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6;
         try (DatagramChannel probe = DatagramChannel.open(family)) {
-            NetworkInterface at = networkInterface(group, from);
+            NetworkInterface at = Interfaces.of(group, from);
             probe.setOption(StandardSocketOptions.IP_MULTICAST_IF, at);
-            InetAddress own = scoped(from.gid(), from.interfaceIndex());
+            InetAddress own = Interfaces.scoped(from.gid(), from.interfaceIndex());
             boolean isStandIn = own.isLoopbackAddress() && from.gid().isIpv4(); // perhaps: all have the same routes
             probe.bind(new InetSocketAddress(isStandIn ? InetAddress.ofLiteral("127.0.0.1") : own, 0));
             try {
-                probe.connect(new InetSocketAddress(scoped(group, from.interfaceIndex()), RoceV2.UDP_PORT));
+                probe.connect(new InetSocketAddress(Interfaces.scoped(group, from.interfaceIndex()), RoceV2.UDP_PORT));
             } catch (IOException e) {
                 String route = at.isLoopback() ? "local ff00::/8" : "multicast ff00::/8 table local";
                 throw LinkException.ofJoin(
@@ -244,28 +209,6 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         }
     }
 
-    /// The interface of `at`, an address that is to join `group`.
-    static NetworkInterface networkInterface(Gid group, GidEntry at) throws SocketException {
-        NetworkInterface found = NetworkInterface.getByIndex(at.interfaceIndex());
-        if (found == null) {
-            throw LinkException.ofJoin(
-                    LinkException.Kind.ADDRESS_NOT_LOCAL, group, at, "index " + at.interfaceIndex(), null);
-        }
-        return found;
-    }
-
-    /// The address of `gid`, with its interface where the address alone is ambiguous.
-    static InetAddress scoped(Gid gid, int interfaceIndex) {
-        if (gid.isIpv4() || !(gid.isLinkLocal() || gid.isMulticast())) {
-            return gid.address();
-        }
-        try {
-            return Inet6Address.getByAddress(null, gid.bytes(), interfaceIndex);
-        } catch (UnknownHostException e) {
-            throw new AssertionError("16 bytes are always an address", e);
-        }
-    }
-
     @Override
     public final long malformed() {
         return malformed.get();
@@ -274,12 +217,5 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
     @Override
     public final long unsendable() {
         return unsendable.get();
-    }
-
-    // A frame can leave only by a socket of its own family, because the family of the destination decides the layout
-    // of the ICRC.
-    static boolean isSameFamily(Frame frame) {
-        return RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow)
-                == RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
     }
 }

@@ -191,7 +191,7 @@ final class UdpOutbox {
             }
         }
         boolean isUsual = isMulticast(frame)
-                ? frame.hopLimit == 0 || frame.hopLimit == UdpLink.MULTICAST_HOPS_DEFAULT
+                ? frame.hopLimit == 0 || frame.hopLimit == Link.MULTICAST_HOPS_DEFAULT
                 : socket.isHopLimit(UdpSocket.hopLimit(frame));
         if (!isUsual) {
             if (socket.ipv4) {

@@ -45,4 +45,12 @@ public final class UdpSeal implements Seal {
         int message = position > 0 || lastMessage == 0 ? lastMessage : lastMessage + 1;
         return (message + position) & 0xFFFF;
     }
+
+    /// Whether a frame's addresses are of one family. It can leave only by a socket of its own family, because the
+    /// family of the destination decides the layout
+    /// of the ICRC.
+    static boolean isSameFamily(Frame frame) {
+        return RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow)
+                == RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
+    }
 }

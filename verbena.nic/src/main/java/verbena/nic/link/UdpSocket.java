@@ -102,7 +102,7 @@ final class UdpSocket {
 
     /// Whether this frame has to leave from the address of this socket.
     boolean sends(Frame frame) {
-        return frame.sourceLow == gidLow && frame.sourceHigh == gidHigh && UdpLink.isSameFamily(frame);
+        return frame.sourceLow == gidLow && frame.sourceHigh == gidHigh && UdpSeal.isSameFamily(frame);
     }
 
     /// Whether this frame goes where the socket is connected to.

@@ -28,11 +28,11 @@ final class UdpSockets {
     private final LinuxSockets linux;
     private final Arena arena;
     private final int port;
-    private final UdpLinks.Options options;
+    private final UdpOptions options;
     private boolean segmenting = true;
 
     /// @param port the port of all sockets
-    UdpSockets(LinuxSockets linux, Arena arena, int port, UdpLinks.Options options) {
+    UdpSockets(LinuxSockets linux, Arena arena, int port, UdpOptions options) {
         this.linux = linux;
         this.arena = arena;
         this.port = port;

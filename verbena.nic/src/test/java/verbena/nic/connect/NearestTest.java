@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.nic.link.UdpLinks;
+import verbena.nic.link.NativeAccess;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
@@ -39,7 +39,7 @@ class NearestTest {
 
     @BeforeEach
     void hasSharedMemory() {
-        assumeTrue(UdpLinks.whyPortable() == null, "native access");
+        assumeTrue(NativeAccess.whyPortable() == null, "native access");
     }
 
     /// Both ends of a new connection.

@@ -27,9 +27,11 @@ import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Link;
+import verbena.nic.link.LinkKind;
 import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.PacketInfoSocket;
 import verbena.nic.link.UdpLinks;
+import verbena.nic.link.UdpOptions;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
 import verbena.verbs.Gid;
@@ -53,9 +55,9 @@ class ForgedSourceTest {
     private static final long MINE = 0x0101_0101_0101_0101L;
 
     /// A link that promises, or does not promise, that every packet leaves from one port.
-    private static Link link(UdpLinks.Kind kind, boolean promises) {
+    private static Link link(LinkKind kind, boolean promises) {
         Link made = LoopbackAddress.claim(address -> UdpLinks.open(
-                Interfaces.loopback().withOnly(address).gids(), RoceV2.UDP_PORT, UdpLinks.Options.DEFAULT.with(kind)));
+                Interfaces.loopback().withOnly(address).gids(), RoceV2.UDP_PORT, UdpOptions.DEFAULT.with(kind)));
         return promises
                 ? made
                 : new ForwardingLink(made) {
@@ -196,7 +198,7 @@ class ForgedSourceTest {
 
     @ParameterizedTest
     @CsvSource({"PORTABLE", "AUTO"})
-    void betweenTwoThatSendFromOnePortAnotherPortIsDropped(UdpLinks.Kind kind) throws Exception {
+    void betweenTwoThatSendFromOnePortAnotherPortIsDropped(LinkKind kind) throws Exception {
         long[] fates = attack(link(kind, true), link(kind, true), AnotherPort::open);
         assertThat(fates).containsExactly(0, PACKETS);
         GoalRun.print("S5", PACKETS + " forged WRITEs from the peer's address and another port: 0 accepted");
@@ -205,14 +207,14 @@ class ForgedSourceTest {
     /// The remainder: cards and soft-RoCE choose a port for each flow, and promise nothing.
     @Test
     void ofAPeerThatPromisesNothingAnyPortIsTaken() throws Exception {
-        long[] fates = attack(link(UdpLinks.Kind.AUTO, true), link(UdpLinks.Kind.AUTO, false), AnotherPort::open);
+        long[] fates = attack(link(LinkKind.AUTO, true), link(LinkKind.AUTO, false), AnotherPort::open);
         assertThat(fates).containsExactly(PACKETS, 0);
     }
 
     /// One side's promise does not depend on the other side's.
     @Test
     void aPeerIsHeldToItsPromiseByOneThatMakesNone() throws Exception {
-        long[] fates = attack(link(UdpLinks.Kind.AUTO, false), link(UdpLinks.Kind.AUTO, true), AnotherPort::open);
+        long[] fates = attack(link(LinkKind.AUTO, false), link(LinkKind.AUTO, true), AnotherPort::open);
         assertThat(fates).containsExactly(0, PACKETS);
     }
 
@@ -221,7 +223,7 @@ class ForgedSourceTest {
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "IP_PKTINFO by Linux's numbers")
     void aForgerWithThePortAtAnotherAddressLooksLikeThePeer() throws Exception {
-        long[] fates = attack(link(UdpLinks.Kind.AUTO, true), link(UdpLinks.Kind.AUTO, true), SamePort::open);
+        long[] fates = attack(link(LinkKind.AUTO, true), link(LinkKind.AUTO, true), SamePort::open);
         assertThat(fates).containsExactly(PACKETS, 0);
     }
 }

@@ -20,6 +20,7 @@ import verbena.nic.link.Interfaces;
 import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.UdpLink;
 import verbena.nic.link.UdpLinks;
+import verbena.nic.link.UdpOptions;
 import verbena.transport.PacketFate;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
@@ -45,8 +46,8 @@ class HostileDatagramsTest {
     private static final ConnectOptions MANY_RETRIES = ConnectOptions.defaults().withRetries(new AckTimeout(17), 7, 7);
 
     private static UdpLink loopback() {
-        return LoopbackAddress.claim(address ->
-                UdpLinks.open(Interfaces.loopback().withOnly(address).gids(), 4791, UdpLinks.Options.DEFAULT));
+        return LoopbackAddress.claim(
+                address -> UdpLinks.open(Interfaces.loopback().withOnly(address).gids(), 4791, UdpOptions.DEFAULT));
     }
 
     /// Writes blocks into the victim's device and reads them back, from a device of its own.

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.link.Tap;
-import verbena.nic.link.TcpSocket;
+import verbena.nic.link.TappedStream;
 import verbena.verbs.Access;
 import verbena.verbs.Device;
 import verbena.verbs.cm.Connection;
@@ -38,29 +38,29 @@ class StreamTapTest {
         InetSocketAddress remote = new InetSocketAddress(0);
 
         @Override
-        public void onStreamOpened(TcpSocket stream, long nanos) {
+        public void onStreamOpened(TappedStream stream, long nanos) {
             life.add("opened");
             local = stream.localAddress();
             remote = new InetSocketAddress(stream.remote().address(), stream.remotePort());
         }
 
         @Override
-        public void onStreamSent(TcpSocket stream, MemorySegment bytes, long from, long count, long nanos) {
+        public void onStreamSent(TappedStream stream, MemorySegment bytes, long from, long count, long nanos) {
             sent.writeBytes(bytes.asSlice(from, count).toArray(ValueLayout.JAVA_BYTE));
         }
 
         @Override
-        public void onStreamReceived(TcpSocket stream, MemorySegment bytes, long from, long count, long nanos) {
+        public void onStreamReceived(TappedStream stream, MemorySegment bytes, long from, long count, long nanos) {
             received.writeBytes(bytes.asSlice(from, count).toArray(ValueLayout.JAVA_BYTE));
         }
 
         @Override
-        public void onStreamEnded(TcpSocket stream, boolean byPeer, long nanos) {
+        public void onStreamEnded(TappedStream stream, boolean byPeer, long nanos) {
             life.add(byPeer ? "ended by peer" : "ended");
         }
 
         @Override
-        public void onStreamClosed(TcpSocket stream, boolean reset, long nanos) {
+        public void onStreamClosed(TappedStream stream, boolean reset, long nanos) {
             life.add(reset ? "reset" : "closed");
         }
     }

@@ -6,6 +6,6 @@ import verbena.verbs.GidEntry;
 class ChannelTcpLinkTest extends TcpLinkContract {
     @Override
     TcpLink open(List<GidEntry> gids) {
-        return TcpLink.open(gids, UdpLinks.Kind.PORTABLE);
+        return TcpLink.open(gids, LinkKind.PORTABLE);
     }
 }

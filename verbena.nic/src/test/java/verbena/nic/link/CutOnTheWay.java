@@ -29,7 +29,7 @@ final class CutOnTheWay {
     }
 
     private static UdpLink open(String address) {
-        return LinkBench.open(InetAddress.ofLiteral(address), RoceV2.UDP_PORT, LinkBench.options(UdpLinks.Kind.LINUX));
+        return LinkBench.open(InetAddress.ofLiteral(address), RoceV2.UDP_PORT, LinkBench.options(LinkKind.LINUX));
     }
 
     private static int[] lengths(int count, int length) {

@@ -16,8 +16,8 @@ class DatagramChannelLinkTest extends UdpLinkContract {
     private final int port = freePort();
 
     @Override
-    UdpLinks.Kind kind() {
-        return UdpLinks.Kind.PORTABLE;
+    LinkKind kind() {
+        return LinkKind.PORTABLE;
     }
 
     @Test

@@ -74,7 +74,7 @@ class EthernetLinkTest {
 
     @BeforeEach
     void aWireBetweenTwoLinks() {
-        assumeTrue(UdpLinks.whyPortable() == null, UdpLinks.whyPortable());
+        assumeTrue(NativeAccess.whyPortable() == null, NativeAccess.whyPortable());
         wireA.connect(wireB);
     }
 

@@ -33,7 +33,7 @@ class FaultyLinkTest {
     private static final long MILLISECOND = SECOND / 1_000;
 
     private long now = 1_000 * SECOND;
-    private final UdpLink far = LinkBench.openAnywhere(UdpLinks.Options.DEFAULT);
+    private final UdpLink far = LinkBench.openAnywhere(UdpOptions.DEFAULT);
     private final List<Link> opened = new ArrayList<>(List.of(far));
 
     @AfterEach
@@ -42,7 +42,7 @@ class FaultyLinkTest {
     }
 
     private FaultyLink faulty(String faults) {
-        UdpLink below = LinkBench.openAnywhere(UdpLinks.Options.DEFAULT);
+        UdpLink below = LinkBench.openAnywhere(UdpOptions.DEFAULT);
         var link = new FaultyLink(below, Faults.parse(faults), () -> now);
         opened.add(link);
         return link;
@@ -280,7 +280,7 @@ class FaultyLinkTest {
 
     @Test
     void theSleepEndsWhenSomethingHeldBackIsDue() {
-        UdpLink below = LinkBench.openAnywhere(UdpLinks.Options.DEFAULT);
+        UdpLink below = LinkBench.openAnywhere(UdpOptions.DEFAULT);
         try (var link = new FaultyLink(below, Faults.parse("delay:20ms,on:sent"), System::nanoTime)) {
             long start = System.nanoTime();
             link.transmit(filled(1, gidOf(link), gidOf(far), SMALL), 0, 1);
@@ -299,7 +299,7 @@ class FaultyLinkTest {
 
     @Test
     void aSleeperIsWokenForAnEarlierDeadline() throws InterruptedException {
-        UdpLink below = LinkBench.openAnywhere(UdpLinks.Options.DEFAULT);
+        UdpLink below = LinkBench.openAnywhere(UdpOptions.DEFAULT);
         try (var link = new FaultyLink(below, Faults.parse("delay:10ms"), System::nanoTime)) {
             for (int i = 0; i < 20; i++) {
                 Thread sleeper = Thread.ofPlatform().start(() -> {

@@ -115,16 +115,16 @@ class InterfacesTest {
 
     @Test
     void theChoiceOfLinkCanBeSpelt() {
-        assertThat(UdpLinks.Kind.parse("linux")).isEqualTo(UdpLinks.Kind.LINUX);
-        assertThat(UdpLinks.Kind.parse("portable")).isEqualTo(UdpLinks.Kind.PORTABLE);
-        assertThat(UdpLinks.Kind.parse("auto")).isEqualTo(UdpLinks.Kind.AUTO);
-        assertThatThrownBy(() -> UdpLinks.Kind.parse("fast")).hasMessageContaining("auto, linux or portable");
+        assertThat(LinkKind.parse("linux")).isEqualTo(LinkKind.LINUX);
+        assertThat(LinkKind.parse("portable")).isEqualTo(LinkKind.PORTABLE);
+        assertThat(LinkKind.parse("auto")).isEqualTo(LinkKind.AUTO);
+        assertThatThrownBy(() -> LinkKind.parse("fast")).hasMessageContaining("auto, linux or portable");
     }
 
     @Test
     void autoTakesWhatItSaysItTakes() {
-        try (UdpLink link = LinkBench.openAnywhere(UdpLinks.Options.DEFAULT)) {
-            assertThat(link instanceof LinuxUdpLink).isEqualTo(UdpLinks.whyPortable() == null);
+        try (UdpLink link = LinkBench.openAnywhere(UdpOptions.DEFAULT)) {
+            assertThat(link instanceof LinuxUdpLink).isEqualTo(NativeAccess.whyPortable() == null);
         }
     }
 }

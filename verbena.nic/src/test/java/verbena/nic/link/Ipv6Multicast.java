@@ -21,20 +21,20 @@ import verbena.wire.roce.RoceV2;
 final class Ipv6Multicast {
     private static final int SMALL = 64;
 
-    private final UdpLinks.Options options;
+    private final UdpOptions options;
 
-    private Ipv6Multicast(UdpLinks.Kind kind) {
+    private Ipv6Multicast(LinkKind kind) {
         options = LinkBench.options(kind);
     }
 
     public static void main(String[] arguments) throws Exception {
-        UdpLinks.Kind kind = UdpLinks.Kind.parse(arguments[0]);
+        LinkKind kind = LinkKind.parse(arguments[0]);
         var test = new Ipv6Multicast(kind);
         test.groupOf(Gid.parse("ff02::77"));
         test.groupOf(Gid.parse("ff12::77"));
         // A portable socket cannot distinguish these groups by their interface.
         test.groupAtTheFarEnd(Gid.parse("ff15::77"));
-        if (kind == UdpLinks.Kind.LINUX) {
+        if (kind == LinkKind.LINUX) {
             test.groupOf(Gid.parse("ff15::77"));
             test.groupOf(Gid.parse("ff0e::77"));
         }

@@ -24,16 +24,16 @@ final class LinkBench {
 
     private LinkBench() {}
 
-    static UdpLinks.Options options(UdpLinks.Kind kind) {
-        return UdpLinks.Options.DEFAULT.with(kind);
+    static UdpOptions options(LinkKind kind) {
+        return UdpOptions.DEFAULT.with(kind);
     }
 
     /// A link at a loopback address and port 4791 that no other link uses.
-    static UdpLink openAnywhere(UdpLinks.Options options) {
+    static UdpLink openAnywhere(UdpOptions options) {
         return LoopbackAddress.claim(address -> open(address, RoceV2.UDP_PORT, options));
     }
 
-    static UdpLink open(InetAddress address, int port, UdpLinks.Options options) {
+    static UdpLink open(InetAddress address, int port, UdpOptions options) {
         return UdpLinks.open(List.of(entry(0, address)), port, options);
     }
 

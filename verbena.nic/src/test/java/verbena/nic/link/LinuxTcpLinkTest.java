@@ -9,6 +9,6 @@ import verbena.verbs.GidEntry;
 class LinuxTcpLinkTest extends TcpLinkContract {
     @Override
     TcpLink open(List<GidEntry> gids) {
-        return TcpLink.open(gids, UdpLinks.Kind.LINUX);
+        return TcpLink.open(gids, LinkKind.LINUX);
     }
 }

@@ -21,8 +21,8 @@ import verbena.wire.roce.RoceV2;
 @EnabledOnOs(value = OS.LINUX, disabledReason = "Linux system calls")
 class LinuxUdpLinkTest extends UdpLinkContract {
     @Override
-    UdpLinks.Kind kind() {
-        return UdpLinks.Kind.LINUX;
+    LinkKind kind() {
+        return LinkKind.LINUX;
     }
 
     @Test

@@ -62,8 +62,8 @@ class NativeAccessTest {
 
         public static void main(String[] arguments) {
             for (String kind : new String[] {"auto", "linux", "portable"}) {
-                String why = UdpLinks.whyPortable();
-                try (UdpLink link = LinkBench.openAnywhere(LinkBench.options(UdpLinks.Kind.parse(kind)))) {
+                String why = NativeAccess.whyPortable();
+                try (UdpLink link = LinkBench.openAnywhere(LinkBench.options(LinkKind.parse(kind)))) {
                     System.out.println(kind + " " + link.getClass().getSimpleName() + (why == null ? "" : " " + why));
                 } catch (LinkException e) {
                     System.out.println(kind + " " + e.kind() + " " + e.getMessage());

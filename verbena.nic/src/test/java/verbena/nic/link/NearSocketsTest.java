@@ -31,7 +31,7 @@ import verbena.wire.roce.RoceV2;
 class NearSocketsTest {
     private static final int SMALL = 64;
 
-    private final UdpLinks.Options options = LinkBench.options(UdpLinks.Kind.LINUX);
+    private final UdpOptions options = LinkBench.options(LinkKind.LINUX);
     private final List<UdpLink> links = new ArrayList<>();
 
     private UdpLink open() {
@@ -155,8 +155,8 @@ class NearSocketsTest {
         private final NearSockets near;
 
         Bench(InetAddress at) {
-            var sockets = new UdpSockets(
-                    new LinuxSockets(arena), arena, RoceV2.UDP_PORT, LinkBench.options(UdpLinks.Kind.LINUX));
+            var sockets =
+                    new UdpSockets(new LinuxSockets(arena), arena, RoceV2.UDP_PORT, LinkBench.options(LinkKind.LINUX));
             own = sockets.openOwn(LinkBench.entry(0, at), null);
             sockets.openNear(new UdpSocket[] {own});
             near = own.near;

@@ -18,7 +18,7 @@ final class NewAddress {
                 .findFirst()
                 .orElseThrow();
         assertThat(west.gids()).extracting(GidEntry::gid).contains(Gid.parse("fe80::1"), Gid.parse("fd99::1"));
-        UdpLinks.Options options = LinkBench.options(UdpLinks.Kind.LINUX);
+        UdpOptions options = LinkBench.options(LinkKind.LINUX);
         try (UdpLink link = UdpLinks.open(west.gids(), RoceV2.UDP_PORT, options)) {
             assertThat(link.gids()).isEqualTo(west.gids());
         }

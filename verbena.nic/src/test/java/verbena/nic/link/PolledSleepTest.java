@@ -99,7 +99,7 @@ class PolledSleepTest {
 
     @BeforeEach
     void open() {
-        assumeTrue(UdpLinks.whyPortable() == null, "native access");
+        assumeTrue(NativeAccess.whyPortable() == null, "native access");
         link = new Quiet();
     }
 

@@ -47,7 +47,7 @@ class RestingFabricTest {
 
     @BeforeEach
     void start() {
-        assumeTrue(UdpLinks.whyPortable() == null, "native access");
+        assumeTrue(NativeAccess.whyPortable() == null, "native access");
         fabric.manage(fabric.node("a"), ManagerOptions.DEFAULT, 1);
         server = new FabricServer(place(), fabric, _ -> "");
         runner = new Thread(server::run, "fabric");

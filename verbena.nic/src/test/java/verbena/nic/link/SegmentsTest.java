@@ -50,8 +50,8 @@ class SegmentsTest {
     /// identification i. This shows that the packets have left together.
     @Test
     void theIcrcOfTheIthIsSealedForIdentificationI() {
-        try (UdpLink a = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX));
-                UdpLink b = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX))) {
+        try (UdpLink a = openAnywhere(LinkBench.options(LinkKind.LINUX));
+                UdpLink b = openAnywhere(LinkBench.options(LinkKind.LINUX))) {
             Frame[] sent = run(gidOf(a), gidOf(b), 256, 256, 256, 64, 256, 256);
             a.transmit(sent, 0, sent.length);
             Frame[] received = frames(sent.length);
@@ -71,9 +71,9 @@ class SegmentsTest {
     /// Packets to another place, or sent in another way, do not travel together.
     @Test
     void eachMessageHasOneDestinationOneWayAndOneSlot() {
-        try (UdpLink a = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX));
-                UdpLink b = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX));
-                UdpLink c = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX))) {
+        try (UdpLink a = openAnywhere(LinkBench.options(LinkKind.LINUX));
+                UdpLink b = openAnywhere(LinkBench.options(LinkKind.LINUX));
+                UdpLink c = openAnywhere(LinkBench.options(LinkKind.LINUX))) {
             Frame[] sent = run(gidOf(a), gidOf(b), equal(8, 128));
             sent[2].trafficClass = 0x68;
             sent[3].trafficClass = 0x68;
@@ -103,7 +103,7 @@ class SegmentsTest {
     /// packets. Each packet arrives once, whole and in order.
     @ParameterizedTest
     @CsvSource({"LINUX, LINUX", "LINUX, PORTABLE", "PORTABLE, LINUX"})
-    void whateverTravelsTogetherArrivesOnceAndInOrder(UdpLinks.Kind sender, UdpLinks.Kind receiver) {
+    void whateverTravelsTogetherArrivesOnceAndInOrder(LinkKind sender, LinkKind receiver) {
         var random = new Random(20);
         try (UdpLink a = openAnywhere(LinkBench.options(sender));
                 UdpLink b = openAnywhere(LinkBench.options(receiver))) {
@@ -139,8 +139,8 @@ class SegmentsTest {
     /// for them again.
     @Test
     void theRestOfAMessageIsNotForgotten() {
-        try (UdpLink a = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX));
-                UdpLink b = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX))) {
+        try (UdpLink a = openAnywhere(LinkBench.options(LinkKind.LINUX));
+                UdpLink b = openAnywhere(LinkBench.options(LinkKind.LINUX))) {
             Frame[] sent = run(gidOf(a), gidOf(b), equal(5, 64));
             a.transmit(sent, 0, 5);
             Frame[] received = frames(1);
@@ -155,8 +155,8 @@ class SegmentsTest {
     /// One inverted bit in the middle of a message costs one packet.
     @Test
     void oneDamagedPacketDoesNotTaintItsCompanions() {
-        try (UdpLink a = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX));
-                UdpLink b = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX))) {
+        try (UdpLink a = openAnywhere(LinkBench.options(LinkKind.LINUX));
+                UdpLink b = openAnywhere(LinkBench.options(LinkKind.LINUX))) {
             Frame[] sent = run(gidOf(a), gidOf(b), equal(9, FULL));
             sent[4].damagedBit = 8 * 1000 + 3;
             a.transmit(sent, 0, 9);

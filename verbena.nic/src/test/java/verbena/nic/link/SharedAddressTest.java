@@ -49,8 +49,8 @@ import verbena.wire.roce.RoceV2;
 @EnabledOnOs(value = OS.LINUX, disabledReason = "Linux system calls")
 @Timeout(120)
 class SharedAddressTest {
-    private static final UdpLinks.Options ALONE = LinkBench.options(UdpLinks.Kind.LINUX);
-    private static final UdpLinks.Options SHARED = ALONE.share();
+    private static final UdpOptions ALONE = LinkBench.options(LinkKind.LINUX);
+    private static final UdpOptions SHARED = ALONE.share();
     private static final int LENGTH = 64;
     private static final long SERVICE = 0x0106_1D4BL;
 

@@ -57,7 +57,7 @@ class ShmLinkTest {
 
     @BeforeEach
     void known() {
-        assumeTrue(UdpLinks.whyPortable() == null, "native access");
+        assumeTrue(NativeAccess.whyPortable() == null, "native access");
     }
 
     @AfterEach

@@ -134,7 +134,7 @@ class SteeringTest {
 
     @Test
     void theKernelTakesTheLargestProgram() {
-        assumeTrue(UdpLinks.whyPortable() == null, "no Linux system calls here");
+        assumeTrue(NativeAccess.whyPortable() == null, "no Linux system calls here");
         Arrays.setAll(indexOf, slot -> slot);
         try (var arena = Arena.ofConfined()) {
             var linux = new LinuxSockets(arena);

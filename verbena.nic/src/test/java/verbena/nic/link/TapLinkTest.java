@@ -25,8 +25,8 @@ import verbena.wire.roce.RoceV2;
 /// A tap around real sockets, without an engine.
 @Timeout(60)
 class TapLinkTest {
-    private final UdpLink near = LinkBench.openAnywhere(UdpLinks.Options.DEFAULT);
-    private final UdpLink far = LinkBench.openAnywhere(UdpLinks.Options.DEFAULT);
+    private final UdpLink near = LinkBench.openAnywhere(UdpOptions.DEFAULT);
+    private final UdpLink far = LinkBench.openAnywhere(UdpOptions.DEFAULT);
     private final List<String> seen = new ArrayList<>();
     private final Tap notes = new Tap() {
         @Override

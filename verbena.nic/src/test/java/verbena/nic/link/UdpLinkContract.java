@@ -48,11 +48,11 @@ abstract class UdpLinkContract {
     private static final int SMALL = 64;
     private static final int FULL = 4096 + 12 + 16 + 4;
 
-    private final UdpLinks.Options options = LinkBench.options(kind());
+    private final UdpOptions options = LinkBench.options(kind());
     private UdpLink a;
     private UdpLink b;
 
-    abstract UdpLinks.Kind kind();
+    abstract LinkKind kind();
 
     @BeforeEach
     void open() {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import verbena.nic.link.LinkException;
-import verbena.nic.link.UdpLinks;
+import verbena.nic.link.UdpOptions;
 
 /// What the system limits: socket buffers and file descriptors.
 final class Limits implements Check {
@@ -32,7 +32,7 @@ final class Limits implements Check {
 
     private static Finding buffers(Surroundings at) {
         String subject = "socket buffers";
-        long wanted = UdpLinks.Options.DEFAULT.receiveBufferBytes();
+        long wanted = UdpOptions.DEFAULT.receiveBufferBytes();
         long got;
         try {
             got = at.receiveBufferBytes();
@@ -46,7 +46,7 @@ final class Limits implements Check {
                         subject,
                         seen + ": bursts will be lost and sent again",
                         "sysctl -w net.core.rmem_max=%d net.core.wmem_max=%d%s; or give the process CAP_NET_ADMIN"
-                                .formatted(wanted, UdpLinks.Options.DEFAULT.sendBufferBytes(), keeping(at)));
+                                .formatted(wanted, UdpOptions.DEFAULT.sendBufferBytes(), keeping(at)));
     }
 
     /// Says how the setting outlives a restart of the host, with the file that stands beside the commands.

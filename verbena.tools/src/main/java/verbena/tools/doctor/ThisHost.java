@@ -18,8 +18,10 @@ import verbena.ibverbs.IbverbsProvider;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LoopbackAddress;
+import verbena.nic.link.NativeAccess;
 import verbena.nic.link.UdpLink;
 import verbena.nic.link.UdpLinks;
+import verbena.nic.link.UdpOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.wire.roce.RoceV2;
@@ -38,7 +40,7 @@ final class ThisHost implements Surroundings {
 
     @Override
     public Optional<String> whyPortable() {
-        return Optional.ofNullable(UdpLinks.whyPortable());
+        return Optional.ofNullable(NativeAccess.whyPortable());
     }
 
     @Override
@@ -111,15 +113,15 @@ final class ThisHost implements Surroundings {
 
     @Override
     public Questions questions(HostInterface own) {
-        UdpLink link = own.gids().isEmpty() ? openOnLoopback(own) : open(own, UdpLinks.Options.DEFAULT.share());
+        UdpLink link = own.gids().isEmpty() ? openOnLoopback(own) : open(own, UdpOptions.DEFAULT.share());
         return new ManagementQuestions(link);
     }
 
     private static UdpLink openOnLoopback(HostInterface loopback) {
-        return UdpLinks.openOnLoopback(loopback, RoceV2.UDP_PORT, UdpLinks.Options.DEFAULT);
+        return UdpLinks.openOnLoopback(loopback, RoceV2.UDP_PORT, UdpOptions.DEFAULT);
     }
 
-    private static UdpLink open(HostInterface own, UdpLinks.Options options) {
+    private static UdpLink open(HostInterface own, UdpOptions options) {
         return UdpLinks.open(own.gids(), RoceV2.UDP_PORT, options);
     }
 }

@@ -16,7 +16,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.SoftContext;
 import verbena.nic.link.Tap;
-import verbena.nic.link.TcpSocket;
+import verbena.nic.link.TappedStream;
 import verbena.tools.explain.Event.Kind;
 import verbena.transport.PacketFate;
 import verbena.verbs.Context;
@@ -221,7 +221,7 @@ final class Recorder {
         }
 
         @Override
-        public void onStreamOpened(TcpSocket stream, long nanos) {
+        public void onStreamOpened(TappedStream stream, long nanos) {
             InetSocketAddress own = stream.localAddress();
             step(
                     nanos,
@@ -232,17 +232,17 @@ final class Recorder {
         }
 
         @Override
-        public void onStreamSent(TcpSocket stream, MemorySegment bytes, long from, long count, long nanos) {
+        public void onStreamSent(TappedStream stream, MemorySegment bytes, long from, long count, long nanos) {
             add(new Chunk(device, true, nanos, connection(stream), copy(bytes, from, count)));
         }
 
         @Override
-        public void onStreamReceived(TcpSocket stream, MemorySegment bytes, long from, long count, long nanos) {
+        public void onStreamReceived(TappedStream stream, MemorySegment bytes, long from, long count, long nanos) {
             add(new Chunk(device, false, nanos, connection(stream), copy(bytes, from, count)));
         }
 
         @Override
-        public void onStreamEnded(TcpSocket stream, boolean byPeer, long nanos) {
+        public void onStreamEnded(TappedStream stream, boolean byPeer, long nanos) {
             step(
                     nanos,
                     device,
@@ -255,7 +255,7 @@ final class Recorder {
         }
 
         // The same name at both ends.
-        private static String connection(TcpSocket stream) {
+        private static String connection(TappedStream stream) {
             int own = stream.localAddress().getPort();
             int peer = stream.remotePort();
             return Math.min(own, peer) + "-" + Math.max(own, peer);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
-import verbena.nic.link.UdpLinks;
+import verbena.nic.link.UdpOptions;
 import verbena.tools.doctor.Finding.Level;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -269,8 +269,8 @@ class HostChecksTest {
 
         assertThat(finding.remedy()).contains("cp /opt/verbena/share/sysctl.d/60-verbena.conf /etc/sysctl.d/");
         assertThat(Files.readAllLines(Path.of("../dist/share/sysctl.d/60-verbena.conf")))
-                .contains("net.core.rmem_max = " + UdpLinks.Options.DEFAULT.receiveBufferBytes())
-                .contains("net.core.wmem_max = " + UdpLinks.Options.DEFAULT.sendBufferBytes());
+                .contains("net.core.rmem_max = " + UdpOptions.DEFAULT.receiveBufferBytes())
+                .contains("net.core.wmem_max = " + UdpOptions.DEFAULT.sendBufferBytes());
     }
 
     @Test

@@ -17,7 +17,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import verbena.nic.link.LinkException;
+import verbena.nic.link.LinkKind;
 import verbena.nic.link.UdpLinks;
+import verbena.nic.link.UdpOptions;
 import verbena.tools.doctor.Finding.Level;
 import verbena.tools.doctor.Surroundings.Echo;
 import verbena.wire.cm.CmMessage;
@@ -179,7 +181,7 @@ class WayToPeerTest {
 
     private static LinkException portInUse() {
         var address = List.of(nic("lo", 65_536, true, "127.77.1.4").gids().getFirst());
-        var options = UdpLinks.Options.DEFAULT.with(UdpLinks.Kind.PORTABLE);
+        var options = UdpOptions.DEFAULT.with(LinkKind.PORTABLE);
         try (var _ = UdpLinks.open(address, 4791, options)) {
             UdpLinks.open(address, 4791, options).close();
             throw new AssertionError("two sockets at one address");

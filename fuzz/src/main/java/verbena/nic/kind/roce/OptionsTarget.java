@@ -7,7 +7,7 @@ import verbena.fuzz.Contract;
 import verbena.nic.capture.CaptureFile;
 import verbena.nic.kind.iwarp.IwarpDevice;
 import verbena.nic.link.Faults;
-import verbena.nic.link.UdpLinks;
+import verbena.nic.link.LinkKind;
 import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
 import verbena.verbs.RemoteMemory;
@@ -24,7 +24,7 @@ public final class OptionsTarget {
         works(() -> Faults.parse(text));
         works(() -> CaptureFile.parse(text));
         works(() -> CaptureFile.bytes(text));
-        works(() -> UdpLinks.Kind.parse(text));
+        works(() -> LinkKind.parse(text));
         fixedPoint(text, Gid::parse, Gid::toString);
         fixedPoint(text, Gid::parse, Gid::groups);
         fixedPoint(text, Endpoint::parse, Endpoint::format);

@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import verbena.nic.link.FabricPort;
 import verbena.nic.link.FabricSocket;
-import verbena.nic.link.UdpLinks;
+import verbena.nic.link.NativeAccess;
 import verbena.verbs.Device;
 import verbena.verbs.spi.Provider;
 
@@ -26,7 +26,7 @@ public final class IbProvider implements Provider {
 
     @Override
     public List<Device> devices() {
-        if (UdpLinks.whyPortable() != null) {
+        if (NativeAccess.whyPortable() != null) {
             return List.of();
         }
         Path place = FabricSocket.place();

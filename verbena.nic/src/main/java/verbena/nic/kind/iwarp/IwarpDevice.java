@@ -9,8 +9,8 @@ import verbena.nic.kind.NodeGuid;
 import verbena.nic.link.FramelessLink;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
+import verbena.nic.link.LinkKind;
 import verbena.nic.link.TcpLink;
-import verbena.nic.link.UdpLinks;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
@@ -29,19 +29,19 @@ public record IwarpDevice(String name, HostInterface host, Options options) impl
     /// @param crc whether it asks for CRCs (RFC 5044, 7.1)
     /// @param capture where its streams are written, null for nowhere
     public record Options(
-            UdpLinks.Kind link, boolean crc, @Nullable CaptureFile capture) {
+            LinkKind link, boolean crc, @Nullable CaptureFile capture) {
         /// Reads options as they stand behind the first comma of a name.
         ///
         /// @throws IllegalArgumentException when there is no such option or it has no such value
         public static Options parse(String name, String text) {
-            return HostProvider.options(name, text, new Options(UdpLinks.Kind.AUTO, true, null), Options::with);
+            return HostProvider.options(name, text, new Options(LinkKind.AUTO, true, null), Options::with);
         }
 
         private Options with(String setting) {
             String[] pair = setting.split("=", 2);
             String value = pair.length == 2 ? pair[1] : "";
             return switch (pair[0]) {
-                case "link" -> new Options(UdpLinks.Kind.parse(value), crc, capture);
+                case "link" -> new Options(LinkKind.parse(value), crc, capture);
                 case "crc" ->
                     new Options(
                             link,

@@ -7,7 +7,9 @@ import verbena.nic.kind.HostProvider;
 import verbena.nic.link.EthernetLink.Way;
 import verbena.nic.link.Faults;
 import verbena.nic.link.Interfaces.HostInterface;
-import verbena.nic.link.UdpLinks;
+import verbena.nic.link.LinkKind;
+import verbena.nic.link.NativeAccess;
+import verbena.nic.link.UdpOptions;
 import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Mtu;
 import verbena.wire.roce.Ethernet;
@@ -24,7 +26,7 @@ import verbena.wire.roce.Ethernet;
 /// @param capture where its packets are written, null for nowhere
 record DeviceOptions(
         int engines,
-        UdpLinks.Options link,
+        UdpOptions link,
         @Nullable Way way,
         int vlan,
         @Nullable Mtu mtu,
@@ -38,8 +40,8 @@ record DeviceOptions(
 
     private static final int QUEUE_LAST = 4_095;
 
-    static final DeviceOptions NONE = new DeviceOptions(
-            0, UdpLinks.Options.DEFAULT, null, Ethernet.NO_TAG, null, CongestionRule.NONE, null, null);
+    static final DeviceOptions NONE =
+            new DeviceOptions(0, UdpOptions.DEFAULT, null, Ethernet.NO_TAG, null, CongestionRule.NONE, null, null);
     /// Those of a device that is on Ethernet itself, whatever its options.
     private static final DeviceOptions NONE_ON_ETHERNET = NONE.withWay(Way.PACKET_SOCKET);
 
@@ -95,7 +97,7 @@ record DeviceOptions(
                     default ->
                         new DeviceOptions(
                                 engines,
-                                link.with(UdpLinks.Kind.parse(value)),
+                                link.with(LinkKind.parse(value)),
                                 null,
                                 vlan,
                                 mtu,
@@ -170,7 +172,7 @@ record DeviceOptions(
     /// @throws IllegalArgumentException when that needs marks, and the sockets cannot read them
     CongestionRule congestionOn(HostInterface host) {
         String why =
-                way != null ? null : link.kind() == UdpLinks.Kind.PORTABLE ? "link=portable" : UdpLinks.whyPortable();
+                way != null ? null : link.kind() == LinkKind.PORTABLE ? "link=portable" : NativeAccess.whyPortable();
         if (congestion.marks() && why != null) {
             throw new IllegalArgumentException("option \"ecn\", or \"congestion=dcqcn\", which needs it: marks of"
                     + " switches are read by Linux system calls, and there are none: " + why);
@@ -185,7 +187,7 @@ record DeviceOptions(
     ///
     /// @throws IllegalArgumentException when several are asked for and cannot be had
     int enginesToOpen() {
-        String why = link.kind() == UdpLinks.Kind.PORTABLE ? "link=portable" : UdpLinks.whyPortable();
+        String why = link.kind() == LinkKind.PORTABLE ? "link=portable" : NativeAccess.whyPortable();
         if (why == null) {
             return engines > 0 ? engines : HostProvider.fittingEngines();
         }

@@ -12,6 +12,7 @@ import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.UdpLink;
 import verbena.nic.link.UdpLinks;
+import verbena.nic.link.UdpOptions;
 import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -50,8 +51,7 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
         try {
             int engines = options.enginesToOpen();
             CongestionRule congestion = options.congestionOn(host);
-            UdpLinks.Options alone =
-                    engines == 1 ? options.link() : options.link().share();
+            UdpOptions alone = engines == 1 ? options.link() : options.link().share();
             UdpLink first = host.gids().isEmpty()
                     ? UdpLinks.openOnLoopback(host, PORT, alone)
                     : open(host, options.link().share());
@@ -91,7 +91,7 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
         }
     }
 
-    private static UdpLink open(HostInterface on, UdpLinks.Options how) {
+    private static UdpLink open(HostInterface on, UdpOptions how) {
         return UdpLinks.open(on.gids(), PORT, how);
     }
 }

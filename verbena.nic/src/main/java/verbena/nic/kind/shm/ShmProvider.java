@@ -5,8 +5,8 @@ import verbena.nic.kind.HostProvider;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
+import verbena.nic.link.NativeAccess;
 import verbena.nic.link.ShmLink;
-import verbena.nic.link.UdpLinks;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
 
@@ -30,7 +30,7 @@ public final class ShmProvider extends HostProvider {
     /// One is enough: it reaches all others of this host.
     @Override
     public List<Device> devices() {
-        if (UdpLinks.whyPortable() != null) {
+        if (NativeAccess.whyPortable() != null) {
             return List.of();
         }
         try {
@@ -58,6 +58,6 @@ public final class ShmProvider extends HostProvider {
 
     @Override
     public boolean isServed(long serviceId, Gid address) {
-        return UdpLinks.whyPortable() == null && ShmLink.isServed(serviceId, address);
+        return NativeAccess.whyPortable() == null && ShmLink.isServed(serviceId, address);
     }
 }
