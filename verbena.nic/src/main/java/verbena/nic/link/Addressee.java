@@ -16,20 +16,20 @@ import verbena.wire.mad.Mad;
 ///
 /// Numbers that a device has assigned begin with its slot. Management datagrams all go to queue pair 1. A
 /// response names the communication ID or the request ID of the device that asked; a request names a service.
-final class Addressee {
+public final class Addressee {
     /// The packet is for any link: the one that has received it.
-    static final int ANY_LINK = -1;
+    public static final int ANY_LINK = -1;
     /// The packet is for the link that has claimed its [#service(Frame)].
-    static final int SERVICE = -2;
+    public static final int SERVICE = -2;
     /// The packet is for every link: a REJ from a peer that does not know our number of the connection yet.
-    static final int EVERY_LINK = -3;
+    public static final int EVERY_LINK = -3;
 
     /// Bits of a queue pair number below the slot.
-    static final int SLOT_SHIFT = 16;
+    public static final int SLOT_SHIFT = 16;
 
     // The positions of the fields in a packet.
-    static final int QPN_AT = 5;
-    static final int MAD_AT = Bth.BYTES + Deth.BYTES;
+    public static final int QPN_AT = 5;
+    public static final int MAD_AT = Bth.BYTES + Deth.BYTES;
     static final int CLASS_AT = MAD_AT + 1;
     static final int ATTRIBUTE_AT = MAD_AT + 16;
     static final int MESSAGE_AT = MAD_AT + Mad.HEADER_BYTES;
@@ -43,7 +43,7 @@ final class Addressee {
     /// The slot of the packet's receiver, or one of the constants.
     ///
     /// @param frame at least a BTH
-    static int of(Frame frame) {
+    public static int of(Frame frame) {
         MemorySegment slot = frame.slot;
         int start = frame.start;
         int qpn = BigEndian.u24(slot, start + QPN_AT);
@@ -65,7 +65,7 @@ final class Addressee {
     }
 
     /// The service that a packet for [#SERVICE] names.
-    static long service(Frame frame) {
+    public static long service(Frame frame) {
         return BigEndian.i64(frame.slot, frame.start + SERVICE_AT);
     }
 }

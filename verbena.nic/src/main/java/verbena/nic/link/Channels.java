@@ -9,11 +9,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /// Methods shared by the links over the channels of the JDK.
-final class Channels {
+public final class Channels {
     private Channels() {}
 
     /// @throws LinkException when the system refuses
-    static Selector openSelector() {
+    public static Selector openSelector() {
         try {
             return Selector.open();
         } catch (IOException e) {
@@ -25,7 +25,7 @@ final class Channels {
     /// sleep). May return early.
     ///
     /// @param onReady receives the keys of channels that are ready
-    static void sleep(Selector selector, long timeoutNanos, Consumer<SelectionKey> onReady) {
+    public static void sleep(Selector selector, long timeoutNanos, Consumer<SelectionKey> onReady) {
         try {
             if (timeoutNanos > 0) {
                 // Rounded up: a sleep of less than a millisecond would be none, and the caller would spin.
@@ -40,7 +40,7 @@ final class Channels {
     }
 
     /// Closes a resource. A failure does not matter, because the descriptor is gone in any case.
-    static void close(AutoCloseable resource) {
+    public static void close(AutoCloseable resource) {
         try {
             resource.close();
         } catch (Exception _) {
@@ -49,13 +49,13 @@ final class Channels {
     }
 
     /// The reason why a channel could not be bound.
-    static LinkException bindFailed(InetAddress address, int port, IOException e) {
+    public static LinkException bindFailed(InetAddress address, int port, IOException e) {
         String words = String.valueOf(e.getMessage());
         return LinkException.ofBind(kindOf(words), address.getHostAddress(), port, words, e);
     }
 
     /// The JDK distinguishes causes only by the system's words.
-    static LinkException.Kind kindOf(String words) {
+    public static LinkException.Kind kindOf(String words) {
         if (words.contains("in use")) {
             return LinkException.Kind.PORT_IN_USE;
         }

@@ -13,7 +13,7 @@ import verbena.wire.Frame;
 /// serves them by now, or to this device, which refuses them.
 ///
 /// For the thread that may receive on the link, except where a method allows any thread.
-final class EarlyRequests {
+public final class EarlyRequests {
     /// How long a request waits.
     static final long WAIT_NANOS = 100_000_000;
     /// How many requests wait. Further requests are refused at once; only clients that do not wait for the server
@@ -44,7 +44,7 @@ final class EarlyRequests {
     private volatile int size;
 
     /// @param clock nanoseconds
-    EarlyRequests(Arena arena, LongSupplier clock) {
+    public EarlyRequests(Arena arena, LongSupplier clock) {
         this.arena = arena;
         this.clock = clock;
     }

@@ -20,20 +20,20 @@ import verbena.wire.Frame;
 /// | 8, 16 | source GID | | at 8, cookie |
 ///
 /// An envelope stands before its packet in the frame's headroom, so that both travel in one piece.
-final class Envelope {
+public final class Envelope {
     /// Bytes before the packet.
-    static final int BYTES = 24;
+    public static final int BYTES = 24;
     /// The position of the envelope in a frame's slot.
-    static final int START = Frame.HEADROOM - BYTES;
+    public static final int START = Frame.HEADROOM - BYTES;
 
     /// Not an envelope.
-    static final int NONE = 0;
+    public static final int NONE = 0;
     /// A packet.
-    static final int PACKET = 1;
+    public static final int PACKET = 1;
     /// The first message of a link that has connected.
-    static final int HELLO = 2;
+    public static final int HELLO = 2;
     /// The answer to a probe ([Steering]).
-    static final int LOCATED = 3;
+    public static final int LOCATED = 3;
 
     private static final int SLOT = 1;
     private static final int INDEX = 2;
@@ -48,7 +48,7 @@ final class Envelope {
     private Envelope() {}
 
     /// Writes the envelope of a frame's packet before it.
-    static void seal(Frame frame) {
+    public static void seal(Frame frame) {
         assert frame.isOwn() : "what stands before the packet is another packet";
         frame.slot.set(JAVA_BYTE, START, (byte) PACKET);
         frame.slot.set(JAVA_BYTE, TRAFFIC_CLASS, (byte) frame.trafficClass);
@@ -59,7 +59,7 @@ final class Envelope {
     }
 
     /// Reads the envelope before a frame's packet into the frame.
-    static void open(Frame frame) {
+    public static void open(Frame frame) {
         assert frame.isOwn();
         frame.trafficClass = frame.slot.get(JAVA_BYTE, TRAFFIC_CLASS) & 0xFF;
         frame.hopLimit = frame.slot.get(JAVA_BYTE, HOP_LIMIT) & 0xFF;
@@ -69,36 +69,36 @@ final class Envelope {
     }
 
     /// The kind of the message in a frame's slot.
-    static int kind(Frame frame) {
+    public static int kind(Frame frame) {
         return frame.slot.get(JAVA_BYTE, START);
     }
 
-    static void putHello(MemorySegment to, int slot) {
+    public static void putHello(MemorySegment to, int slot) {
         to.set(JAVA_BYTE, 0, (byte) HELLO);
         to.set(JAVA_BYTE, SLOT, (byte) slot);
     }
 
     /// The slot of the sender of a hello; [Carrier#NO_SLOT] when the message is not a hello.
-    static int helloSlot(MemorySegment word) {
+    public static int helloSlot(MemorySegment word) {
         return word.get(JAVA_BYTE, 0) == HELLO ? word.get(JAVA_BYTE, SLOT) & 0xFF : Carrier.NO_SLOT;
     }
 
-    static void putLocated(MemorySegment to, int slot, int index, long cookie) {
+    public static void putLocated(MemorySegment to, int slot, int index, long cookie) {
         to.set(JAVA_BYTE, 0, (byte) LOCATED);
         to.set(JAVA_BYTE, SLOT, (byte) slot);
         to.set(JAVA_BYTE, INDEX, (byte) index);
         to.set(JAVA_LONG, COOKIE, cookie);
     }
 
-    static int slot(Frame frame) {
+    public static int slot(Frame frame) {
         return frame.slot.get(JAVA_BYTE, START + SLOT) & 0xFF;
     }
 
-    static int index(Frame frame) {
+    public static int index(Frame frame) {
         return frame.slot.get(JAVA_BYTE, START + INDEX) & 0xFF;
     }
 
-    static long cookie(Frame frame) {
+    public static long cookie(Frame frame) {
         return frame.slot.get(JAVA_LONG, START + COOKIE);
     }
 }

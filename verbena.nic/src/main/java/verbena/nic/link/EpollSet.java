@@ -18,7 +18,7 @@ import verbena.foreign.linux.LinuxSockets;
 /// of an earlier use matches no entry.
 ///
 /// For one thread at a time; another thread may poll [#fd()].
-final class EpollSet<T> {
+public final class EpollSet<T> {
     private final LinuxSockets linux;
     private final int fd;
     private final int eventsMax;
@@ -32,7 +32,7 @@ final class EpollSet<T> {
 
     /// @param arena to be closed after this
     /// @param eventsMax how many descriptors one [#ready()] reports; the next call begins with the others
-    EpollSet(LinuxSockets linux, Arena arena, int eventsMax) {
+    public EpollSet(LinuxSockets linux, Arena arena, int eventsMax) {
         this.linux = linux;
         this.eventsMax = eventsMax;
         event = arena.allocate(EpollEvent.BYTES, 8);
@@ -42,7 +42,7 @@ final class EpollSet<T> {
 
     /// The descriptor to poll: readable when [#ready()] has something to report. Negative, the system's error, if
     /// there is none.
-    int fd() {
+    public int fd() {
         return fd;
     }
 
@@ -50,7 +50,7 @@ final class EpollSet<T> {
     /// removes it from the set, and [#remove(int)] removes its entry.
     ///
     /// @param wanted the events to report
-    int add(int descriptor, T owner, int wanted) {
+    public int add(int descriptor, T owner, int wanted) {
         Integer free = freeNumbers.poll();
         int number = free == null ? entries.size() : free;
         var entry = new Entry<>(descriptor, ++stamps, owner);
@@ -70,7 +70,7 @@ final class EpollSet<T> {
     }
 
     /// Changes the events to report.
-    void change(int number, int wanted) {
+    public void change(int number, int wanted) {
         Entry<T> entry = number < 0 ? null : entries.get(number);
         if (entry != null) {
             putEvent(number, entry.stamp, wanted);
@@ -85,32 +85,32 @@ final class EpollSet<T> {
     }
 
     /// Removes an entry, whose descriptor is about to be closed.
-    void remove(int number) {
+    public void remove(int number) {
         assert entries.get(number) != null : "removed twice";
         entries.set(number, null);
         freeNumbers.add(number);
     }
 
     /// How many descriptors have events, at most as many as one call reports.
-    int ready() {
+    public int ready() {
         return LinuxSockets.ready(fd, events, eventsMax);
     }
 
     /// The owner of the i-th of these descriptors; null when its entry was removed meanwhile.
     @Nullable
-    T owner(int i) {
+    public T owner(int i) {
         long at = (long) i * EpollEvent.BYTES;
         Entry<T> entry = entries.get(events.get(JAVA_INT, at + EpollEvent.DATA));
         return entry == null || entry.stamp != events.get(JAVA_INT, at + EpollEvent.DATA + 4) ? null : entry.owner;
     }
 
     /// The events of the i-th of these descriptors.
-    int seen(int i) {
+    public int seen(int i) {
         return events.get(JAVA_INT, (long) i * EpollEvent.BYTES + EpollEvent.EVENTS);
     }
 
     /// Calls `action` with the owner of each entry; `action` may remove entries.
-    void forEach(Consumer<T> action) {
+    public void forEach(Consumer<T> action) {
         for (int i = 0; i < entries.size(); i++) {
             Entry<T> entry = entries.get(i);
             if (entry != null) {
@@ -119,7 +119,7 @@ final class EpollSet<T> {
         }
     }
 
-    void close() {
+    public void close() {
         if (fd >= 0) {
             LinuxSockets.close(fd);
         }

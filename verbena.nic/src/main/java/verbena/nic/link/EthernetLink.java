@@ -463,7 +463,7 @@ public final class EthernetLink extends PolledLink {
     // ---- sleeping
 
     @Override
-    long lastLook(long timeoutNanos) {
+    protected long lastLook(long timeoutNanos) {
         if (self.hasRecords()) {
             return 0;
         }
@@ -473,14 +473,14 @@ public final class EthernetLink extends PolledLink {
     }
 
     @Override
-    void afterSleep() {
+    protected void afterSleep() {
         if (sleep.isReadable(NEWS)) {
             hasNews = true;
         }
     }
 
     @Override
-    void release() {
+    protected void release() {
         resolver.close();
         wire.close();
     }

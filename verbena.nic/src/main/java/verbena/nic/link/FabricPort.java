@@ -86,7 +86,7 @@ public record FabricPort(
     }
 
     /// Waits for an answer; null when there is none, or no such adapter.
-    static @Nullable FabricPort answer(int fd, MemorySegment message) {
+    public static @Nullable FabricPort answer(int fd, MemorySegment message) {
         return await(fd, message) < FabricSocket.INFO_BYTES ? null : read(message);
     }
 
@@ -108,7 +108,7 @@ public record FabricPort(
     }
 
     /// Reads what [FabricSocket#INFO] says; null when there is no such adapter.
-    static @Nullable FabricPort read(MemorySegment message) {
+    public static @Nullable FabricPort read(MemorySegment message) {
         int status = BigEndian.u8(message, FabricSocket.STATUS);
         if (BigEndian.u8(message, 0) != FabricSocket.CONTROL
                 || BigEndian.u8(message, 1) != FabricSocket.INFO
@@ -144,7 +144,7 @@ public record FabricPort(
     }
 
     /// The same port without a link.
-    FabricPort down() {
+    public FabricPort down() {
         return new FabricPort(DOWN, 0, 0, 0, 0, width, speed, reregistrations, nodeGuid, portGuid, pkeys, true);
     }
 

@@ -26,9 +26,9 @@ import verbena.wire.mad.PortInfo;
 /// The socket lies in a folder that only its user may enter. A message is a packet, LRH through VCRC, or begins with
 /// [#CONTROL], which is no LRH: its link version is 15.
 public final class FabricSocket {
-    static final int CONTROL = 0x0F;
+    public static final int CONTROL = 0x0F;
     /// What a device asks for: to have an adapter, or to hear of one; both with its number, 16 bits.
-    static final int ATTACH = 1;
+    public static final int ATTACH = 1;
 
     static final int QUERY = 2;
     /// An answer to both, and news for the device that has the adapter.
@@ -66,7 +66,7 @@ public final class FabricSocket {
     static final int PORT_GUID = 16;
     static final int PORT_INFO = 24; // as the attribute PortInfo
     static final int PKEYS = PORT_INFO + PortInfo.BYTES; // 16 bits each
-    static final int INFO_BYTES = PKEYS + Short.BYTES * NodePort.PKEYS;
+    public static final int INFO_BYTES = PKEYS + Short.BYTES * NodePort.PKEYS;
 
     // Of OPENED, REGISTER and UNREGISTER. STATUS is of the answers.
     static final int AGENT = 4; // 32 bits
@@ -189,7 +189,7 @@ public final class FabricSocket {
     }
 
     /// Connects to the fabric of this user; returns a descriptor, negative when there is none.
-    static int connect(LinuxSockets linux, Path socket) {
+    public static int connect(LinuxSockets linux, Path socket) {
         int fd = linux.localSocket();
         if (fd < 0) {
             return fd;
@@ -210,7 +210,7 @@ public final class FabricSocket {
     ///
     /// @param message at least [#ASK_BYTES] and the bytes of the name
     /// @param name of a node; empty where the question is about none
-    static boolean ask(int fd, MemorySegment message, int kind, int number, String name) {
+    public static boolean ask(int fd, MemorySegment message, int kind, int number, String name) {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         BigEndian.put8(message, 0, CONTROL);
         BigEndian.put8(message, 1, kind);

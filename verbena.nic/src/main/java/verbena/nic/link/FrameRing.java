@@ -34,13 +34,13 @@ import verbena.wire.roce.RoceV2;
 ///
 /// The reader believes nothing of what it reads: it copies a frame before it looks at it, and a record that cannot
 /// be breaks the ring ([#isBroken()]).
-final class FrameRing {
+public final class FrameRing {
     /// Bytes before the records.
-    static final int HEAD_BYTES = 256;
+    public static final int HEAD_BYTES = 256;
 
     private static final long READ = 0;
     /// In a pair of lines of its own, because processors like to fetch a pair.
-    static final long ASLEEP = 128;
+    public static final long ASLEEP = 128;
 
     private static final int LINE = 64;
     private static final int RECORD_BYTES = 40;
@@ -102,7 +102,7 @@ final class FrameRing {
     private boolean isBroken;
 
     /// @param memory [#HEAD_BYTES] and a power of two for records; both ends begin with zeros
-    FrameRing(MemorySegment memory) {
+    public FrameRing(MemorySegment memory) {
         this.memory = memory;
         this.size = memory.byteSize() - HEAD_BYTES;
         this.prepared = size;
@@ -110,14 +110,14 @@ final class FrameRing {
     }
 
     /// How many bytes of memory a ring with room for so many needs.
-    static long bytes(int size) {
+    public static long bytes(int size) {
         return HEAD_BYTES + (long) size;
     }
 
     // --- the writer
 
     /// Adds a frame, which the reader sees after [#publish()]; false when there is no room.
-    boolean put(Frame frame) {
+    public boolean put(Frame frame) {
         long bytes = recordBytes(frame.length);
         long at = claim(bytes, size - LINE);
         if (at < 0) {
@@ -131,7 +131,7 @@ final class FrameRing {
 
     /// Begins a message: answers where in [#memory()] its bytes go, or with a negative number when the ring is half
     /// full. The other half is for packets. The reader sees the message after [#end()] and [#publish()].
-    long begin(int length) {
+    public long begin(int length) {
         long bytes = messageRecordBytes(length);
         long at = claim(bytes, size / 2);
         if (at < 0) {
@@ -144,7 +144,7 @@ final class FrameRing {
     }
 
     /// The message that was begun is complete.
-    void end() {
+    public void end() {
         add(begunAt, MESSAGE | begunLength, begunBytes);
         begunBytes = 0;
     }
@@ -157,7 +157,7 @@ final class FrameRing {
         }
     }
 
-    MemorySegment memory() {
+    public MemorySegment memory() {
         return memory;
     }
 
@@ -203,7 +203,7 @@ final class FrameRing {
 
     /// Shows the reader what was added; returns whether the reader sleeps and has to be woken, which only one call
     /// is told.
-    boolean publish() {
+    public boolean publish() {
         giveUp();
         if (hidden != NOWHERE) {
             prepare(next + LINE);
@@ -226,19 +226,19 @@ final class FrameRing {
     }
 
     /// The position behind all that was added. The writer.
-    long added() {
+    public long added() {
         return next;
     }
 
     /// Whether the reader has said that it has taken all before this position. The writer.
-    boolean isRead(long position) {
+    public boolean isRead(long position) {
         return (long) POSITION.getAcquire(memory, READ) - position >= 0;
     }
 
     // --- the reader
 
     /// Whether there is a record that the reader has not taken. Any thread of the reader's process.
-    boolean hasRecords() {
+    public boolean hasRecords() {
         boolean hasSome = word((long) OLDEST.getOpaque(this)) != NO_RECORD;
         if (!hasSome) {
             looksBehind = false;
@@ -251,12 +251,12 @@ final class FrameRing {
     }
 
     /// Fills `frames[from]` and its successors with the oldest frames, at most `count`; returns how many.
-    int take(Frame[] frames, int from, int count) {
+    public int take(Frame[] frames, int from, int count) {
         return take(frames, from, count, false);
     }
 
     /// The same for the oldest messages, up to the first packet.
-    int takeMessages(Frame[] frames, int from, int count) {
+    public int takeMessages(Frame[] frames, int from, int count) {
         return take(frames, from, count, true);
     }
 
@@ -313,24 +313,24 @@ final class FrameRing {
     }
 
     /// Whether the writer has written what no writer writes. Nothing is read any more.
-    boolean isBroken() {
+    public boolean isBroken() {
         return isBroken;
     }
 
     /// Notes that the reader sleeps, so that the writer wakes it; the caller looks for records afterwards.
-    void sleep() {
+    public void sleep() {
         WORD.setVolatile(memory, ASLEEP, 1);
     }
 
     /// Notes that the reader is awake.
-    void awake() {
+    public void awake() {
         WORD.setOpaque(memory, ASLEEP, 0);
     }
 
     // --- records
 
     /// The room that a packet takes.
-    static long recordBytes(int length) {
+    public static long recordBytes(int length) {
         return (RECORD_BYTES + (long) length + LINE - 1) & -LINE;
     }
 
@@ -339,7 +339,7 @@ final class FrameRing {
     }
 
     /// Writes a record.
-    static void write(Frame frame, MemorySegment to, long at) {
+    public static void write(Frame frame, MemorySegment to, long at) {
         to.set(JAVA_INT, at, frame.length);
         writeRest(frame, to, at);
     }
@@ -360,7 +360,7 @@ final class FrameRing {
     /// Reads a record into the frame's own slot.
     ///
     /// @param length of its packet, which the caller has judged: the memory may say something else by now
-    static void read(Frame frame, MemorySegment from, long at, int length) {
+    public static void read(Frame frame, MemorySegment from, long at, int length) {
         frame.viewOwn();
         MemorySegment.copy(from, at + RECORD_BYTES, frame.slot, Frame.HEADROOM, length);
         frame.length = length;

@@ -5,11 +5,11 @@ import verbena.wire.roce.NetworkHeaders;
 
 /// The seal where Verbena writes the network headers itself: nothing is hidden, so the judgement of an arrival
 /// is exact.
-final class HeaderSeal implements Seal {
+public final class HeaderSeal implements Seal {
     private final NetworkHeaders headers;
 
     /// @param headers of the frame that is judged next, or fresh ones for packets that were sent
-    HeaderSeal(NetworkHeaders headers) {
+    public HeaderSeal(NetworkHeaders headers) {
         this.headers = headers;
     }
 

@@ -349,13 +349,13 @@ public final class IbLink extends PolledLink {
     // ---- sleeping
 
     @Override
-    long lastLook(long timeoutNanos) {
+    protected long lastLook(long timeoutNanos) {
         sleep.watch(isLost ? CLOSED : fd, wasFull ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
         return timeoutNanos;
     }
 
     @Override
-    void release() {
+    protected void release() {
         LinuxSockets.close(fd);
     }
 }

@@ -91,7 +91,7 @@ public final class Interfaces {
     }
 
     /// Whether the interface of an entry has its address.
-    static boolean has(GidEntry entry) {
+    public static boolean has(GidEntry entry) {
         return all().stream()
                 .filter(one -> one.index() == entry.interfaceIndex())
                 .flatMap(one -> one.gids().stream())
@@ -99,7 +99,7 @@ public final class Interfaces {
     }
 
     /// The interface that has the address now; null when none has.
-    static @Nullable NetworkInterface of(GidEntry entry) throws SocketException {
+    public static @Nullable NetworkInterface of(GidEntry entry) throws SocketException {
         InetAddress address = entry.gid().address();
         NetworkInterface at = NetworkInterface.getByInetAddress(address);
         // All of 127.0.0.0/8 is local, but only 127.0.0.1 is listed.
@@ -121,7 +121,7 @@ public final class Interfaces {
     }
 
     /// The interface of `at`, an address that is to join `group`.
-    static NetworkInterface of(Gid group, GidEntry at) throws SocketException {
+    public static NetworkInterface of(Gid group, GidEntry at) throws SocketException {
         NetworkInterface found = NetworkInterface.getByIndex(at.interfaceIndex());
         if (found == null) {
             throw LinkException.ofJoin(

@@ -26,12 +26,12 @@ public final class LinkException extends RuntimeException {
 
     private final Kind kind;
 
-    LinkException(Kind kind, String message, @Nullable Throwable cause) {
+    public LinkException(Kind kind, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.kind = kind;
     }
 
-    LinkException(Kind kind, String message) {
+    public LinkException(Kind kind, String message) {
         this(kind, message, null);
     }
 
@@ -58,7 +58,7 @@ public final class LinkException extends RuntimeException {
     }
 
     /// The failure to bind `address` and `port`, with advice; `detail` holds the system's words.
-    static LinkException ofBind(Kind kind, String address, int port, String detail, @Nullable Throwable cause) {
+    public static LinkException ofBind(Kind kind, String address, int port, String detail, @Nullable Throwable cause) {
         String where = "UDP port " + port + " at " + address;
         String message = switch (kind) {
             case PORT_IN_USE ->
@@ -84,7 +84,7 @@ public final class LinkException extends RuntimeException {
     }
 
     /// The failure to join `group` on the interface of `at`; `detail` holds the system's words.
-    static LinkException ofJoin(Kind kind, Gid group, GidEntry at, String detail, @Nullable Throwable cause) {
+    public static LinkException ofJoin(Kind kind, Gid group, GidEntry at, String detail, @Nullable Throwable cause) {
         String where = "multicast group " + group + " on " + at.networkInterface();
         String message = switch (kind) {
             case PORT_IN_USE ->

@@ -34,7 +34,7 @@ public final class LoopbackAddress {
     }
 
     /// The same, among other candidates.
-    static <T> T claim(Function<Inet4Address, T> open, Function<RandomGenerator, Inet4Address> candidates) {
+    public static <T> T claim(Function<Inet4Address, T> open, Function<RandomGenerator, Inet4Address> candidates) {
         for (int i = 0; i < ATTEMPTS_MAX; i++) {
             try {
                 return open.apply(candidates.apply(RANDOM));
@@ -83,7 +83,7 @@ public final class LoopbackAddress {
         return address(127 << 24 | second << 16 | third << 8 | fourth);
     }
 
-    static Inet4Address address(int bits) {
+    public static Inet4Address address(int bits) {
         try {
             byte[] bytes = {(byte) (bits >>> 24), (byte) (bits >>> 16), (byte) (bits >>> 8), (byte) bits};
             return (Inet4Address) InetAddress.getByAddress(bytes);

@@ -22,9 +22,9 @@ import verbena.wire.roce.RoceV2;
 /// control messages, and [#COUNT] buffers. A buffer is a frame's packet, in place, or memory of the link. A message
 /// has one buffer, or several in a row when it is to be cut into segments. The memory is laid out once, and constant
 /// fields are written once.
-final class MessageBlock {
+public final class MessageBlock {
     /// The number of messages of one call.
-    static final int COUNT = 64;
+    public static final int COUNT = 64;
 
     private static final int NAME_BYTES = 32; // a sockaddr_in6, rounded up
     // Traffic class, hop limit, segment size, and arrival time.
@@ -38,7 +38,7 @@ final class MessageBlock {
     // The headers after the first i messages, so that a resumed sendmmsg allocates no slice.
     private final MemorySegment[] headersFrom = new MemorySegment[COUNT];
 
-    MessageBlock(Arena arena) {
+    public MessageBlock(Arena arena) {
         headers = arena.allocate((long) COUNT * Mmsghdr.BYTES, 8);
         vectors = arena.allocate((long) COUNT * Iovec.BYTES, 8);
         names = arena.allocate((long) COUNT * NAME_BYTES, 8);
@@ -70,7 +70,7 @@ final class MessageBlock {
     }
 
     /// The `mmsghdr`s from the i-th on.
-    MemorySegment headersFrom(int i) {
+    public MemorySegment headersFrom(int i) {
         assert i >= 0 && i < COUNT : i;
         return headersFrom[i];
     }
@@ -78,7 +78,7 @@ final class MessageBlock {
     // --- sending
 
     /// Prepares message `i` to carry the packet in the buffer of this number to where its socket is connected to.
-    void prepareSend(int i, int buffer, Frame frame) {
+    public void prepareSend(int i, int buffer, Frame frame) {
         long header = header(i);
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_IOV, vectors.address() + vector(buffer));
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_IOVLEN, 1);
@@ -88,7 +88,7 @@ final class MessageBlock {
     }
 
     /// Sends message `i` to the frame's destination.
-    void address(int i, Frame frame, int port, int scopeId) {
+    public void address(int i, Frame frame, int port, int scopeId) {
         headers.set(
                 JAVA_INT,
                 header(i) + Mmsghdr.MSG_NAMELEN,
@@ -96,7 +96,7 @@ final class MessageBlock {
     }
 
     /// Adds this packet to message `i`, as one more segment in the buffer after its last.
-    void addSegment(int i, int buffer, Frame frame) {
+    public void addSegment(int i, int buffer, Frame frame) {
         long at = header(i) + Mmsghdr.MSG_IOVLEN;
         headers.set(JAVA_LONG, at, headers.get(JAVA_LONG, at) + 1);
         putPacket(buffer, frame);
@@ -111,13 +111,13 @@ final class MessageBlock {
 
     /// Makes the kernel cut message `i` into packets of `bytes`, the last of which may be shorter (udp(7),
     /// UDP_SEGMENT).
-    void cutIntoSegments(int i, int bytes) {
+    public void cutIntoSegments(int i, int bytes) {
         long at = control(i) + addControlHeader(i, Cmsghdr.LEN_OF_SHORT, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_SEGMENT);
         controls.set(JAVA_SHORT, at, (short) bytes);
     }
 
     /// Prepares message `i` to carry the frame's packet with its envelope to a neighbour, on a connected socket.
-    void prepareEnvelope(int i, Frame frame) {
+    public void prepareEnvelope(int i, Frame frame) {
         long header = header(i);
         long vector = vector(i);
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_IOV, vectors.address() + vector);
@@ -129,7 +129,7 @@ final class MessageBlock {
     }
 
     /// Adds a control message with an integer to message `i`.
-    void addControl(int i, int level, int type, int value) {
+    public void addControl(int i, int level, int type, int value) {
         controls.set(JAVA_INT, control(i) + addControlHeader(i, Cmsghdr.LEN_OF_INT, level, type), value);
     }
 
@@ -147,7 +147,7 @@ final class MessageBlock {
     }
 
     /// Writes a socket address; returns its length.
-    static int putAddress(MemorySegment to, long at, long gidHigh, long gidLow, int port, int scopeId) {
+    public static int putAddress(MemorySegment to, long at, long gidHigh, long gidLow, int port, int scopeId) {
         if (RoceV2.isIpv4(gidHigh, gidLow)) {
             to.set(JAVA_SHORT, at + SockaddrIn.SIN_FAMILY, (short) LinuxAbi.AF_INET);
             BigEndian.put16(to, at + SockaddrIn.SIN_PORT, port);
@@ -166,21 +166,21 @@ final class MessageBlock {
     // --- receiving
 
     /// Sets the memory in which message `i` will be received, once it is prepared: `bytes` at `address`.
-    void landAt(int i, long address, long bytes) {
+    public void landAt(int i, long address, long bytes) {
         vectors.set(JAVA_LONG, vector(i) + Iovec.IOV_BASE, address);
         vectors.set(JAVA_LONG, vector(i) + Iovec.IOV_LEN, bytes);
     }
 
     /// Prepares message `i` to be received in its memory, with all control messages that the system sends. It stays
     /// prepared until something arrives in it.
-    void prepareReceive(int i) {
+    public void prepareReceive(int i) {
         long header = header(i);
         headers.set(JAVA_INT, header + Mmsghdr.MSG_NAMELEN, NAME_BYTES);
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, CONTROL_BYTES);
     }
 
     /// Prepares message `i` to be received in the frame's slot, with the envelope before the packet.
-    void prepareEnvelopeReceive(int i, Frame frame) {
+    public void prepareEnvelopeReceive(int i, Frame frame) {
         long header = header(i);
         long vector = vector(i);
         vectors.set(JAVA_LONG, vector + Iovec.IOV_BASE, frame.slot.address() + Envelope.START);
@@ -190,18 +190,18 @@ final class MessageBlock {
     }
 
     /// The length of message `i` as received.
-    int length(int i) {
+    public int length(int i) {
         return headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_LEN);
     }
 
     /// Whether message `i` was longer than its buffer.
-    boolean isTruncated(int i) {
+    public boolean isTruncated(int i) {
         return (headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_FLAGS) & LinuxAbi.MSG_TRUNC) != 0;
     }
 
     /// Fills in the frame's source, traffic class and hop limit from message `i`. Returns the length of each of its
     /// packets, of which the last may be shorter; for one packet, the length of the message.
-    int takeReceived(int i, Frame frame) {
+    public int takeReceived(int i, Frame frame) {
         long name = name(i);
         if (names.get(JAVA_SHORT, name) == LinuxAbi.AF_INET) {
             frame.sourcePort = BigEndian.u16(names, name + SockaddrIn.SIN_PORT);
@@ -236,7 +236,7 @@ final class MessageBlock {
 
     /// When message `i` came to this host, in milliseconds of the wall clock; 0 when the message has no time stamp
     /// ([LinuxAbi#SO_TIMESTAMPNS]).
-    long arrivalMillis(int i) {
+    public long arrivalMillis(int i) {
         long at = control(i);
         long end = at + headers.get(JAVA_LONG, header(i) + Mmsghdr.MSG_CONTROLLEN);
         for (; at + Cmsghdr.BYTES < end; at = next(at)) {

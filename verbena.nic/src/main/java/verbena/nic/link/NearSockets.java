@@ -10,12 +10,12 @@ import verbena.wire.Frame;
 /// go to a connected socket and not to the link's.
 ///
 /// For one thread at a time, except [#port()].
-final class NearSockets {
+public final class NearSockets {
     /// The largest number of connected sockets.
     static final int CONNECTED_MAX = 16;
     /// Of this many runs of packets to destinations without a connected socket, the last gets one for its destination.
     /// So a destination that gets more tends to have one sooner.
-    static final int RUNS_UNTIL_CONNECTED = 256;
+    public static final int RUNS_UNTIL_CONNECTED = 256;
     /// A socket that was not used in this many runs gives way to one for another destination.
     private static final int RUNS_UNTIL_UNUSED = 16 * RUNS_UNTIL_CONNECTED;
     private static final int NONE = -1;

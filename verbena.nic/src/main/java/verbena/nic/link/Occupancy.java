@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 ///         }
 ///         …
 ///     }
-final class Occupancy {
+public final class Occupancy {
     /// How long the closing thread waits for threads inside to leave before it rings again.
     private static final long CLOSE_RETRY_NANOS = 20_000;
 
@@ -22,7 +22,7 @@ final class Occupancy {
     private final Stay sleeping = new Stay();
 
     /// Keeps a thread inside until it is closed. There is one for each purpose, created once.
-    static final class Stay implements AutoCloseable {
+    public static final class Stay implements AutoCloseable {
         private final AtomicBoolean isInside = new AtomicBoolean();
 
         private Stay() {}
@@ -35,11 +35,14 @@ final class Occupancy {
         }
     }
 
+    /// Makes one of an open link, with no thread inside.
+    public Occupancy() {}
+
     /// Enters to receive, to send, or to change the sockets; null when the link is closed.
     ///
     /// @throws IllegalStateException when another thread is inside for one of these purposes
     @Nullable
-    Stay move() {
+    public Stay move() {
         return enter(moving);
     }
 
@@ -47,12 +50,12 @@ final class Occupancy {
     ///
     /// @throws IllegalStateException when another thread is inside to sleep
     @Nullable
-    Stay sleep() {
+    public Stay sleep() {
         return enter(sleeping);
     }
 
     /// Ends the stay of a thread that sleeps by a system call of its own ([Carrier#fallAsleep]).
-    void endSleep() {
+    public void endSleep() {
         sleeping.close();
     }
 
@@ -73,14 +76,14 @@ final class Occupancy {
     }
 
     /// Whether the link is closed, or is being closed. Any thread.
-    boolean isClosed() {
+    public boolean isClosed() {
         return closing.get();
     }
 
     /// Closes and waits until all threads have left. False when the link was closed already.
     ///
     /// @param bell wakes a thread that sleeps
-    boolean close(Runnable bell) {
+    public boolean close(Runnable bell) {
         boolean isFirst = closing.compareAndSet(false, true);
         while (moving.isInside.get() || sleeping.isInside.get()) {
             bell.run();

@@ -3,18 +3,18 @@ package verbena.nic.link;
 import org.jspecify.annotations.Nullable;
 
 /// A local socket of a shared address: one that other links connect to, or a connection to another link.
-final class PeerSocket {
+public final class PeerSocket {
     /// The slot of a socket that leads to no neighbour, or not yet.
-    static final int NO_SLOT = -1;
+    public static final int NO_SLOT = -1;
 
-    final int fd;
-    final boolean isListening;
+    public final int fd;
+    public final boolean isListening;
     /// Of a [verbena.foreign.linux.Lifeline]: the connection to the process whose life it tells; null for
     /// others.
     @Nullable
-    PeerSocket lifelineOf;
+    public PeerSocket lifelineOf;
     /// The slot of the neighbour at the other end, as [Presence] knows it.
-    int slot = NO_SLOT;
+    public int slot = NO_SLOT;
     /// Its number in the set of watched sockets.
     int number = -1;
 

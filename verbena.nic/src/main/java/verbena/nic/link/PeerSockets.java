@@ -20,7 +20,7 @@ import verbena.wire.Frame;
 /// the other end (SO_PEERCRED); a connection of another user is closed at once.
 ///
 /// For one thread at a time; another thread may poll [#watcher()].
-final class PeerSockets {
+public final class PeerSockets {
     /// How many connections wait to be accepted; the system's limit (net.core.somaxconn) is often the same.
     private static final int BACKLOG = 4_096;
     /// How many sockets one [#ready()] reports.
@@ -40,7 +40,7 @@ final class PeerSockets {
     /// @param place what the links share, in words
     /// @param prefix what all names begin with; other places have others
     /// @throws LinkException when the system gives no epoll set
-    PeerSockets(
+    public PeerSockets(
             LinuxSockets linux, Arena arena, MessageBlock outgoing, String place, String prefix, int sendBufferBytes) {
         this.linux = linux;
         this.outgoing = outgoing;
@@ -58,7 +58,7 @@ final class PeerSockets {
     }
 
     /// Whether a socket of our user listens at a name. Its link hears of a connection that ends at once. Any thread.
-    static boolean isThere(String prefix, String name) {
+    public static boolean isThere(String prefix, String name) {
         try (Arena scratch = Arena.ofConfined()) {
             var linux = new LinuxSockets(scratch);
             int fd = linux.localSocket();
@@ -73,23 +73,23 @@ final class PeerSockets {
     }
 
     /// Connections of other users that were closed. Any thread.
-    long refused() {
+    public long refused() {
         return refused.get();
     }
 
     /// The descriptor to poll: readable when [#ready()] has something to report.
-    int watcher() {
+    public int watcher() {
         return watched.fd();
     }
 
     /// How many sockets have events.
-    int ready() {
+    public int ready() {
         return watched.ready();
     }
 
     /// The i-th of these sockets; null when it was closed meanwhile.
     @Nullable
-    PeerSocket ready(int i) {
+    public PeerSocket ready(int i) {
         return watched.owner(i);
     }
 
@@ -97,7 +97,7 @@ final class PeerSockets {
     ///
     /// @throws LinkException when the system does not permit it to this process
     @Nullable
-    PeerSocket listen(String name) {
+    public PeerSocket listen(String name) {
         int fd = linux.localSocket();
         if (fd < 0) {
             throw failed("a local socket", fd);
@@ -125,7 +125,7 @@ final class PeerSockets {
     ///
     /// @throws LinkException when another user has it, or the system does not permit it to this process
     @Nullable
-    PeerSocket listenAtOnly(String name) {
+    public PeerSocket listenAtOnly(String name) {
         PeerSocket listening = listen(name);
         if (listening == null) {
             checkHolder(name);
@@ -157,7 +157,7 @@ final class PeerSockets {
     }
 
     /// Names in the abstract namespace begin with a zero byte.
-    static MemorySegment address(String name) {
+    public static MemorySegment address(String name) {
         return address(Arena.ofAuto(), name);
     }
 
@@ -170,7 +170,7 @@ final class PeerSockets {
     }
 
     /// Connects to the socket of our user that has this name; returns a descriptor, or the system's negated error.
-    int connect(String name) {
+    public int connect(String name) {
         int fd = linux.localSocket();
         if (fd < 0) {
             return fd;
@@ -188,7 +188,7 @@ final class PeerSockets {
     }
 
     /// Takes a connection to one of several sockets.
-    interface Meeting {
+    public interface Meeting {
         /// A socket has accepted.
         ///
         /// @param fd of this method from now on
@@ -197,7 +197,7 @@ final class PeerSockets {
 
     /// Connects to the sockets of our user whose names are `beginning` and a number below `count`, but for one number.
     /// A socket that was refused tries the next name, so where few are there this is one system call for each.
-    void connectEach(String beginning, int count, int except, Meeting meeting) {
+    public void connectEach(String beginning, int count, int except, Meeting meeting) {
         int fd = -1;
         try (Arena names = Arena.ofConfined()) {
             for (int number = 0; number < count; number++) {
@@ -235,7 +235,7 @@ final class PeerSockets {
 
     /// Accepts the next connection at a listening socket; returns its descriptor, negative when there is none, or no
     /// descriptor is left.
-    static int accept(PeerSocket at) {
+    public static int accept(PeerSocket at) {
         assert at.isListening;
         return LinuxSockets.accept(at.fd);
     }
@@ -243,7 +243,7 @@ final class PeerSockets {
     /// Makes a connection from an accepted descriptor. Closes it and returns null when it is another user's, or
     /// cannot be watched.
     @Nullable
-    PeerSocket admit(int fd) {
+    public PeerSocket admit(int fd) {
         if (!isOurUser(fd)) {
             LinuxSockets.close(fd);
             return null;
@@ -254,7 +254,7 @@ final class PeerSockets {
 
     /// Watches a connected descriptor. Closes it and returns null when the system cannot watch it.
     @Nullable
-    PeerSocket watch(int fd) {
+    public PeerSocket watch(int fd) {
         return watch(fd, false);
     }
 
@@ -274,13 +274,13 @@ final class PeerSockets {
         return linux.sendMessages(fd, outgoing.headersFrom(0), 1);
     }
 
-    void close(PeerSocket socket) {
+    public void close(PeerSocket socket) {
         watched.remove(socket.number);
         LinuxSockets.close(socket.fd);
     }
 
     /// Closes all sockets.
-    void close() {
+    public void close() {
         watched.forEach(socket -> LinuxSockets.close(socket.fd));
         watched.close();
     }

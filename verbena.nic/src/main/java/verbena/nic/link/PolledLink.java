@@ -7,16 +7,16 @@ import verbena.foreign.linux.LinuxSockets;
 
 /// A link whose thread sleeps by poll(2) ([PolledSleep]): what such links have in common. A link says what ends a
 /// sleep ([#lastLook]) and what it holds ([#release()]). Linux only.
-abstract class PolledLink implements Link {
-    final Occupancy occupancy = new Occupancy();
-    final Arena arena = Arena.ofShared();
-    final LinuxSockets linux = new LinuxSockets(arena);
-    final PolledSleep sleep;
+public abstract class PolledLink implements Link {
+    protected final Occupancy occupancy = new Occupancy();
+    protected final Arena arena = Arena.ofShared();
+    protected final LinuxSockets linux = new LinuxSockets(arena);
+    protected final PolledSleep sleep;
     private final LongUnaryOperator look = this::lastLook;
 
     /// @param watchedMax how many descriptors a thread that sleeps watches, at most
     /// @throws LinkException when the system gives no descriptor
-    PolledLink(int watchedMax) {
+    protected PolledLink(int watchedMax) {
         boolean isReady = false;
         try {
             sleep = new PolledSleep(linux, arena, occupancy, watchedMax);
@@ -29,13 +29,13 @@ abstract class PolledLink implements Link {
     }
 
     /// Looks before a sleep, as [PolledSleep#begin] says. The thread that sleeps.
-    abstract long lastLook(long timeoutNanos);
+    protected abstract long lastLook(long timeoutNanos);
 
     /// Notes what has ended a sleep ([PolledSleep#isReadable]). The thread that sleeps.
-    void afterSleep() {}
+    protected void afterSleep() {}
 
     /// Gives back what the link holds. Called once, when no thread uses it any more.
-    abstract void release();
+    protected abstract void release();
 
     @Override
     public final void await(long timeoutNanos) {
@@ -78,7 +78,7 @@ abstract class PolledLink implements Link {
     }
 
     /// Frees what this class holds: the end of a link that could not be opened.
-    final void free() {
+    protected final void free() {
         sleep.close();
         arena.close();
     }

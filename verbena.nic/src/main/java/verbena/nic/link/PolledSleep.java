@@ -30,7 +30,7 @@ import verbena.foreign.linux.SleepTimer;
 /// that comes after that stays, and ends the next sleep early.
 ///
 /// For the sleeping thread, except where a method allows another.
-final class PolledSleep {
+public final class PolledSleep {
     private static final int BELL = 0;
     private static final int TIMER = 1;
     private static final int OWN = 2;
@@ -60,7 +60,7 @@ final class PolledSleep {
     }
 
     /// The descriptor of the bell, for neighbours that ring it. Any thread.
-    int bell() {
+    public int bell() {
         return bell.fd();
     }
 
@@ -124,14 +124,14 @@ final class PolledSleep {
     ///
     /// @param fd negative for none
     /// @param events `POLLIN`, or `POLLIN | POLLOUT`
-    void watch(int fd, int events) {
+    public void watch(int fd, int events) {
         Pollfds.watch(pollfds, polled++, fd, events);
     }
 
     /// Whether poll(2) has found a descriptor worth a look, before [#end()].
     ///
     /// @param watched its number in the order of [#watch], from 0
-    boolean isReadable(int watched) {
+    public boolean isReadable(int watched) {
         return Pollfds.isReadable(pollfds, OWN + watched);
     }
 
@@ -148,14 +148,14 @@ final class PolledSleep {
     }
 
     /// As [Carrier#wakeup()]. Any thread.
-    void wakeup() {
+    public void wakeup() {
         if (signal.raise()) {
             bell.ring();
         }
     }
 
     /// Ends a sleep in any case. Any thread.
-    void ring() {
+    public void ring() {
         bell.ring();
     }
 

@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 /// connection to it.
 ///
 /// For one thread at a time, except [#count()].
-final class Presence {
+public final class Presence {
     private final @Nullable PeerSocket[] neighbours = new @Nullable PeerSocket[SharedAddress.SLOTS];
     private volatile int count;
     private int slot = PeerSocket.NO_SLOT;
 
     /// Tries the slots in random order; returns the first that `take` accepts, or [PeerSocket#NO_SLOT].
-    static int draw(RandomGenerator random, IntPredicate take) {
+    public static int draw(RandomGenerator random, IntPredicate take) {
         int[] order = IntStream.range(0, SharedAddress.SLOTS).toArray();
         for (int i = 0; i < order.length; i++) {
             int other = i + random.nextInt(order.length - i);
@@ -29,18 +29,18 @@ final class Presence {
     }
 
     /// Sets the slot of this link.
-    void settle(int own) {
+    public void settle(int own) {
         assert slot == PeerSocket.NO_SLOT && count == 0 : "a slot never changes";
         assert own >= 0 && own < neighbours.length : own;
         slot = own;
     }
 
-    int slot() {
+    public int slot() {
         return slot;
     }
 
     /// How many neighbours there are. Any thread.
-    int count() {
+    public int count() {
         return count;
     }
 
@@ -60,7 +60,7 @@ final class Presence {
     ///
     /// @param other the slot; [PeerSocket#NO_SLOT] when the link sent anything else
     /// @return false when the slot is not possible: no slot, our own, or not the one announced before
-    boolean greet(PeerSocket socket, int other) {
+    public boolean greet(PeerSocket socket, int other) {
         if (other < 0 || other == slot || (socket.slot != PeerSocket.NO_SLOT && socket.slot != other)) {
             return false;
         }
@@ -73,7 +73,7 @@ final class Presence {
     }
 
     /// Removes a closed connection; returns whether a neighbour has left with it.
-    boolean forget(PeerSocket socket) {
+    public boolean forget(PeerSocket socket) {
         if (socket.slot == PeerSocket.NO_SLOT || neighbours[socket.slot] != socket) {
             return false;
         }

@@ -5,7 +5,7 @@ import verbena.wire.Frame;
 
 /// A service of connection management at an address. Links that meet at several addresses may claim the same number
 /// at each.
-record Service(long id, Gid address) {
+public record Service(long id, Gid address) {
     /// The service that a packet for [Addressee#SERVICE] is for.
     static Service of(Frame frame) {
         return new Service(Addressee.service(frame), new Gid(frame.destinationHigh, frame.destinationLow));
@@ -17,7 +17,7 @@ record Service(long id, Gid address) {
     }
 
     /// The name where names are of all addresses.
-    String nameWithAddress() {
+    public String nameWithAddress() {
         return name() + "@" + address;
     }
 }

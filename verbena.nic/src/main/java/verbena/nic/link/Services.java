@@ -15,9 +15,9 @@ import verbena.wire.Frame;
 /// service of no link waits for a moment ([EarlyRequests]).
 ///
 /// For one thread at a time, except [#due()] and [#waiting()].
-final class Services implements EarlyRequests.Servers {
+public final class Services implements EarlyRequests.Servers {
     /// What happens to a request that is offered to another link.
-    enum Offer {
+    public enum Offer {
         /// The link has it.
         TAKEN,
         /// The link has the service, and no room.
@@ -28,7 +28,7 @@ final class Services implements EarlyRequests.Servers {
 
     /// The ways to other links.
     @FunctionalInterface
-    interface Ways {
+    public interface Ways {
         /// Offers a request to the link that listens at the name of the service.
         Offer offer(Service service, Frame frame);
     }
@@ -38,32 +38,32 @@ final class Services implements EarlyRequests.Servers {
     private final Map<Service, PeerSocket> claimed = new HashMap<>();
     private final Set<Service> open = new HashSet<>();
 
-    Services(Ways ways, EarlyRequests early) {
+    public Services(Ways ways, EarlyRequests early) {
         this.ways = ways;
         this.early = early;
     }
 
     // --- services of this link
 
-    boolean isClaimed(Service service) {
+    public boolean isClaimed(Service service) {
         return claimed.containsKey(service);
     }
 
     /// Notes that this link has the name of the service.
-    void claim(Service service, PeerSocket socket) {
+    public void claim(Service service, PeerSocket socket) {
         PeerSocket before = claimed.put(service, socket);
         assert before == null : "claimed already";
     }
 
     /// Opens the service: its requests are handed out from now on, and waiting requests as soon as possible.
-    void open(Service service) {
+    public void open(Service service) {
         open.add(service);
         early.hurry();
     }
 
     /// Closes and releases the service; returns the socket with its name, which the caller has to close, or null.
     @Nullable
-    PeerSocket release(Service service) {
+    public PeerSocket release(Service service) {
         open.remove(service);
         return claimed.remove(service);
     }
@@ -85,7 +85,7 @@ final class Services implements EarlyRequests.Servers {
 
     /// Passes a request to the link that has the service, or drops it when that link has no room. False when no
     /// other link has the service.
-    boolean forward(Frame frame) {
+    public boolean forward(Frame frame) {
         return offer(frame) != Offer.UNWANTED;
     }
 
@@ -98,28 +98,28 @@ final class Services implements EarlyRequests.Servers {
 
     /// Keeps a request that no link serves yet, for a while. False when the frame is not a request, when this link
     /// serves it, or when too many requests wait.
-    boolean keep(Frame frame) {
+    public boolean keep(Frame frame) {
         return Addressee.of(frame) == Addressee.SERVICE && !isServedHere(frame) && early.hold(frame);
     }
 
     /// Fills `frames[from]` and its successors with requests that have waited and are now for this link, at most
     /// `count`; returns how many.
-    int handOut(Frame[] frames, int from, int count) {
+    public int handOut(Frame[] frames, int from, int count) {
         return early.handOut(frames, from, count, this);
     }
 
     /// Whether [#handOut] has something to do.
-    boolean isDue() {
+    public boolean isDue() {
         return early.isDue();
     }
 
     /// When [#handOut] has something to do; [Long#MAX_VALUE] when no request waits. Any thread.
-    long due() {
+    public long due() {
         return early.due();
     }
 
     /// How many requests wait. Any thread.
-    long waiting() {
+    public long waiting() {
         return early.size();
     }
 }

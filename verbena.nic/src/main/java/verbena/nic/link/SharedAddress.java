@@ -29,9 +29,9 @@ import verbena.wire.Frame;
 ///   forwards many packets.
 ///
 /// For the thread that may receive on the link, except where a method allows any thread. Nothing here blocks.
-final class SharedAddress {
+public final class SharedAddress {
     /// The number of parts that the numbers are divided into.
-    static final int SLOTS = 256;
+    public static final int SLOTS = 256;
 
     private static final String SLOT = "slot-";
 
@@ -89,7 +89,7 @@ final class SharedAddress {
     /// @param outgoing free whenever no call of these objects is under way
     /// @param wakeup makes the link's sleeping thread call [#sleepAtMost(long)] again
     /// @throws LinkException when no slot is free, or the system does not permit it
-    static SharedAddress[] claim(
+    public static SharedAddress[] claim(
             LinuxSockets linux,
             Arena arena,
             MessageBlock outgoing,
@@ -190,27 +190,27 @@ final class SharedAddress {
     }
 
     /// Called with a socket that is about to be bound: bound sockets are in the kernel's group.
-    void onSocket(int udpSocket) {
+    public void onSocket(int udpSocket) {
         group.onSocket(udpSocket, hasNeighbours());
     }
 
     /// Called when the socket is bound.
-    void onBound() {
+    public void onBound() {
         survey.begin();
     }
 
-    int slot() {
+    public int slot() {
         return presence.slot();
     }
 
-    boolean hasNeighbours() {
+    public boolean hasNeighbours() {
         return presence.count() > 0;
     }
 
     // --- messages from neighbours
 
     /// Fills frames as [Link#receive] does, with packets that neighbours have passed on.
-    int receive(Frame[] frames, int from, int count, MessageBlock incoming, Seal seal) {
+    public int receive(Frame[] frames, int from, int count, MessageBlock incoming, Seal seal) {
         int received = services.handOut(frames, from, count);
         for (int i = 0; i < received; i++) {
             seal.judge(frames[from + i], 0);
@@ -312,7 +312,7 @@ final class SharedAddress {
     // --- messages to neighbours
 
     /// Whether this link has nothing more to do with an arrival that is not for its slot ([Relay#passesOn]).
-    boolean passesOn(Frame frame, int addressee, LongSupplier arrivalMillis) {
+    public boolean passesOn(Frame frame, int addressee, LongSupplier arrivalMillis) {
         return addressee == Addressee.ANY_LINK ? onProbe(frame) : relay.passesOn(frame, addressee, arrivalMillis);
     }
 
@@ -351,12 +351,12 @@ final class SharedAddress {
 
     // --- services
 
-    Gid gid() {
+    public Gid gid() {
         return gid;
     }
 
     /// Claims a service as [Link#claimService] says.
-    boolean claimService(long serviceId) {
+    public boolean claimService(long serviceId) {
         var service = new Service(serviceId, gid);
         if (services.isClaimed(service)) {
             return true;
@@ -370,13 +370,13 @@ final class SharedAddress {
     }
 
     /// Opens a service as [Link#openService] says.
-    void openService(long serviceId) {
+    public void openService(long serviceId) {
         services.open(new Service(serviceId, gid));
         wakeup.run();
     }
 
     /// Releases a service as [Link#releaseService] says.
-    void releaseService(long serviceId) {
+    public void releaseService(long serviceId) {
         PeerSocket listening = services.release(new Service(serviceId, gid));
         if (listening != null) {
             letIn(listening); // connections that are there already are still for this link
@@ -385,7 +385,7 @@ final class SharedAddress {
     }
 
     /// Whether it is time to look at waiting requests.
-    boolean isEarlyDue() {
+    public boolean isEarlyDue() {
         return services.isDue();
     }
 
@@ -393,13 +393,13 @@ final class SharedAddress {
 
     /// The descriptor to poll: readable when [#receive] has something to do. -1 for now when [#receive] could not do
     /// it.
-    int watcher() {
+    public int watcher() {
         return isStuck ? -1 : peers.watcher();
     }
 
     /// Shortens a sleep, so that it ends when the survey, a waiting request or a waiting connection needs a look.
     /// Any thread.
-    long sleepAtMost(long timeoutNanos) {
+    public long sleepAtMost(long timeoutNanos) {
         long at = earlier(survey.due(), services.due());
         if (at == Survey.NEVER && !isStuck) {
             return timeoutNanos;
@@ -416,7 +416,7 @@ final class SharedAddress {
     // --- the survey
 
     /// Continues a survey, or begins one, when it is time.
-    void tick() {
+    public void tick() {
         survey.tick();
     }
 
@@ -448,7 +448,7 @@ final class SharedAddress {
     // --- counters, and the end
 
     /// Adds the counters of this object. Any thread.
-    void addCounters(Map<String, Long> to) {
+    public void addCounters(Map<String, Long> to) {
         to.merge("shared.neighbours.now", (long) presence.count(), Long::sum);
         to.merge("shared.arrived", arrived.get(), Long::sum);
         to.merge("shared.dropped.stray", stray.get(), Long::sum);
@@ -459,7 +459,7 @@ final class SharedAddress {
     }
 
     /// Releases slot, services and connections.
-    void close() {
+    public void close() {
         peers.close();
     }
 }

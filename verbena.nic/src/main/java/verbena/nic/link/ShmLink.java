@@ -410,7 +410,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
 
     /// Asks the writers of all rings to ring the bell, and looks once more whether there is something.
     @Override
-    long lastLook(long timeoutNanos) {
+    protected long lastLook(long timeoutNanos) {
         boolean isStuck = neighbours.isStuck();
         long nanos = isStuck ? sooner(timeoutNanos, STUCK_NANOS) : timeoutNanos;
         if (services.due() != Long.MAX_VALUE) {
@@ -430,7 +430,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
     }
 
     @Override
-    void afterSleep() {
+    protected void afterSleep() {
         writers.excuse();
         if (sleep.isReadable(SOCKETS)) {
             isRung = true;
@@ -438,7 +438,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
     }
 
     @Override
-    void release() {
+    protected void release() {
         neighbours.close();
     }
 }

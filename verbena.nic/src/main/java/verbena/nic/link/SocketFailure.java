@@ -4,11 +4,11 @@ import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
 
 /// The meaning of a socket call's errno for a link.
-final class SocketFailure {
+public final class SocketFailure {
     private SocketFailure() {}
 
     /// Why an address or a port is not available.
-    static LinkException.Kind kindOf(int errno) {
+    public static LinkException.Kind kindOf(int errno) {
         return switch (errno) {
             case LinuxAbi.EADDRINUSE -> LinkException.Kind.PORT_IN_USE;
             // EINVAL and ENODEV: a link-local address without its interface.
@@ -20,7 +20,7 @@ final class SocketFailure {
     }
 
     /// The failure of a call that fails only when the system has no room for more.
-    static LinkException of(String what, int errno) {
+    public static LinkException of(String what, int errno) {
         return new LinkException(LinkException.Kind.FAILED, what + ": " + LinuxSockets.message(errno));
     }
 }

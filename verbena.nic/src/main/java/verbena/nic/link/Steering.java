@@ -38,7 +38,7 @@ import verbena.wire.mad.Mad;
 /// kernel chooses by a hash of the addresses and ports. The program finds the slot as [Addressee] does.
 ///
 /// A probe goes to the index that it names. With probes, a [Survey] finds out which link has which index.
-final class Steering {
+public final class Steering {
     /// The index of a slot when it is not known.
     static final int UNKNOWN = -1;
 
@@ -60,7 +60,7 @@ final class Steering {
     ///
     /// @param jumpTrue how many instructions to skip when the comparison is true
     /// @param jumpFalse how many to skip when it is false
-    record Instruction(int code, int jumpTrue, int jumpFalse, int k) {}
+    public record Instruction(int code, int jumpTrue, int jumpFalse, int k) {}
 
     private Steering() {}
 
@@ -144,7 +144,7 @@ final class Steering {
     }
 
     /// The program as the kernel wants it, a `struct sock_fprog`.
-    static MemorySegment layOut(List<Instruction> program, Arena arena) {
+    public static MemorySegment layOut(List<Instruction> program, Arena arena) {
         MemorySegment filter = arena.allocate((long) program.size() * SockFilter.BYTES, 8);
         long at = 0;
         for (Instruction instruction : program) {

@@ -49,7 +49,7 @@ public final class UdpSeal implements Seal {
     /// Whether a frame's addresses are of one family. It can leave only by a socket of its own family, because the
     /// family of the destination decides the layout
     /// of the ICRC.
-    static boolean isSameFamily(Frame frame) {
+    public static boolean isSameFamily(Frame frame) {
         return RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow)
                 == RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
     }

@@ -17,16 +17,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// of the same word. Testing for NOTIFIED before the swap would save a waker the swap. But a plain store before the
 /// test could then be reordered after the load (store-load order), so it would need a full fence, which costs the
 /// same.
-final class WakeSignal {
+public final class WakeSignal {
     private static final int AWAKE = 0;
     private static final int NOTIFIED = 1;
     private static final int SLEEPING = 2;
 
     private final AtomicInteger state = new AtomicInteger(AWAKE);
 
+    /// Makes one whose sleeper is awake.
+    public WakeSignal() {}
+
     /// Announces that the sleeper is about to sleep. False when it was notified and must not sleep; then [#awake()]
     /// is not called.
-    boolean sleep() {
+    public boolean sleep() {
         if (state.compareAndSet(AWAKE, SLEEPING)) {
             return true;
         }
@@ -35,12 +38,12 @@ final class WakeSignal {
     }
 
     /// Notes that the sleeper is awake.
-    void awake() {
+    public void awake() {
         state.getAndSet(AWAKE); // a swap, for the same reason
     }
 
     /// Notifies the sleeper; returns true when the waker must end the sleep by a system call.
-    boolean raise() {
+    public boolean raise() {
         return state.getAndSet(NOTIFIED) == SLEEPING;
     }
 }

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// Runs a program of the tests in a network namespace of its own, whose interfaces a shell script sets up.
-final class Namespace {
+public final class Namespace {
     private final List<String> entering;
 
     private Namespace(List<String> entering) {
@@ -17,7 +17,7 @@ final class Namespace {
 
     /// A namespace in which `setup` works: as root, or as the root of a user namespace. Null without the right to
     /// either, or when the script lacks a tool that it needs.
-    static @Nullable Namespace with(String setup) throws InterruptedException {
+    public static @Nullable Namespace with(String setup) throws InterruptedException {
         for (String how : List.of("--net", "--map-root-user --net")) {
             var entering = new ArrayList<>(List.of("unshare"));
             entering.addAll(List.of(how.split(" ", -1)));
@@ -30,12 +30,12 @@ final class Namespace {
     }
 
     /// The error output of the program; empty when it ended well.
-    String run(Class<?> program, String... arguments) throws InterruptedException {
+    public String run(Class<?> program, String... arguments) throws InterruptedException {
         return run("-XX:TieredStopAtLevel=1", program, arguments);
     }
 
     /// The same, with both compilers of the virtual machine.
-    String runCompiled(Class<?> program) throws InterruptedException {
+    public String runCompiled(Class<?> program) throws InterruptedException {
         return run("-XX:+TieredCompilation", program);
     }
 

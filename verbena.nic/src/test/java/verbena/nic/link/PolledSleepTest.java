@@ -44,18 +44,18 @@ class PolledSleepTest {
         }
 
         @Override
-        long lastLook(long timeoutNanos) {
+        protected long lastLook(long timeoutNanos) {
             sleep.watch(watched, LinuxAbi.POLLIN);
             return look.applyAsLong(timeoutNanos);
         }
 
         @Override
-        void afterSleep() {
+        protected void afterSleep() {
             wasReadable = sleep.isReadable(0);
         }
 
         @Override
-        void release() {}
+        protected void release() {}
 
         @Override
         public List<GidEntry> gids() {
