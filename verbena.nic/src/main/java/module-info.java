@@ -19,7 +19,12 @@ module verbena.nic {
     exports verbena.nic;
     exports verbena.nic.capture;
     exports verbena.nic.kind.roce;
+    exports verbena.nic.fabric;
     exports verbena.nic.link;
+    exports verbena.nic.link.ethernet;
+    exports verbena.nic.link.ib;
+    exports verbena.nic.link.tap;
+    exports verbena.nic.link.udp;
     exports verbena.nic.management;
 
     provides verbena.verbs.spi.Provider with

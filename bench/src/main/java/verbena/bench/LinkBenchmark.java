@@ -1,7 +1,5 @@
 package verbena.bench;
 
-import verbena.nic.link.LinkKind;
-import verbena.nic.link.UdpOptions;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
@@ -19,9 +17,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import verbena.nic.link.Interfaces;
+import verbena.nic.link.LinkKind;
 import verbena.nic.link.LoopbackAddress;
-import verbena.nic.link.UdpLink;
-import verbena.nic.link.UdpLinks;
+import verbena.nic.link.udp.UdpLink;
+import verbena.nic.link.udp.UdpLinks;
+import verbena.nic.link.udp.UdpOptions;
 import verbena.verbs.Gid;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
-import verbena.nic.link.Tap;
+import verbena.nic.link.tap.Tap;
 import verbena.verbs.Context;
 import verbena.verbs.Gid;
 import verbena.verbs.QueuePair;

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.device.DeviceContext;
-import verbena.nic.link.Tap;
+import verbena.nic.link.tap.Tap;
 import verbena.transport.PacketFate;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;

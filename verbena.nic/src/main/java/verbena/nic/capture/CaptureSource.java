@@ -1,6 +1,6 @@
 package verbena.nic.capture;
 
-import verbena.nic.link.Tap;
+import verbena.nic.link.tap.Tap;
 import verbena.verbs.Device;
 
 /// A device whose traffic can be captured. Any thread.

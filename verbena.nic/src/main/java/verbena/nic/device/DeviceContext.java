@@ -30,7 +30,7 @@ import verbena.nic.kind.PeerLog;
 import verbena.nic.kind.RegionMemory;
 import verbena.nic.link.Link;
 import verbena.nic.link.NetworkWatch;
-import verbena.nic.link.Tap;
+import verbena.nic.link.tap.Tap;
 import verbena.nic.observe.JfrEvents;
 import verbena.nic.observe.Management;
 import verbena.nic.observe.ObservedDevice;

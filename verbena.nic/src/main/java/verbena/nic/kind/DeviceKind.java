@@ -3,7 +3,7 @@ package verbena.nic.kind;
 import java.util.Map;
 import verbena.nic.ManagementAgent;
 import verbena.nic.ManagementPort;
-import verbena.nic.link.Tap;
+import verbena.nic.link.tap.Tap;
 import verbena.verbs.Gid;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.QpModification;

@@ -7,7 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.Frame;
 
-/// The messages that links at one address exchange ([PeerSockets]). A message is a packet, with the facts that only
+/// The messages that links at one address exchange ([verbena.nic.link.sharing.PeerSockets]). A message is a packet,
+/// with the facts that only
 /// the socket knew, or a word between neighbours. All fields are in native order, because an envelope does not leave
 /// the host.
 ///
@@ -32,7 +33,7 @@ public final class Envelope {
     public static final int PACKET = 1;
     /// The first message of a link that has connected.
     public static final int HELLO = 2;
-    /// The answer to a probe ([Steering]).
+    /// The answer to a probe ([verbena.nic.link.sharing.Steering]).
     public static final int LOCATED = 3;
 
     private static final int SLOT = 1;

@@ -1,6 +1,8 @@
-/// How bytes leave and enter the process. [Link] is the contract. [LinuxUdpLink] and [DatagramChannelLink]
-/// implement it over UDP sockets, and [UdpLinks] chooses one of them. [SharedAddress] lets links of one user
-/// share an address. [ShmLink] carries frames through shared memory, [TcpLink] streams. [FaultyLink] simulates a
-/// bad network around any link of frames, and [TapLink] shows its packets. [Interfaces] and [LoopbackAddress]
-/// find the addresses.
+/// How bytes leave and enter the process: what all links have in common. [Link] is the contract for frames,
+/// [Carrier] for whatever an engine sleeps in; [Seal] checks what a wire may have damaged. [PolledLink] has the sleep
+/// of links that poll. [FaultyLink] simulates a bad network around any link of frames. [Interfaces] and
+/// [LoopbackAddress] find the addresses.
+///
+/// Each way to carry bytes is a package beside this one's ground, and only `shm`, `udp` and `ethernet` name another:
+/// `sharing`.
 package verbena.nic.link;

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.device.DeviceContext;
-import verbena.nic.link.TapLink;
+import verbena.nic.link.tap.TapLink;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;

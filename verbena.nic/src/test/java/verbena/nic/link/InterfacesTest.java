@@ -11,6 +11,9 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import verbena.nic.link.udp.LinuxUdpLink;
+import verbena.nic.link.udp.UdpLink;
+import verbena.nic.link.udp.UdpOptions;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 

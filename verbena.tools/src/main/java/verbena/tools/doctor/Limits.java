@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import verbena.nic.link.LinkException;
-import verbena.nic.link.UdpOptions;
+import verbena.nic.link.udp.UdpOptions;
 
 /// What the system limits: socket buffers and file descriptors.
 final class Limits implements Check {

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
-import verbena.nic.link.UdpLink;
+import verbena.nic.link.udp.UdpLink;
 import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;

@@ -33,7 +33,7 @@ interface Surroundings {
     boolean isLoopbackWhole();
 
     /// How much waits at most to be received by a device that asks for
-    /// [verbena.nic.link.UdpOptions#DEFAULT].
+    /// [verbena.nic.link.udp.UdpOptions#DEFAULT].
     ///
     /// @throws verbena.nic.link.LinkException when no device can be had at all
     long receiveBufferBytes();

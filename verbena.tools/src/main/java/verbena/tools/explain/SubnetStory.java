@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
-import verbena.nic.link.IbLink;
+import verbena.nic.link.ib.IbLink;
 import verbena.subnet.agent.AgentMad;
 import verbena.subnet.agent.AgentSpec;
 import verbena.subnet.agent.MadClient;

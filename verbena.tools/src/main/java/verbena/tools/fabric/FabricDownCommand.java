@@ -1,8 +1,8 @@
 package verbena.tools.fabric;
 
 import picocli.CommandLine.Command;
-import verbena.nic.link.FabricPort;
-import verbena.nic.link.FabricSocket;
+import verbena.nic.fabric.FabricPort;
+import verbena.nic.fabric.FabricSocket;
 import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.ToolCommand;
 

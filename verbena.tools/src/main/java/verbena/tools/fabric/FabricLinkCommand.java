@@ -2,8 +2,8 @@ package verbena.tools.fabric;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
-import verbena.nic.link.FabricPort;
-import verbena.nic.link.FabricSocket;
+import verbena.nic.fabric.FabricPort;
+import verbena.nic.fabric.FabricSocket;
 import verbena.subnet.topology.Topology;
 import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.ToolCommand;

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import verbena.nic.link.FabricPort;
-import verbena.nic.link.FabricSocket;
+import verbena.nic.fabric.FabricPort;
+import verbena.nic.fabric.FabricSocket;
 import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.ToolCommand;
 

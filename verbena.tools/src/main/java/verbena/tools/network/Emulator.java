@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.link.TapPorts;
+import verbena.nic.link.ethernet.TapPorts;
 import verbena.sim.ethernet.Emulation;
 import verbena.sim.ethernet.EthernetNetwork;
 import verbena.sim.ethernet.Switch;

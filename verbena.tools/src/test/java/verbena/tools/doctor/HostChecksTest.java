@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
-import verbena.nic.link.UdpOptions;
+import verbena.nic.link.udp.UdpOptions;
 import verbena.tools.doctor.Finding.Level;
 import verbena.verbs.Context;
 import verbena.verbs.Device;

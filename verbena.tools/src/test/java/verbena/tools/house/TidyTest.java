@@ -84,7 +84,7 @@ class TidyTest {
                 "verbena/nic/capture/Capture",
                 // Compared with the kernel's stamp of the same clock: a jump costs the datagrams that wait at that
                 // moment, as if they were lost.
-                "verbena/nic/link/SharedAddress",
+                "verbena/nic/link/sharing/SharedAddress",
                 // A completion's time on the wall clock, which a C program may ask for.
                 "verbena/abi/CompletionQueueHandle");
     }

@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import verbena.fuzz.Contract;
 import verbena.fuzz.Input;
-import verbena.nic.link.Neighbours;
+import verbena.nic.link.sharing.Neighbours;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Region;

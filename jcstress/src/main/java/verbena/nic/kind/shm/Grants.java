@@ -14,7 +14,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 import org.openjdk.jcstress.infra.results.JJ_Result;
-import verbena.nic.link.Neighbours;
+import verbena.nic.link.sharing.Neighbours;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Region;
 import verbena.transport.queue.SendQueue;

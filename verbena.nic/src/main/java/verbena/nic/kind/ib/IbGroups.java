@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.kind.DeviceHost;
-import verbena.nic.link.IbLink;
+import verbena.nic.link.ib.IbLink;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;
 import verbena.wire.mad.Mad;

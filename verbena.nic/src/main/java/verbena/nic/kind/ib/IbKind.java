@@ -2,11 +2,11 @@ package verbena.nic.kind.ib;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import verbena.nic.fabric.FabricPort;
 import verbena.nic.kind.DeviceHost;
 import verbena.nic.kind.DeviceProfile;
 import verbena.nic.kind.roce.RoceKind;
-import verbena.nic.link.FabricPort;
-import verbena.nic.link.IbLink;
+import verbena.nic.link.ib.IbLink;
 import verbena.subnet.node.NodePort;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;

@@ -12,7 +12,7 @@ import verbena.cm.CmCall;
 import verbena.nic.kind.DeviceHost;
 import verbena.nic.kind.roce.RoceKind;
 import verbena.nic.kind.roce.Ways;
-import verbena.nic.link.IbLink;
+import verbena.nic.link.ib.IbLink;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.Mtu;

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.ManagementAgent;
 import verbena.nic.kind.roce.RoceKind;
-import verbena.nic.link.IbLink;
+import verbena.nic.link.ib.IbLink;
 import verbena.verbs.Gid;
 import verbena.wire.mad.Mad;
 import verbena.wire.mad.Sa;

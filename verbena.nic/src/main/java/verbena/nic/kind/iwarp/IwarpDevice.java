@@ -10,7 +10,7 @@ import verbena.nic.link.FramelessLink;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.LinkKind;
-import verbena.nic.link.TcpLink;
+import verbena.nic.link.tcp.TcpLink;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;

@@ -5,7 +5,7 @@ import java.util.List;
 import verbena.nic.kind.HostProvider;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
-import verbena.nic.link.PacketWire;
+import verbena.nic.link.ethernet.PacketWire;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;

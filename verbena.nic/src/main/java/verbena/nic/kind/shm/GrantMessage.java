@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.link.Neighbours;
+import verbena.nic.link.sharing.Neighbours;
 
 /// What neighbours tell each other of grants. All messages have the same fields, in this host's byte order; a kind
 /// uses those that it needs. The values of one that has arrived may be anything.

@@ -3,7 +3,7 @@ package verbena.nic.kind.shm;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import verbena.nic.link.Neighbours;
+import verbena.nic.link.sharing.Neighbours;
 
 /// The words of a page that one neighbour writes and the other reads. The first says which grant of the other side
 /// the writer uses at this moment; each other word is the state of a grant that the writer has given.

@@ -13,7 +13,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.ProcessMark;
 import verbena.nic.kind.shm.GrantMessage.Kind;
-import verbena.nic.link.Neighbours;
+import verbena.nic.link.sharing.Neighbours;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.KeyWatch;
 import verbena.transport.memory.MemoryTable;

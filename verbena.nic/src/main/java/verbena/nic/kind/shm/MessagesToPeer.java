@@ -1,7 +1,7 @@
 package verbena.nic.kind.shm;
 
 import java.lang.foreign.MemorySegment;
-import verbena.nic.link.OutgoingRings;
+import verbena.nic.link.shm.OutgoingRings;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.rc.PeerMessages;
 

@@ -9,7 +9,7 @@ import verbena.nic.link.FaultyLink;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
-import verbena.nic.link.ShmLink;
+import verbena.nic.link.shm.ShmLink;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;

@@ -6,7 +6,7 @@ import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.NativeAccess;
-import verbena.nic.link.ShmLink;
+import verbena.nic.link.shm.ShmLink;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
 

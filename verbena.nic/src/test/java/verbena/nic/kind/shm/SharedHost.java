@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.link.Neighbours;
+import verbena.nic.link.sharing.Neighbours;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Region;

@@ -14,7 +14,7 @@ import verbena.nic.kind.DeviceProfile;
 import verbena.nic.kind.QueuePairDriver;
 import verbena.nic.kind.QueuePairWiring;
 import verbena.nic.kind.RegionMemory;
-import verbena.nic.link.Tap;
+import verbena.nic.link.tap.Tap;
 import verbena.provider.Slabs;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;

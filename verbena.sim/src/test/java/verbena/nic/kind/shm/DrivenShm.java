@@ -8,7 +8,7 @@ import verbena.nic.SoftContext;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.Link;
-import verbena.nic.link.ShmLink;
+import verbena.nic.link.shm.ShmLink;
 import verbena.verbs.Mtu;
 
 /// Devices over shared memory that a test drives, in a time of its own.

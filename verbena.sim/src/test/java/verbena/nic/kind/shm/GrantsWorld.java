@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.link.Neighbours;
+import verbena.nic.link.sharing.Neighbours;
 import verbena.sim.explore.Fingerprint;
 import verbena.sim.explore.SmallWorld;
 import verbena.sim.explore.Step;

@@ -1,0 +1,72 @@
+package verbena.nic.link.ethernet;
+
+import static verbena.foreign.linux.LinuxAbi.BPF_ABS;
+import static verbena.foreign.linux.LinuxAbi.BPF_B;
+import static verbena.foreign.linux.LinuxAbi.BPF_H;
+import static verbena.foreign.linux.LinuxAbi.BPF_JEQ;
+import static verbena.foreign.linux.LinuxAbi.BPF_JMP;
+import static verbena.foreign.linux.LinuxAbi.BPF_K;
+import static verbena.foreign.linux.LinuxAbi.BPF_LD;
+import static verbena.foreign.linux.LinuxAbi.BPF_RET;
+
+import java.util.List;
+import verbena.foreign.linux.LinuxAbi;
+import verbena.nic.link.sharing.Steering.Instruction;
+import verbena.wire.roce.Ethernet;
+import verbena.wire.roce.RoceV1;
+import verbena.wire.roce.RoceV2;
+
+/// The programs by which the kernel chooses frames before they are copied (BPF, "Linux Socket Filtering"). A
+/// frame's outer tag is not among its bytes when they run.
+final class EthernetFilter {
+    private static final int ALL = 0x4_0000;
+    private static final int TYPE = 12;
+    private static final int IPV4_PROTOCOL = 23;
+    private static final int IPV4_PORT = 36;
+    private static final int IPV6_PROTOCOL = 20;
+    private static final int IPV6_PORT = 56;
+
+    /// Arrivals to UDP port 4791. What of IPv4 has options or is a fragment may pass or not: it is no RoCE.
+    static final List<Instruction> ROCE_V2 = List.of(
+            load(BPF_B, LinuxAbi.SKF_AD_OFF + LinuxAbi.SKF_AD_PKTTYPE),
+            when(LinuxAbi.PACKET_OUTGOING, 12, 0),
+            load(BPF_H, TYPE),
+            when(Ethernet.TYPE_IPV4, 0, 4),
+            load(BPF_B, IPV4_PROTOCOL),
+            when(RoceV2.PROTOCOL_UDP, 0, 8),
+            load(BPF_H, IPV4_PORT),
+            when(RoceV2.UDP_PORT, 5, 6),
+            when(Ethernet.TYPE_IPV6, 0, 5),
+            load(BPF_B, IPV6_PROTOCOL),
+            when(RoceV2.PROTOCOL_UDP, 0, 3),
+            load(BPF_H, IPV6_PORT),
+            when(RoceV2.UDP_PORT, 0, 1),
+            answer(ALL),
+            answer(0));
+
+    /// Arrivals of RoCE v1. A socket of its type alone would get them too, but without their tags.
+    static final List<Instruction> ROCE_V1 = List.of(
+            load(BPF_B, LinuxAbi.SKF_AD_OFF + LinuxAbi.SKF_AD_PKTTYPE),
+            when(LinuxAbi.PACKET_OUTGOING, 3, 0),
+            load(BPF_H, TYPE),
+            when(RoceV1.ETHER_TYPE, 0, 1),
+            answer(ALL),
+            answer(0));
+
+    /// Nothing.
+    static final List<Instruction> NOTHING = List.of(answer(0));
+
+    private EthernetFilter() {}
+
+    private static Instruction load(int size, int at) {
+        return new Instruction(BPF_LD | size | BPF_ABS, 0, 0, at);
+    }
+
+    private static Instruction when(int k, int jumpTrue, int jumpFalse) {
+        return new Instruction(BPF_JMP | BPF_JEQ | BPF_K, jumpTrue, jumpFalse, k);
+    }
+
+    private static Instruction answer(int bytes) {
+        return new Instruction(BPF_RET | BPF_K, 0, 0, bytes);
+    }
+}

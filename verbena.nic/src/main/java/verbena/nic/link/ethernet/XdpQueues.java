@@ -1,0 +1,131 @@
+package verbena.nic.link.ethernet;
+
+import java.lang.foreign.Arena;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import verbena.foreign.linux.LinuxSockets;
+import verbena.nic.link.Interfaces.HostInterface;
+import verbena.nic.link.LinkException;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+
+/// What the [XdpWire]s of one device share: the program in the kernel, the groups of the interface, and what keeps the
+/// device alone there. It ends with the last of them. Any thread.
+final class XdpQueues {
+    private final HostInterface host;
+    private final Arena arena = Arena.ofShared();
+    private final LinuxSockets linux = new LinuxSockets(arena);
+    private final XdpProgram program;
+    private final PacketMembership membership;
+    private final EthernetClaim claim;
+    /// How many of the wires are in a group.
+    private final Map<Gid, Integer> groups = new HashMap<>();
+
+    private int users = 1;
+
+    /// @param queue the first of the interface's queues
+    /// @param count how many there are
+    /// @throws LinkException when the system does not permit it, or another link has the interface or an address
+    XdpQueues(HostInterface host, boolean isRoceV1, List<GidEntry> gids, int queue, int count, boolean inPieces) {
+        this.host = host;
+        XdpProgram madeProgram = null;
+        PacketMembership madeMembership = null;
+        EthernetClaim madeClaim = null;
+        boolean isReady = false;
+        try {
+            madeProgram = new XdpProgram(host, isRoceV1, queue, count, inPieces, arena);
+            for (GidEntry entry : gids) {
+                madeProgram.add(entry.gid());
+            }
+            madeMembership = new PacketMembership(linux, linux.packetSocket(), host.index());
+            madeClaim = new EthernetClaim(isRoceV1, gids);
+            isReady = madeClaim.take();
+        } finally {
+            if (!isReady) {
+                close(madeClaim, madeProgram, madeMembership);
+                arena.close();
+            }
+        }
+        program = madeProgram;
+        membership = madeMembership;
+        claim = madeClaim;
+    }
+
+    /// One more wire uses it; [#release()] ends that. Its maker uses it, too.
+    synchronized void use() {
+        users++;
+    }
+
+    synchronized void release() {
+        if (--users == 0) {
+            close(claim, program, membership);
+            arena.close();
+        }
+    }
+
+    private static void close(
+            @Nullable EthernetClaim claim, @Nullable XdpProgram program, @Nullable PacketMembership membership) {
+        if (program != null) {
+            program.close(); // first: frames go to the network stack again
+        }
+        if (claim != null) {
+            claim.close();
+        }
+        if (membership != null && membership.fd() >= 0) {
+            LinuxSockets.close(membership.fd());
+        }
+    }
+
+    // ---- the program
+
+    synchronized void put(int queue, int socket) {
+        program.put(queue, socket);
+    }
+
+    /// Frames come from now on.
+    ///
+    /// @throws LinkException when the interface has another program, or the system does not permit it
+    synchronized void attach() {
+        program.attach();
+    }
+
+    boolean isNative() {
+        return program.isNative();
+    }
+
+    synchronized long elsewhere() {
+        return users == 0 ? 0 : program.elsewhere();
+    }
+
+    // ---- groups
+
+    /// One of the wires joins a group.
+    ///
+    /// @throws LinkException when the system does not permit it
+    synchronized void join(Gid group, long mac) {
+        if (groups.containsKey(group)) {
+            groups.merge(group, 1, Integer::sum);
+            return;
+        }
+        int result = membership.join(mac);
+        if (result < 0) {
+            throw new LinkException(
+                    LinkException.Kind.FAILED,
+                    "AF_XDP on " + host.name() + ": PACKET_ADD_MEMBERSHIP: " + LinuxSockets.message(-result));
+        }
+        program.add(group);
+        claim.join(group);
+        groups.put(group, 1);
+    }
+
+    synchronized void leave(Gid group, long mac) {
+        if (groups.merge(group, -1, Integer::sum) == 0) {
+            groups.remove(group);
+            membership.leave(mac);
+            program.remove(group);
+            claim.leave(group);
+        }
+    }
+}

@@ -1,0 +1,333 @@
+package verbena.nic.link.ethernet;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxSockets;
+import verbena.foreign.linux.XdpSocket;
+import verbena.nic.link.Interfaces.HostInterface;
+import verbena.nic.link.LinkException;
+import verbena.nic.link.NativeAccess;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.wire.Frame;
+import verbena.wire.roce.Ethernet;
+import verbena.wire.roce.RoceV2;
+
+/// The frames of one queue of an interface through an AF_XDP socket
+/// ([decision 0088](../../../../../../../docs/decisions/0088-af-xdp.md)). A program in the kernel ([XdpProgram])
+/// takes the frames of RoCE for this wire out before the network stack sees them. All others go on as before.
+///
+/// Arrivals stay where the kernel has put them; departures are copied into memory that the kernel knows. Up to
+/// [#BATCH] of them leave by one system call. When the process ends, however that happens, the kernel detaches
+/// the program.
+final class XdpWire implements Wire {
+    private static final int BATCH = 64;
+    private static final int ARRIVALS = 2_048;
+    private static final int DEPARTURES = 512;
+    /// Bytes of the largest frame with a packet of ours: two tags, IPv6 and UDP.
+    private static final int FRAME_MAX =
+            Ethernet.BYTES + 2 * Ethernet.TAG_BYTES + RoceV2.IPV6_OVERHEAD + Frame.PACKET_MAX;
+
+    private static final long QUEUE_FREED_NANOS = 2_000_000_000;
+    private static final long QUEUE_RETRY_NANOS = 1_000_000;
+    private static final int MEBIBYTE = 1 << 20;
+
+    private final Arena arena = Arena.ofShared();
+    private final LinuxSockets linux = new LinuxSockets(arena);
+    private final HostInterface host;
+    private final XdpSocket socket;
+    private final XdpQueues shared;
+    /// Whether it tells what concerns all wires of its device.
+    private final boolean isFirst;
+    private final ByteBuffer bytes;
+
+    private final Frame[] leaving = new Frame[BATCH];
+    private int put;
+    private int taken;
+    private volatile boolean isDown; // the thread that sleeps reads it
+    private final AtomicLong refused = new AtomicLong();
+
+    /// Any thread may ask for the counters, but errors come back through memory that is one thread's.
+    private final LinuxSockets counting = new LinuxSockets(arena);
+
+    private final Object statistics = new Object();
+    private boolean isOpen = true; // under the lock of `statistics`
+
+    /// Opens wires of an interface, one for each of several queues.
+    ///
+    /// @param isRoceV1 whether frames of RoCE v1 arrive, else those of RoCE v2
+    /// @param way with the first of the interface's queues
+    /// @param count how many queues
+    /// @throws LinkException when the system does not permit it, or another link has the interface or an address
+    static List<XdpWire> open(
+            HostInterface host, boolean isRoceV1, List<GidEntry> gids, EthernetLink.Way way, int count) {
+        String why = NativeAccess.whyPortable();
+        if (why != null) {
+            throw new LinkException(LinkException.Kind.UNSUPPORTED, "AF_XDP: " + why);
+        }
+        if (host.loopback() || host.mac() == 0) {
+            throw new LinkException(
+                    LinkException.Kind.UNSUPPORTED, "AF_XDP: " + host.name() + " is no Ethernet interface");
+        }
+        var size = new XdpSocket.Size(
+                Math.min(host.mtu() + Ethernet.BYTES + 2 * Ethernet.TAG_BYTES, FRAME_MAX), ARRIVALS, DEPARTURES);
+        var shared = new XdpQueues(host, isRoceV1, gids, way.queue(), count, size.inPieces());
+        var wires = new ArrayList<XdpWire>();
+        boolean isReady = false;
+        try {
+            while (wires.size() < count) {
+                int queue = way.queue() + wires.size();
+                wires.add(new XdpWire(host, shared, size, queue, way.pollsBusily(), wires.isEmpty()));
+            }
+            shared.attach();
+            isReady = true;
+        } finally {
+            if (!isReady) {
+                wires.forEach(XdpWire::close);
+            }
+            shared.release();
+        }
+        return wires;
+    }
+
+    private XdpWire(
+            HostInterface host,
+            XdpQueues shared,
+            XdpSocket.Size size,
+            int queue,
+            boolean pollsBusily,
+            boolean isFirst) {
+        this.host = host;
+        this.shared = shared;
+        this.isFirst = isFirst;
+        XdpSocket made = null;
+        boolean isReady = false;
+        try {
+            made = XdpSocket.open(linux, size, arena);
+            bind(made, queue);
+            if (pollsBusily) {
+                made.pollBusily();
+            }
+            shared.put(queue, made.fd());
+            isReady = true;
+        } catch (XdpSocket.RefusedException e) {
+            throw refused(e, size, queue);
+        } finally {
+            if (!isReady) {
+                if (made != null) {
+                    LinuxSockets.close(made.fd());
+                }
+                arena.close();
+            }
+        }
+        socket = made;
+        bytes = socket.memory().asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        shared.use();
+    }
+
+    /// Binds the socket. The kernel gives a queue free some time after the last socket there was closed, also
+    /// when its process has been killed; so a queue that is taken is tried for a while.
+    private void bind(XdpSocket made, int queue) throws XdpSocket.RefusedException {
+        long end = System.nanoTime() + QUEUE_FREED_NANOS;
+        while (true) {
+            try {
+                made.bind(host.index(), queue);
+                return;
+            } catch (XdpSocket.RefusedException e) {
+                if (e.error() != LinuxAbi.EBUSY || System.nanoTime() - end > 0) {
+                    throw e;
+                }
+                LockSupport.parkNanos(QUEUE_RETRY_NANOS);
+            }
+        }
+    }
+
+    /// What is missing, and what helps.
+    private LinkException refused(XdpSocket.RefusedException e, XdpSocket.Size size, int queue) {
+        LinkException.Kind kind = LinkException.Kind.FAILED;
+        String advice = "";
+        switch (e.error()) {
+            case LinuxAbi.EPERM, LinuxAbi.EACCES -> {
+                kind = LinkException.Kind.NOT_PERMITTED;
+                advice = ". It needs CAP_NET_RAW: run as root.";
+            }
+            case LinuxAbi.EAFNOSUPPORT -> {
+                kind = LinkException.Kind.UNSUPPORTED;
+                advice = ". This kernel has no AF_XDP (CONFIG_XDP_SOCKETS).";
+            }
+            case LinuxAbi.ENOBUFS ->
+                advice = ". It locks " + (size.lockedBytes() + MEBIBYTE - 1) / MEBIBYTE
+                        + " MiB of memory: raise the limit (ulimit -l), or give it CAP_IPC_LOCK.";
+            case LinuxAbi.ENOPROTOOPT -> {
+                kind = LinkException.Kind.UNSUPPORTED;
+                advice = ". busy-poll=on needs Linux 5.11, with CONFIG_NET_RX_BUSY_POLL.";
+            }
+            case LinuxAbi.EBUSY ->
+                advice = ". Another program has queue " + queue + "; the option queue= names another.";
+            case LinuxAbi.EINVAL, LinuxAbi.EOPNOTSUPP -> {
+                kind = LinkException.Kind.UNSUPPORTED;
+                advice = queue > 0
+                        ? ". Is there a queue " + queue + "? (ethtool -l " + host.name() + " tells how many there are.)"
+                        : size.inPieces()
+                                ? ". Frames of this size come in pieces, for which it needs Linux 6.6 and a driver that has"
+                                        + " them: ip link set " + host.name() + " mtu 3500, or link=raw."
+                                : ". It needs Linux 5.9 and a driver of Ethernet; link=raw does without.";
+            }
+            default -> {}
+        }
+        return new LinkException(kind, "AF_XDP on " + host.name() + ": " + e.getMessage() + advice, e);
+    }
+
+    // ---- arrivals
+
+    @Override
+    public boolean next() {
+        return socket.next();
+    }
+
+    @Override
+    public MemorySegment memory() {
+        return socket.memory();
+    }
+
+    @Override
+    public ByteBuffer bytes() {
+        return bytes;
+    }
+
+    @Override
+    public int start() {
+        return socket.start();
+    }
+
+    @Override
+    public int length() {
+        return socket.length();
+    }
+
+    @Override
+    public int kept() {
+        return socket.kept();
+    }
+
+    /// None: a program sees frames as they are, and a tag that the card has taken out is not told.
+    @Override
+    public int tag() {
+        return Ethernet.NO_TAG;
+    }
+
+    @Override
+    public boolean hasNext() {
+        return socket.hasNext();
+    }
+
+    @Override
+    public void release() {
+        socket.release();
+    }
+
+    // ---- departures
+
+    @Override
+    public int batch() {
+        return BATCH;
+    }
+
+    @Override
+    public void put(Frame frame, int headerBytes) {
+        leaving[put] = frame;
+        if (taken == put && socket.put(frame.slot, frame.start - headerBytes, headerBytes + frame.length)) {
+            taken++;
+        }
+        put++;
+    }
+
+    @Override
+    public int transmit() {
+        if (put == 0) {
+            return 0;
+        }
+        int sent = taken;
+        int result = socket.send();
+        isDown = result < 0 && result != -LinuxAbi.EAGAIN && result != -LinuxAbi.EBUSY && result != -LinuxAbi.ENOBUFS;
+        if (isDown) { // ENETDOWN, ENXIO (the interface has gone), …
+            sent = put;
+            for (int i = 0; i < put; i++) {
+                leaving[i].unsendable = true;
+            }
+            refused.addAndGet(put);
+        }
+        put = 0;
+        taken = 0;
+        return sent;
+    }
+
+    /// Frames that the interface has refused for now leave when poll(2) is called, which then returns at once.
+    /// No thread can wait for free chunks: a caller that found none tries again.
+    @Override
+    public boolean wasFull() {
+        return !isDown && socket.isStuck();
+    }
+
+    @Override
+    public long refused() {
+        return refused.get();
+    }
+
+    // ---- groups, and the rest
+
+    @Override
+    public void join(Gid group, long mac) {
+        shared.join(group, mac);
+    }
+
+    @Override
+    public void leave(Gid group, long mac) {
+        shared.leave(group, mac);
+    }
+
+    @Override
+    public int descriptor() {
+        return socket.fd();
+    }
+
+    /// Arrivals that found no room. The first wire of a device also tells of frames that came by queues without a
+    /// wire, and in which mode the interface works: whether its driver runs the program, and shares the memory.
+    @Override
+    public Map<String, Long> counters() {
+        synchronized (statistics) {
+            long dropped = isOpen ? Math.max(0, socket.dropped(counting)) : 0;
+            return isFirst
+                    ? Map.of(
+                            "ethernet.dropped.ring",
+                            dropped,
+                            "ethernet.xdp.other-queue",
+                            shared.elsewhere(),
+                            "ethernet.xdp.in-driver",
+                            shared.isNative() ? 1L : 0L,
+                            "ethernet.xdp.zero-copy",
+                            socket.isZeroCopy() ? 1L : 0L)
+                    : Map.of("ethernet.dropped.ring", dropped);
+        }
+    }
+
+    @Override
+    public void close() {
+        synchronized (statistics) {
+            if (isOpen) {
+                isOpen = false;
+                shared.release(); // first: with the last wire, frames go to the network stack again
+                LinuxSockets.close(socket.fd());
+                arena.close();
+            }
+        }
+    }
+}

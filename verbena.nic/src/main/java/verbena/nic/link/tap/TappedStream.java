@@ -1,0 +1,18 @@
+package verbena.nic.link.tap;
+
+import java.net.InetSocketAddress;
+import verbena.verbs.Gid;
+
+/// A stream whose bytes a [Tap] sees: between which addresses and ports it leads.
+public interface TappedStream {
+    /// The address of the peer.
+    Gid remote();
+
+    /// The port of the peer.
+    int remotePort();
+
+    /// The address and port of this side, until the stream is closed.
+    ///
+    /// @throws LinkException when the system does not report it
+    InetSocketAddress localAddress();
+}

@@ -1,0 +1,2 @@
+/// TCP streams for iWARP: [TcpLink] moves them, each a [TcpSocket].
+package verbena.nic.link.tcp;
