@@ -32,9 +32,9 @@ import verbena.wire.ib.Packet;
 import verbena.wire.ib.Vcrc;
 
 /// Runs a fabric for the devices of this user ([verbena.nic.link.ib.IbLink]): one socket, one thread, which calls
-/// [#run()]. Its agents
-/// and subnet managers have their time from that thread. A device that does not take its packets holds up their
-/// senders, as credits have it; a device that sends faster than its adapter finds its socket full.
+/// [#run()]. Its agents and subnet managers have their time from that thread. A device that does not take its
+/// packets holds up their senders, as credits have it; a device that sends faster than its adapter finds its socket
+/// full.
 public final class FabricServer implements AutoCloseable {
     private static final int BACKLOG = 128;
     private static final int READS_MAX = 32;

@@ -6,9 +6,8 @@ import java.util.Map;
 import verbena.foreign.linux.LinuxAbi.Pollfd;
 import verbena.verbs.GidEntry;
 
-/// Carries a device's traffic to and from other processes: a [Link] of frames, or a [verbena.nic.link.tcp.TcpLink] of
-/// streams. The
-/// device's engine sleeps in it.
+/// Carries a device's traffic to and from other processes: a [Link] of frames, or a [verbena.nic.link.tcp.TcpLink]
+/// of streams. The device's engine sleeps in it.
 ///
 /// The owner of the engine moves the traffic, so never two threads at once. One more thread may be in [#await(long)]
 /// meanwhile, and any thread may call [#wakeup()]. Only [#await(long)] blocks.

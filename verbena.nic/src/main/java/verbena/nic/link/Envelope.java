@@ -8,9 +8,8 @@ import java.lang.foreign.MemorySegment;
 import verbena.wire.Frame;
 
 /// The messages that links at one address exchange ([verbena.nic.link.sharing.PeerSockets]). A message is a packet,
-/// with the facts that only
-/// the socket knew, or a word between neighbours. All fields are in native order, because an envelope does not leave
-/// the host.
+/// with the facts that only the socket knew, or a word between neighbours. All fields are in native order, because
+/// an envelope does not leave the host.
 ///
 /// | byte | packet | hello | located |
 /// |---|---|---|---|

@@ -11,6 +11,7 @@ import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.LinkKind;
 import verbena.nic.link.tcp.TcpLink;
+import verbena.nic.link.tcp.TcpLinks;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
@@ -80,7 +81,7 @@ public record IwarpDevice(String name, HostInterface host, Options options) impl
     @Override
     public Context open() {
         try {
-            TcpLink link = TcpLink.open(gids(), options.link());
+            TcpLink link = TcpLinks.open(gids(), options.link());
             var context = DeviceContext.open(
                     this,
                     List.of(new FramelessLink(link)),

@@ -10,13 +10,16 @@ import org.jspecify.annotations.Nullable;
 ///
 /// For one thread at a time, except [#count()].
 public final class Presence {
-    private final @Nullable PeerSocket[] neighbours = new @Nullable PeerSocket[SharedAddress.SLOTS];
+    /// The number of parts that the numbers are divided into.
+    public static final int SLOTS = 256;
+
+    private final @Nullable PeerSocket[] neighbours = new @Nullable PeerSocket[SLOTS];
     private volatile int count;
     private int slot = PeerSocket.NO_SLOT;
 
     /// Tries the slots in random order; returns the first that `take` accepts, or [PeerSocket#NO_SLOT].
     public static int draw(RandomGenerator random, IntPredicate take) {
-        int[] order = IntStream.range(0, SharedAddress.SLOTS).toArray();
+        int[] order = IntStream.range(0, SLOTS).toArray();
         for (int i = 0; i < order.length; i++) {
             int other = i + random.nextInt(order.length - i);
             int candidate = order[other];
@@ -84,7 +87,7 @@ public final class Presence {
 
     /// Only one thread writes the count.
     private void setCount(int neighbourCount) {
-        assert neighbourCount >= 0 && neighbourCount < SharedAddress.SLOTS : neighbourCount;
+        assert neighbourCount >= 0 && neighbourCount < SLOTS : neighbourCount;
         count = neighbourCount;
     }
 

@@ -112,7 +112,7 @@ final class Relay {
     }
 
     private void sendToAll(Frame frame) {
-        for (int slot = 0; slot < SharedAddress.SLOTS; slot++) {
+        for (int slot = 0; slot < Presence.SLOTS; slot++) {
             PeerSocket to = presence.neighbour(slot);
             if (to != null) {
                 count(ways.send(to, frame));

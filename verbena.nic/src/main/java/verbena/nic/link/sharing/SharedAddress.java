@@ -35,8 +35,6 @@ import verbena.wire.Frame;
 ///
 /// For the thread that may receive on the link, except where a method allows any thread. Nothing here blocks.
 public final class SharedAddress {
-    /// The number of parts that the numbers are divided into.
-    public static final int SLOTS = 256;
 
     private static final String SLOT = "slot-";
 
@@ -112,7 +110,7 @@ public final class SharedAddress {
             if (slot == PeerSocket.NO_SLOT) {
                 throw new LinkException(
                         LinkException.Kind.PORT_IN_USE,
-                        "address " + at.getFirst().gid() + ": all " + SLOTS
+                        "address " + at.getFirst().gid() + ": all " + Presence.SLOTS
                                 + " slots of the links that share it are taken");
             }
             for (SharedAddress address : all) {
@@ -164,7 +162,7 @@ public final class SharedAddress {
     private void meet(int ownSlot) {
         presence.settle(ownSlot);
         Envelope.putHello(word, ownSlot);
-        peers.connectEach(SLOT, SLOTS, ownSlot, (other, fd) -> {
+        peers.connectEach(SLOT, Presence.SLOTS, ownSlot, (other, fd) -> {
             // The neighbour may end at this moment: then the watcher reports it.
             boolean _ = LinuxSockets.send(fd, word);
             PeerSocket connection = peers.watch(fd);

@@ -81,7 +81,7 @@ final class Survey {
     }
 
     private static int[] unknown() {
-        int[] indexes = new int[SharedAddress.SLOTS];
+        int[] indexes = new int[Presence.SLOTS];
         Arrays.fill(indexes, Steering.UNKNOWN);
         return indexes;
     }
@@ -168,7 +168,7 @@ final class Survey {
         misdirected = 0;
         due = now + SURVEY_NANOS;
         answers = 0;
-        probes = Math.min(SharedAddress.SLOTS, ground.neighbours() + 1 + PROBES_MORE);
+        probes = Math.min(Presence.SLOTS, ground.neighbours() + 1 + PROBES_MORE);
         for (int index = 0; index < probes; index++) {
             ground.probe(index, cookie);
         }

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.link.FrameRing;
 import verbena.nic.link.PolledSleep;
 import verbena.nic.link.sharing.Addressee;
-import verbena.nic.link.sharing.SharedAddress;
+import verbena.nic.link.sharing.Presence;
 import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 
@@ -19,7 +19,7 @@ public final class OutgoingRings {
     private final PolledSleep sleep;
 
     /// Neighbours that have not been shown what was added for them, up to `addedCount`.
-    private final @Nullable ShmNeighbour[] added = new @Nullable ShmNeighbour[SharedAddress.SLOTS];
+    private final @Nullable ShmNeighbour[] added = new @Nullable ShmNeighbour[Presence.SLOTS];
 
     private int addedCount;
     private boolean isAddedForSelf;

@@ -18,9 +18,9 @@ import verbena.nic.link.sharing.EarlyRequests;
 import verbena.nic.link.sharing.Neighbours;
 import verbena.nic.link.sharing.PeerSocket;
 import verbena.nic.link.sharing.PeerSockets;
+import verbena.nic.link.sharing.Presence;
 import verbena.nic.link.sharing.Service;
 import verbena.nic.link.sharing.Services;
-import verbena.nic.link.sharing.SharedAddress;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
@@ -276,7 +276,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
 
     private void sendToAll(Frame frame) {
         sendToSelf(frame);
-        for (int slot = 0; slot < SharedAddress.SLOTS; slot++) {
+        for (int slot = 0; slot < Presence.SLOTS; slot++) {
             if (slot != slot() && neighbours.neighbour(slot) != null) {
                 sendTo(slot, frame);
             }

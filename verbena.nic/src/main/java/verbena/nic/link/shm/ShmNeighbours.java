@@ -24,7 +24,6 @@ import verbena.nic.link.sharing.PeerSocket;
 import verbena.nic.link.sharing.PeerSockets;
 import verbena.nic.link.sharing.Presence;
 import verbena.nic.link.sharing.Services;
-import verbena.nic.link.sharing.SharedAddress;
 import verbena.wire.Frame;
 
 /// The neighbours of a [ShmLink]: how links of this host find each other, and what they say over their sockets.
@@ -53,7 +52,7 @@ final class ShmNeighbours {
     private final Presence presence = new Presence();
     private @Nullable PeerSocket slotSocket;
 
-    private final @Nullable ShmNeighbour[] neighbours = new @Nullable ShmNeighbour[SharedAddress.SLOTS];
+    private final @Nullable ShmNeighbour[] neighbours = new @Nullable ShmNeighbour[Presence.SLOTS];
     /// Those whose frames are read. The array never changes, but is replaced; the sleeping thread reads it.
     private volatile ShmNeighbour[] heard = {};
     /// Whether a link has connected and cannot be accepted, because this process has no descriptor left. The
@@ -91,11 +90,10 @@ final class ShmNeighbours {
         int own = Presence.draw(RANDOM, this::takeSlot);
         if (own == PeerSocket.NO_SLOT) {
             throw new LinkException(
-                    LinkException.Kind.PORT_IN_USE,
-                    "shm: all " + SharedAddress.SLOTS + " slots of this host are taken");
+                    LinkException.Kind.PORT_IN_USE, "shm: all " + Presence.SLOTS + " slots of this host are taken");
         }
         presence.settle(own);
-        peers.connectEach(SLOT, SharedAddress.SLOTS, own, (other, fd) -> {
+        peers.connectEach(SLOT, Presence.SLOTS, own, (other, fd) -> {
             boolean _ = messages.sendHello(fd, own); // the neighbour may end at this moment
             PeerSocket connection = peers.watch(fd);
             if (connection != null) {

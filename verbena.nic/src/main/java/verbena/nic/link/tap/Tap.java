@@ -14,10 +14,10 @@ import verbena.wire.Frame;
 /// call and must not be changed. Times are nanoseconds of the device's clock (`System.nanoTime`). An exception of a
 /// tap stops the device.
 public interface Tap {
-    /// Called when a packet was handed to the network. Its ICRC is in place, and its
-    /// addresses and [Frame#sourcePort] are those of its network headers; [Frame#hopLimit] 0 is the system's
-    /// default. Packets of one call of the link have the same time. The ICRC covers the IPv4 identification, which
-    /// no socket shows: [verbena.wire.roce.RoceV2#hiddenFields(Frame)] has its value.
+    /// Called when a packet was handed to the network. Its ICRC is in place, and its addresses and
+    /// [Frame#sourcePort] are those of its network headers; [Frame#hopLimit] 0 is the system's default. Packets of
+    /// one call of the link have the same time. The ICRC covers the IPv4 identification, which no socket shows:
+    /// [verbena.wire.roce.RoceV2#hiddenFields(Frame)] has its value.
     default void onSent(Frame packet, long nanos) {}
 
     /// Called when a packet can never be sent: no route, too large for the interface, forbidden. It is complete as

@@ -15,14 +15,12 @@ import verbena.wire.Frame;
 /// it at the engine's next call. Until then, the packets stay where they are.
 ///
 /// Directly around the sockets, this link shows packets as they are on the wire. Around a
-/// [verbena.nic.link.FaultyLink], it
-/// shows what the engine has sent before any faults, and what the faults let through. So a packet that was lost
-/// on purpose is sent and never received. Such a packet has no ICRC yet, because the link below seals a copy;
-/// it gets the ICRC that it would have if it left alone. The fate of an arrival is known only where the engine
-/// gets the frames of this link and not copies: around a [verbena.nic.link.FaultyLink], or inside a
-/// [verbena.nic.link.FaultyLink] that leaves
-/// arrivals alone. Where packets carry no ICRC ([Link#carriesIcrc()]), each is shown with the ICRC that it
-/// would have on a wire.
+/// [verbena.nic.link.FaultyLink], it shows what the engine has sent before any faults, and what the faults let
+/// through. So a packet that was lost on purpose is sent and never received. Such a packet has no ICRC yet, because
+/// the link below seals a copy; it gets the ICRC that it would have if it left alone. The fate of an arrival is
+/// known only where the engine gets the frames of this link and not copies: around a [verbena.nic.link.FaultyLink],
+/// or inside a [verbena.nic.link.FaultyLink] that leaves arrivals alone. Where packets carry no ICRC
+/// ([Link#carriesIcrc()]), each is shown with the ICRC that it would have on a wire.
 ///
 /// Threads as in [Link]. Allocates nothing for a packet.
 public final class TapLink extends ForwardingLink {

@@ -6,7 +6,7 @@ import verbena.transport.iwarp.StreamTarget;
 
 /// The calls that a [TcpSocket] makes to the system, directly or through a [TapStream] that shows the bytes to a
 /// tap.
-abstract sealed class ByteStream permits TcpSocket, TapStream {
+abstract class ByteStream {
     /// Called when the stream can be used.
     abstract void onOpened();
 

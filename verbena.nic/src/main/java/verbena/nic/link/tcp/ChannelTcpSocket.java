@@ -29,7 +29,7 @@ final class ChannelTcpSocket extends TcpSocket {
     private @Nullable IOException failure;
 
     ChannelTcpSocket(ChannelTcpLink link, SocketChannel channel, Gid remote, int remotePort, boolean isConnected) {
-        super(link, remote, remotePort, isConnected);
+        super(link.host(), remote, remotePort, isConnected);
         this.link = link;
         this.channel = channel;
     }

@@ -23,7 +23,7 @@ final class LinuxTcpSocket extends TcpSocket implements LinuxTcpLink.Watched {
     private int error;
 
     LinuxTcpSocket(LinuxTcpLink link, int fd, Gid remote, int remotePort, boolean isConnected) {
-        super(link, remote, remotePort, isConnected);
+        super(link.host(), remote, remotePort, isConnected);
         this.link = link;
         this.calls = link.calls;
         this.fd = fd;

@@ -10,15 +10,15 @@ import verbena.transport.iwarp.StreamBuffer;
 ///
 /// Bytes `from` to `to` are kept: always 0 <= from <= to, and `to` is within the memory.
 final class StreamInput {
-    private final TcpLink link;
+    private final StreamBuffers buffers;
     private @Nullable StreamBuffer buffer;
     private @Nullable MemorySegment little;
     private int from;
     private int to;
 
-    /// @param link the link whose buffers they are
-    StreamInput(TcpLink link) {
-        this.link = link;
+    /// @param buffers those of the link
+    StreamInput(StreamBuffers buffers) {
+        this.buffers = buffers;
     }
 
     boolean isEmpty() {
@@ -34,7 +34,7 @@ final class StreamInput {
     StreamBuffer roomy() {
         StreamBuffer roomy = buffer;
         if (roomy == null) {
-            roomy = link.take();
+            roomy = buffers.take();
             buffer = roomy;
             MemorySegment kept = little;
             if (kept == null) {
@@ -42,9 +42,9 @@ final class StreamInput {
             } else {
                 little = null;
                 moveToFront(kept, roomy);
-                link.giveBack(kept);
+                buffers.giveBack(kept);
             }
-        } else if (from > 0 && roomy.size() - to < TcpLink.ROOM_BYTES_MIN) {
+        } else if (from > 0 && roomy.size() - to < StreamBuffers.ROOM_BYTES_MIN) {
             moveToFront(roomy.segment, roomy);
         }
         assert isSound();
@@ -85,18 +85,18 @@ final class StreamInput {
     void settle() {
         StreamBuffer held = buffer;
         int kept = to - from;
-        if (held == null || kept > TcpLink.LITTLE_BYTES) {
+        if (held == null || kept > StreamBuffers.LITTLE_BYTES) {
             return;
         }
         if (kept > 0) {
-            MemorySegment own = link.takeLittle();
+            MemorySegment own = buffers.takeLittle();
             MemorySegment.copy(held.segment, from, own, 0, kept);
             little = own;
         }
         buffer = null;
         from = 0;
         to = kept;
-        link.giveBack(held);
+        buffers.giveBack(held);
         assert isSound();
     }
 
@@ -105,18 +105,18 @@ final class StreamInput {
         StreamBuffer held = buffer;
         if (held != null) {
             buffer = null;
-            link.giveBack(held);
+            buffers.giveBack(held);
         }
         MemorySegment kept = little;
         if (kept != null) {
             little = null;
-            link.giveBack(kept);
+            buffers.giveBack(kept);
         }
         from = to = 0;
     }
 
     private boolean isSound() {
-        int size = buffer != null ? buffer.size() : little != null ? TcpLink.LITTLE_BYTES : 0;
+        int size = buffer != null ? buffer.size() : little != null ? StreamBuffers.LITTLE_BYTES : 0;
         return (buffer == null || little == null) && from >= 0 && from <= to && to <= size;
     }
 }

@@ -10,14 +10,14 @@ import verbena.transport.iwarp.StreamOutput;
 ///
 /// Bytes `from` to `to` of the buffer are left; there is a buffer only while at least one byte is left.
 final class StreamRest {
-    private final TcpLink link;
+    private final StreamBuffers buffers;
     private @Nullable StreamBuffer buffer;
     private int from;
     private int to;
 
-    /// @param link the link whose buffers they are
-    StreamRest(TcpLink link) {
-        this.link = link;
+    /// @param buffers those of the link
+    StreamRest(StreamBuffers buffers) {
+        this.buffers = buffers;
     }
 
     boolean isEmpty() {
@@ -28,7 +28,7 @@ final class StreamRest {
     ///
     /// @throws IllegalStateException when the memory of some has gone
     void keep(StreamOutput output, long sent) {
-        StreamBuffer copy = link.take();
+        StreamBuffer copy = buffers.take();
         long skip = sent;
         int at = 0;
         for (int i = 0; i < output.count(); i++) {
@@ -38,7 +38,7 @@ final class StreamRest {
                 continue;
             }
             if (!GuardedAccess.copy(output.segment(i), output.offset(i) + skip, copy.segment, at, n - skip)) {
-                link.giveBack(copy);
+                buffers.giveBack(copy);
                 throw new IllegalStateException("it was unmapped");
             }
             at += (int) (n - skip);
@@ -80,7 +80,7 @@ final class StreamRest {
         StreamBuffer rest = buffer;
         if (rest != null) {
             buffer = null;
-            link.giveBack(rest);
+            buffers.giveBack(rest);
         }
     }
 }

@@ -1,7 +1,6 @@
 package verbena.nic.link.tcp;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,8 +13,6 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Carrier;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.LinkException;
-import verbena.nic.link.LinkKind;
-import verbena.nic.link.NativeAccess;
 import verbena.nic.link.Occupancy;
 import verbena.nic.link.WakeSignal;
 import verbena.nic.link.tap.Tap;
@@ -28,19 +25,13 @@ import verbena.verbs.GidEntry;
 ///
 /// A stream belongs to a [StreamHandler], which [#move(long)] calls when something happens. Bytes are read into
 /// buffers that all streams share; a stream has a buffer only while it keeps bytes back.
-public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, ChannelTcpLink {
-    /// The most bytes that are read or written at once.
-    static final int BUFFER_BYTES = 256 << 10;
-    /// The most bytes that a handler may leave unconsumed: the longest FPDU with its markers (RFC 5044).
-    public static final int KEPT_BYTES_MAX = 66 << 10;
-    /// When there is less room than this behind the kept bytes, they are moved to the front.
-    static final int ROOM_BYTES_MIN = BUFFER_BYTES - KEPT_BYTES_MAX - (64 << 10);
-    /// The most bytes that are kept outside of a buffer.
-    static final int LITTLE_BYTES = 4 << 10;
+public abstract class TcpLink implements Carrier {
     /// The most pieces of memory that are written at once (IOV_MAX of Linux is 1,024).
     static final int PIECES_MAX = 256;
+    /// The most bytes that a handler may leave unconsumed.
+    public static final int KEPT_BYTES_MAX = StreamBuffers.KEPT_BYTES_MAX;
     /// The most bytes that can be written at once, because that many can be kept.
-    public static final int BURST_BYTES_MAX = BUFFER_BYTES;
+    public static final int BURST_BYTES_MAX = StreamBuffers.BUFFER_BYTES;
     /// How many connections the system holds for a port before they are accepted.
     static final int LISTEN_BACKLOG = 1_024;
     /// A stream breaks when its data stay unacknowledged for this long (TCP_USER_TIMEOUT, RFC 5482). iWARP has no
@@ -54,16 +45,33 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
     private final Occupancy occupancy = new Occupancy();
     private final WakeSignal signal = new WakeSignal();
     private final List<GidEntry> gids;
+    private final StreamBuffers buffers = new StreamBuffers(arena);
     /// The buffer in which output is put together, except for bytes in memory regions.
-    final StreamBuffer own = new StreamBuffer(arena.allocate(BUFFER_BYTES, 64));
+    final StreamBuffer own = buffers.take();
 
     private final StreamOutput output = new StreamOutput(own, PIECES_MAX);
-    private final ArrayDeque<StreamBuffer> free = new ArrayDeque<>();
-    private final ArrayDeque<MemorySegment> freeLittle = new ArrayDeque<>();
     /// Streams that could not even begin: the next piece of work tells their handlers.
     private final ArrayDeque<TcpSocket> stillborn = new ArrayDeque<>();
     private final List<Attached> taps = new ArrayList<>();
     private Consumer<Throwable> containedTo = _ -> {};
+
+    private final TcpSocket.Host host = new TcpSocket.Host() {
+        @Override
+        public StreamBuffers buffers() {
+            return buffers;
+        }
+
+        @Override
+        public void onContained(Throwable cause) {
+            containedTo.accept(cause);
+        }
+
+        @Override
+        public void onClosed(TcpSocket socket) {
+            stillborn.remove(socket);
+        }
+    };
+
     // Written by the thread that moves, read by any thread.
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong connected = new AtomicLong();
@@ -77,33 +85,12 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
         gids = List.copyOf(addresses);
     }
 
-    /// Opens a link: the Linux link where it works, else the portable one, or a link of the given kind.
-    ///
-    /// @throws LinkException when the kind asked for does not work here
-    public static TcpLink open(List<GidEntry> addresses, LinkKind kind) {
-        String why = NativeAccess.whyPortable();
-        return switch (kind) {
-            case PORTABLE -> new ChannelTcpLink(addresses);
-            case AUTO -> why == null ? new LinuxTcpLink(addresses) : new ChannelTcpLink(addresses);
-            case LINUX -> {
-                if (why != null) {
-                    throw new LinkException(LinkException.Kind.UNSUPPORTED, "link=linux: " + why);
-                }
-                yield new LinuxTcpLink(addresses);
-            }
-        };
-    }
-
     // ---- failures
 
     /// Sets the listener that is called when our own code fails at an event of one stream, which then ends alone.
     /// Set before the link is used.
     public final void onContained(Consumer<Throwable> to) {
         containedTo = to;
-    }
-
-    final void contained(Throwable cause) {
-        containedTo.accept(cause);
     }
 
     // ---- taps
@@ -176,6 +163,11 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
 
     // ---- streams
 
+    /// What its streams need of this link.
+    final TcpSocket.Host host() {
+        return host;
+    }
+
     /// Binds a port.
     ///
     /// @param port 0 for any that is free
@@ -192,29 +184,6 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
     public final StreamOutput output() {
         output.clear();
         return output;
-    }
-
-    /// Removes a closed stream.
-    final void forget(TcpSocket socket) {
-        stillborn.remove(socket);
-    }
-
-    final StreamBuffer take() {
-        StreamBuffer last = free.pollLast(); // the last one is warm in the cache
-        return last != null ? last : new StreamBuffer(arena.allocate(BUFFER_BYTES, 64));
-    }
-
-    final void giveBack(StreamBuffer buffer) {
-        free.addLast(buffer);
-    }
-
-    final MemorySegment takeLittle() {
-        MemorySegment last = freeLittle.pollLast();
-        return last != null ? last : arena.allocate(LITTLE_BYTES, 64);
-    }
-
-    final void giveBack(MemorySegment little) {
-        freeLittle.addLast(little);
     }
 
     /// Adds a stream that a peer has opened.

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 
 /// A TCP port of one of this link's addresses. For the thread that may move the link, one at a time.
-public abstract sealed class TcpPort permits LinuxTcpPort, ChannelTcpPort {
+public abstract class TcpPort {
     /// Decides about the streams that peers open.
     @FunctionalInterface
     public interface Acceptor {

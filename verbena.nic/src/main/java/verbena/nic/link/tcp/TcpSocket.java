@@ -15,8 +15,18 @@ import verbena.verbs.Gid;
 ///
 /// Bytes that the system does not take at once are copied and leave later ([StreamRest]). Bytes that arrive in
 /// pieces are kept until the handler has all that it needs ([StreamInput]).
-public abstract sealed class TcpSocket extends ByteStream implements TappedStream
-        permits LinuxTcpSocket, ChannelTcpSocket {
+public abstract class TcpSocket extends ByteStream implements TappedStream {
+    /// What a stream needs of its link.
+    interface Host {
+        StreamBuffers buffers();
+
+        /// Called when our own code has failed at an event of one stream.
+        void onContained(Throwable cause);
+
+        /// Called when a stream has been closed.
+        void onClosed(TcpSocket socket);
+    }
+
     /// A payload of at least this length is read straight to its place, with little room behind it for the bytes
     /// that follow, because these are copied.
     private static final int DIRECT_BYTES_MIN = 16 << 10;
@@ -30,7 +40,7 @@ public abstract sealed class TcpSocket extends ByteStream implements TappedStrea
 
     private static final long LAST_PAUSE_NANOS = 1_000_000;
 
-    private final TcpLink link;
+    private final Host host;
     private final Gid remote;
     private final int remotePort;
     private final StreamTarget target = new StreamTarget();
@@ -47,13 +57,13 @@ public abstract sealed class TcpSocket extends ByteStream implements TappedStrea
     // The stream that moves the bytes.
     private ByteStream stream = this;
 
-    TcpSocket(TcpLink link, Gid remote, int remotePort, boolean isConnected) {
-        this.link = link;
+    TcpSocket(Host host, Gid remote, int remotePort, boolean isConnected) {
+        this.host = host;
         this.remote = remote;
         this.remotePort = remotePort;
         this.isConnected = isConnected;
-        input = new StreamInput(link);
-        rest = new StreamRest(link);
+        input = new StreamInput(host.buffers());
+        rest = new StreamRest(host.buffers());
     }
 
     @Override
@@ -127,17 +137,17 @@ public abstract sealed class TcpSocket extends ByteStream implements TappedStrea
         }
     }
 
-    /// Writes a copy of a few bytes, at most [TcpLink#LITTLE_BYTES]. Not while [#isFull()].
+    /// Writes a copy of a few bytes, at most [StreamBuffers#LITTLE_BYTES]. Not while [#isFull()].
     public final void write(MemorySegment bytes) {
         if (isClosed) {
             return;
         }
-        StreamBuffer copy = link.take();
+        StreamBuffer copy = host.buffers().take();
         MemorySegment.copy(bytes, 0, copy.segment, 0, bytes.byteSize());
         int to = (int) bytes.byteSize();
         long sent = stream.send(copy, 0, to);
         if (sent < 0 || sent == to) {
-            link.giveBack(copy);
+            host.buffers().giveBack(copy);
             return;
         }
         rest.keep(copy, (int) sent, to);
@@ -311,11 +321,11 @@ public abstract sealed class TcpSocket extends ByteStream implements TappedStrea
 
     /// Ends this socket alone, because our own code has failed at one of its events.
     final void contain(Throwable cause, long now) {
-        link.contained(cause);
+        host.onContained(cause);
         try {
             break_(StreamHandler.Cause.LOCAL, "internal error, please report it: " + cause, now);
         } catch (RuntimeException | Error e) {
-            link.contained(e);
+            host.onContained(e);
         }
     }
 
@@ -338,7 +348,7 @@ public abstract sealed class TcpSocket extends ByteStream implements TappedStrea
         }
         isClosed = true;
         stream.release(reset);
-        link.forget(this);
+        host.onClosed(this);
         input.release();
         rest.release();
     }

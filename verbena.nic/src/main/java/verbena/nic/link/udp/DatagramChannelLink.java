@@ -367,9 +367,8 @@ public final class DatagramChannelLink extends UdpLink {
         key.interestOps(SelectionKey.OP_READ);
     }
 
-    /// Sleeps as [verbena.nic.link.Link#await(long)] does. Also returns when there is room again after [#transmit] took
-    /// fewer frames
-    /// than it was given.
+    /// Sleeps as [verbena.nic.link.Link#await(long)] does. Also returns when there is room again after [#transmit]
+    /// took fewer frames than it was given.
     @Override
     public void await(long timeoutNanos) {
         if (!selector.isOpen() || !signal.sleep()) {

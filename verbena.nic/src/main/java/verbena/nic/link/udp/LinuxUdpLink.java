@@ -322,9 +322,8 @@ public final class LinuxUdpLink extends UdpLink {
 
     // --- sleeping
 
-    /// Sleeps as [verbena.nic.link.Link#await(long)] does. Also returns when there is room again after [#transmit] took
-    /// fewer frames
-    /// than it was given.
+    /// Sleeps as [verbena.nic.link.Link#await(long)] does. Also returns when there is room again after [#transmit]
+    /// took fewer frames than it was given.
     @Override
     public void await(long timeoutNanos) {
         int count = fallAsleep(timeoutNanos);
@@ -445,8 +444,7 @@ public final class LinuxUdpLink extends UdpLink {
     // --- the end
 
     /// Closes as [verbena.nic.link.Link#close()] says; returns when the sleeping thread has left, and sockets and
-    /// memory are
-    /// released.
+    /// memory are released.
     @Override
     public void close() {
         if (!occupancy.close(bell::ring)) {

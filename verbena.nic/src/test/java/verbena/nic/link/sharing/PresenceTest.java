@@ -46,7 +46,7 @@ class PresenceTest {
                     return false;
                 }))
                 .isEqualTo(PeerSocket.NO_SLOT);
-        assertThat(tried).hasSize(SharedAddress.SLOTS).doesNotHaveDuplicates();
+        assertThat(tried).hasSize(Presence.SLOTS).doesNotHaveDuplicates();
     }
 
     @Test

@@ -174,7 +174,7 @@ class SharedAddressTest {
         assertThat(links)
                 .extracting(UdpLink::slot)
                 .doesNotHaveDuplicates()
-                .allMatch(slot -> slot >= 0 && slot < SharedAddress.SLOTS);
+                .allMatch(slot -> slot >= 0 && slot < Presence.SLOTS);
         assertThat(peer.slot()).isEqualTo(Link.NO_SLOT);
     }
 
@@ -246,7 +246,7 @@ class SharedAddressTest {
     @Test
     void anUnknownSlotIsForTheLinkThatReceivesThePacket() {
         IntStream.range(0, 2).forEach(_ -> join());
-        int freeSlot = IntStream.range(0, SharedAddress.SLOTS)
+        int freeSlot = IntStream.range(0, Presence.SLOTS)
                 .filter(slot -> links.stream().noneMatch(link -> link.slot() == slot))
                 .findFirst()
                 .orElseThrow();
@@ -260,7 +260,7 @@ class SharedAddressTest {
         try (var arena = Arena.ofConfined()) {
             var linux = new LinuxSockets(arena);
             var taken = new ArrayList<Integer>();
-            IntStream.range(0, SharedAddress.SLOTS).forEach(slot -> taken.add(hold("slot-" + slot, linux, arena)));
+            IntStream.range(0, Presence.SLOTS).forEach(slot -> taken.add(hold("slot-" + slot, linux, arena)));
             assertThatThrownBy(this::join)
                     .isInstanceOf(LinkException.class)
                     .hasMessageContaining("all 256 slots of the links that share it are taken");
@@ -410,13 +410,13 @@ class SharedAddressTest {
     void anotherUserThatHasTakenANameGetsNoPackets() throws Exception {
         Process atSlots = foreigner(
                 "squat",
-                IntStream.range(0, SharedAddress.SLOTS - 2)
+                IntStream.range(0, Presence.SLOTS - 2)
                         .mapToObj(slot -> "slot-" + slot)
                         .toArray(String[]::new));
         assumeTrue(atSlots != null, "no right to be another user, or that one may not read the classes");
         UdpLink link = join();
-        assertThat(link.slot()).isGreaterThanOrEqualTo(SharedAddress.SLOTS - 2);
-        assertThat(count(link, "refused")).isEqualTo(SharedAddress.SLOTS - 2);
+        assertThat(link.slot()).isGreaterThanOrEqualTo(Presence.SLOTS - 2);
+        assertThat(count(link, "refused")).isEqualTo(Presence.SLOTS - 2);
         Process atService = foreigner("squat", "service-%016x".formatted(SERVICE));
         assertThatThrownBy(() -> link.claimService(SERVICE, gidOf(link)))
                 .isInstanceOf(LinkException.class)

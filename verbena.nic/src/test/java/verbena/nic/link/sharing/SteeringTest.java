@@ -28,7 +28,7 @@ class SteeringTest {
     private static final int LENGTH = 12 + 8 + Mad.BYTES + 4;
 
     private final Frame frame = LinkBench.frames(1)[0];
-    private final int[] indexOf = new int[SharedAddress.SLOTS];
+    private final int[] indexOf = new int[Presence.SLOTS];
 
     SteeringTest() {
         Arrays.setAll(indexOf, slot -> slot % 5 == 0 ? Steering.UNKNOWN : 255 - slot);
@@ -90,7 +90,7 @@ class SteeringTest {
 
     @Test
     void anAnswerGoesToTheIndexOfTheAskersSlot() {
-        for (int slot = 0; slot < SharedAddress.SLOTS; slot++) {
+        for (int slot = 0; slot < Presence.SLOTS; slot++) {
             int id = slot << 24 | 0xABCDE;
             int other = (slot + 1) << 24;
             for (CmMessage message : List.of(

@@ -35,7 +35,7 @@ import verbena.nic.link.FrameRing;
 import verbena.nic.link.MessageBlock;
 import verbena.nic.link.sharing.Neighbours;
 import verbena.nic.link.sharing.PeerSockets;
-import verbena.nic.link.sharing.SharedAddress;
+import verbena.nic.link.sharing.Presence;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Device;
@@ -105,7 +105,7 @@ class HostileNeighbourTest {
         friend.queuePair.connect(victim.queuePair.endpoint());
         victim.queuePair.connect(friend.queuePair.endpoint());
         do {
-            slot = random.nextInt(SharedAddress.SLOTS);
+            slot = random.nextInt(Presence.SLOTS);
         } while (slot == victim.slot() || slot == friend.slot());
     }
 

@@ -38,7 +38,7 @@ import verbena.nic.link.NativeAccess;
 import verbena.nic.link.sharing.Addressee;
 import verbena.nic.link.sharing.Neighbours;
 import verbena.nic.link.sharing.PeerSockets;
-import verbena.nic.link.sharing.SharedAddress;
+import verbena.nic.link.sharing.Presence;
 import verbena.verbs.Gid;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
@@ -385,7 +385,7 @@ class ShmLinkTest {
         var linux = new LinuxSockets(arena);
         var sockets = new PeerSockets(linux, arena, new MessageBlock(arena), "a test", ShmNeighbours.PLACE, 1 << 16);
         var messages = new ShmMessages(arena);
-        int slot = IntStream.range(0, SharedAddress.SLOTS)
+        int slot = IntStream.range(0, Presence.SLOTS)
                 .filter(each -> each != a.slot() && each != b.slot())
                 .findFirst()
                 .orElseThrow();

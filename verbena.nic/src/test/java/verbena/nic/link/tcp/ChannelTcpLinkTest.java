@@ -7,6 +7,6 @@ import verbena.verbs.GidEntry;
 class ChannelTcpLinkTest extends TcpLinkContract {
     @Override
     TcpLink open(List<GidEntry> gids) {
-        return TcpLink.open(gids, LinkKind.PORTABLE);
+        return TcpLinks.open(gids, LinkKind.PORTABLE);
     }
 }

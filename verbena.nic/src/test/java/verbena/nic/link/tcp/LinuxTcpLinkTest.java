@@ -10,6 +10,6 @@ import verbena.verbs.GidEntry;
 class LinuxTcpLinkTest extends TcpLinkContract {
     @Override
     TcpLink open(List<GidEntry> gids) {
-        return TcpLink.open(gids, LinkKind.LINUX);
+        return TcpLinks.open(gids, LinkKind.LINUX);
     }
 }
