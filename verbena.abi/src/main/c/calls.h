@@ -1,5 +1,5 @@
 /* What the two libraries ask of Java: one line for each call, which is a static method of that name and that many
- * arguments in verbena.abi.Calls. Arguments are pointers and integers, all passed as 64 bits; the answer is a pointer or
+ * arguments (see Abi.java). Arguments are pointers and integers, all passed as 64 bits; the answer is a pointer or
  * a number, or a negative errno. */
 #define VERBENA_CALLS(CALL) \
     /* devices */ \

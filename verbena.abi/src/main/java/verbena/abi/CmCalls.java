@@ -20,7 +20,6 @@ import verbena.verbs.AckTimeout;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.QpType;
-import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
@@ -78,20 +77,6 @@ final class CmCalls {
         } catch (InterruptedException e) {
             return Errno.EIO; // threads of the program are not interrupted
         }
-    }
-
-    /// The program ends: connections that it has left open are ended, so that their peers need not wait for a
-    /// time-out.
-    static long leave() {
-        Rsockets.leave();
-        for (IdHandle each : Handles.all(IdHandle.class)) {
-            try {
-                each.id.disconnect();
-            } catch (VerbsException e) {
-                // was not connected
-            }
-        }
-        return 0;
     }
 
     // ---- identifiers

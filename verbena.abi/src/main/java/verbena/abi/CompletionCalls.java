@@ -50,13 +50,6 @@ final class CompletionCalls {
         return ChannelHandle.await(channel, into, Native.at(pollfds, bytes));
     }
 
-    /// The thread that was told to poll will not come again.
-    static long endVisit() {
-        ChannelHandle.endVisit();
-        RsocketPoll.end();
-        return 0;
-    }
-
     /// The program has read the descriptor of the channel.
     static long takeCqEvent(long channel, long into) {
         return Handles.get(channel, ChannelHandle.class).take(into);
@@ -106,7 +99,7 @@ final class CompletionCalls {
                 Memory.getLong(attributes + CQ_INIT_ATTR_EX.at("channel")),
                 Memory.getInt(attributes + CQ_INIT_ATTR_EX.at("comp_vector")));
         if (cq > 0) {
-            operations.forEach(name -> Memory.putLong(cq + CQ_EX.at(name), Abi.operation(name)));
+            operations.forEach(name -> Memory.putLong(cq + CQ_EX.at(name), Operations.address(name)));
         }
         return cq;
     }

@@ -65,11 +65,11 @@ final class ContextHandle extends Handle {
         long pointer = Native.allocate(VERBS_CONTEXT.size()) + AT;
         var made = new ContextHandle(pointer, context, isPrograms);
         for (String operation : OPERATIONS) {
-            Memory.putLong(pointer + CONTEXT.at("ops." + operation), Abi.operation(operation));
+            Memory.putLong(pointer + CONTEXT.at("ops." + operation), Operations.address(operation));
         }
         long whole = pointer - AT;
         for (String operation : NEWER_OPERATIONS) {
-            Memory.putLong(whole + VERBS_CONTEXT.at(operation), Abi.operation(operation));
+            Memory.putLong(whole + VERBS_CONTEXT.at(operation), Operations.address(operation));
         }
         Memory.putLong(whole + VERBS_CONTEXT.at("sz"), VERBS_CONTEXT.size());
         Memory.putLong(pointer + CONTEXT.at("device"), device.pointer());
@@ -135,6 +135,7 @@ final class ContextHandle extends Handle {
         return 0;
     }
 
+    @Override
     void takeBackEvents(Handle of) {
         List<AsyncEvent> _ = events.remove(event -> object(event)
                 .map(Handles::pointerOf)
@@ -181,10 +182,7 @@ final class ContextHandle extends Handle {
     /// All that the program has of it, but what its connections use.
     void dropObjects() {
         Set<Handle> kept = new HashSet<>();
-        for (IdHandle id : Handles.all(IdHandle.class)) {
-            kept.addAll(id.made);
-            kept.add(Handles.find(id.get("qp"), QueuePairHandle.class));
-        }
+        Handles.all(Handle.class).forEach(each -> kept.addAll(each.used()));
         kept.add(sharedDomain);
         boolean any = true;
         while (any) {

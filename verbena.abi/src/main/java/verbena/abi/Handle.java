@@ -1,5 +1,6 @@
 package verbena.abi;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -95,10 +96,18 @@ abstract class Handle {
 
     /// Takes back the events about it that the program has not got.
     void takeBackEvents() {
-        var of = Handles.find(device, ContextHandle.class);
+        var of = Handles.find(device, Handle.class);
         if (of != null) {
             of.takeBackEvents(this);
         }
+    }
+
+    /// Takes back the events about an object of this device that the program has not got. What is no device has none.
+    void takeBackEvents(Handle object) {}
+
+    /// Returns the objects that it uses, which the program cannot lose before it.
+    List<Handle> used() {
+        return List.of();
     }
 
     private void awaitAcknowledged() {

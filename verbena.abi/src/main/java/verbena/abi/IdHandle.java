@@ -146,6 +146,16 @@ final class IdHandle extends Handle {
     }
 
     @Override
+    List<Handle> used() {
+        var all = new ArrayList<>(made);
+        var qp = Handles.find(get("qp"), QueuePairHandle.class);
+        if (qp != null) {
+            all.add(qp);
+        }
+        return all;
+    }
+
+    @Override
     void release() {
         if (waitsAt != null) {
             waitsAt.close();

@@ -104,7 +104,7 @@ final class MemoryCalls {
 
     /// Found by the first registration.
     private static final class Checks {
-        static final SystemFunction MEMORY = SystemFunction.at(Abi.operation("check_memory"));
+        static final SystemFunction MEMORY = SystemFunction.at(Operations.address("check_memory"));
     }
 
     private static Set<Access> rights(long access) {

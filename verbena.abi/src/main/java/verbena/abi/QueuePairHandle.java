@@ -131,7 +131,7 @@ final class QueuePairHandle extends Handle {
         isExtended = true;
         Memory.putLong(pointer + QP_EX.at("comp_mask"), 1); // VERBS_QP_EX, rdma-core's own mark
         for (String request : REQUESTS) {
-            Memory.putLong(pointer + QP_EX.at(request), Abi.operation(request));
+            Memory.putLong(pointer + QP_EX.at(request), Operations.address(request));
         }
     }
 
