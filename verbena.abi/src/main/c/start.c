@@ -324,7 +324,7 @@ static int start_java(void) {
     }
     recording = more && strstr(more, "-XX:AOTCacheOutput=") ? vm : NULL;
 
-    jclass abi = (*env)->FindClass(env, "verbena/abi/Abi");
+    jclass abi = (*env)->FindClass(env, "verbena/abi/entry/Abi");
     jmethodID start = abi ? (*env)->GetStaticMethodID(env, abi, "start", "(JJI)V") : NULL;
     link_method = start ? (*env)->GetStaticMethodID(env, abi, "link", "(J)J") : NULL;
     if (link_method) {

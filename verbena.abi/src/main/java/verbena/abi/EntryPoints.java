@@ -9,12 +9,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// The calls of C that a package answers: the static methods of some of its classes, without the private ones.
-final class EntryPoints {
+public final class EntryPoints {
     private final MethodHandles.Lookup lookup;
     private final Map<String, Method> byName = new HashMap<>();
 
     /// @param lookup of the package
-    EntryPoints(MethodHandles.Lookup lookup, Class<?>... types) {
+    public EntryPoints(MethodHandles.Lookup lookup, Class<?>... types) {
         this.lookup = lookup;
         for (Class<?> type : types) {
             for (Method method : type.getDeclaredMethods()) {
@@ -27,7 +27,7 @@ final class EntryPoints {
 
     /// Returns the method of this name; null when there is none.
     @Nullable
-    MethodHandle find(String name) throws IllegalAccessException {
+    public MethodHandle find(String name) throws IllegalAccessException {
         Method method = byName.get(name);
         return method == null ? null : lookup.unreflect(method);
     }

@@ -12,41 +12,41 @@ import verbena.verbs.UnsupportedException;
 import verbena.verbs.VerbsException;
 
 /// What calls answer when they fail, negative errors as in the kernel, and what an exception becomes.
-final class Errno {
-    static final long ENOENT = -LinuxAbi.ENOENT;
-    static final long EIO = -LinuxAbi.EIO;
-    static final long EBADF = -LinuxAbi.EBADF;
-    static final long EAGAIN = -LinuxAbi.EAGAIN;
-    static final long ENOMEM = -LinuxAbi.ENOMEM;
+public final class Errno {
+    public static final long ENOENT = -LinuxAbi.ENOENT;
+    public static final long EIO = -LinuxAbi.EIO;
+    public static final long EBADF = -LinuxAbi.EBADF;
+    public static final long EAGAIN = -LinuxAbi.EAGAIN;
+    public static final long ENOMEM = -LinuxAbi.ENOMEM;
     static final long EBUSY = -LinuxAbi.EBUSY;
-    static final long ENODEV = -LinuxAbi.ENODEV;
-    static final long EINVAL = -LinuxAbi.EINVAL;
+    public static final long ENODEV = -LinuxAbi.ENODEV;
+    public static final long EINVAL = -LinuxAbi.EINVAL;
     static final long EMFILE = -LinuxAbi.EMFILE;
     static final long ENOSPC = -LinuxAbi.ENOSPC;
-    static final long EPIPE = -LinuxAbi.EPIPE;
-    static final long ENAMETOOLONG = -LinuxAbi.ENAMETOOLONG;
-    static final long EPROTO = -LinuxAbi.EPROTO;
-    static final long EDESTADDRREQ = -LinuxAbi.EDESTADDRREQ;
-    static final long EMSGSIZE = -LinuxAbi.EMSGSIZE;
-    static final long ENOPROTOOPT = -LinuxAbi.ENOPROTOOPT;
-    static final long EPROTONOSUPPORT = -LinuxAbi.EPROTONOSUPPORT;
-    static final long EOPNOTSUPP = -LinuxAbi.EOPNOTSUPP;
+    public static final long EPIPE = -LinuxAbi.EPIPE;
+    public static final long ENAMETOOLONG = -LinuxAbi.ENAMETOOLONG;
+    public static final long EPROTO = -LinuxAbi.EPROTO;
+    public static final long EDESTADDRREQ = -LinuxAbi.EDESTADDRREQ;
+    public static final long EMSGSIZE = -LinuxAbi.EMSGSIZE;
+    public static final long ENOPROTOOPT = -LinuxAbi.ENOPROTOOPT;
+    public static final long EPROTONOSUPPORT = -LinuxAbi.EPROTONOSUPPORT;
+    public static final long EOPNOTSUPP = -LinuxAbi.EOPNOTSUPP;
     static final long EAFNOSUPPORT = -LinuxAbi.EAFNOSUPPORT;
-    static final long EADDRINUSE = -LinuxAbi.EADDRINUSE;
-    static final long ENETUNREACH = -LinuxAbi.ENETUNREACH;
-    static final long EADDRNOTAVAIL = -LinuxAbi.EADDRNOTAVAIL;
-    static final long ECONNABORTED = -LinuxAbi.ECONNABORTED;
-    static final long ECONNRESET = -LinuxAbi.ECONNRESET;
-    static final long EISCONN = -LinuxAbi.EISCONN;
-    static final long ENOTCONN = -LinuxAbi.ENOTCONN;
-    static final long ETIMEDOUT = -LinuxAbi.ETIMEDOUT;
-    static final long ECONNREFUSED = -LinuxAbi.ECONNREFUSED;
-    static final long EHOSTUNREACH = -LinuxAbi.EHOSTUNREACH;
-    static final long EALREADY = -LinuxAbi.EALREADY;
-    static final long EINPROGRESS = -LinuxAbi.EINPROGRESS;
+    public static final long EADDRINUSE = -LinuxAbi.EADDRINUSE;
+    public static final long ENETUNREACH = -LinuxAbi.ENETUNREACH;
+    public static final long EADDRNOTAVAIL = -LinuxAbi.EADDRNOTAVAIL;
+    public static final long ECONNABORTED = -LinuxAbi.ECONNABORTED;
+    public static final long ECONNRESET = -LinuxAbi.ECONNRESET;
+    public static final long EISCONN = -LinuxAbi.EISCONN;
+    public static final long ENOTCONN = -LinuxAbi.ENOTCONN;
+    public static final long ETIMEDOUT = -LinuxAbi.ETIMEDOUT;
+    public static final long ECONNREFUSED = -LinuxAbi.ECONNREFUSED;
+    public static final long EHOSTUNREACH = -LinuxAbi.EHOSTUNREACH;
+    public static final long EALREADY = -LinuxAbi.EALREADY;
+    public static final long EINPROGRESS = -LinuxAbi.EINPROGRESS;
 
     /// 0 when there is none.
-    static long of(@Nullable StreamFailure failure) {
+    public static long of(@Nullable StreamFailure failure) {
         return switch (failure) {
             case null -> 0;
             case PROTOCOL -> EPROTO;
@@ -62,7 +62,7 @@ final class Errno {
     private Errno() {}
 
     /// The negative errno that tells most of it; the words go to standard error when they are wanted.
-    static long of(Throwable thrown) {
+    public static long of(Throwable thrown) {
         long errno = switch (thrown) {
             case ResourceLimitException _ -> ENOMEM;
             case UnsupportedException _ -> EOPNOTSUPP;

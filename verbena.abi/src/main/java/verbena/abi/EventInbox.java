@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
 /// Closing does not wait for the thread that fills. A program may close an inbox in the destructor of a library,
 /// while it holds the lock of the dynamic loader (dlclose(3)). The virtual machine needs that lock when a thread
 /// calls a native method for the first time, so the caller would wait for ever.
-final class EventInbox<E> implements AutoCloseable {
+public final class EventInbox<E> implements AutoCloseable {
     /// Sources wait without an end.
-    static final Duration ALWAYS = Duration.ofSeconds(Long.MAX_VALUE);
+    public static final Duration ALWAYS = Duration.ofSeconds(Long.MAX_VALUE);
 
     /// Waits for the next event; null when there will be none any more.
     @FunctionalInterface
-    interface Source<E> {
+    public interface Source<E> {
         @Nullable
         E next() throws InterruptedException;
     }
@@ -43,7 +43,7 @@ final class EventInbox<E> implements AutoCloseable {
     /// @param homes the inbox in which an event belongs by now; null for one that is of no use any more. Called
     ///     with the lock held
     /// @param unwanted gets the latter
-    EventInbox(String name, Source<E> source, Function<E, @Nullable EventInbox<E>> homes, Consumer<E> unwanted) {
+    public EventInbox(String name, Source<E> source, Function<E, @Nullable EventInbox<E>> homes, Consumer<E> unwanted) {
         this.homes = homes;
         this.unwanted = unwanted;
         this.filler = Threads.start(name, () -> {
@@ -85,7 +85,7 @@ final class EventInbox<E> implements AutoCloseable {
     ///
     /// @param isTaken called with the lock held; when it says no, the event is of no use, and the next is tried
     @Nullable
-    E take(Predicate<E> isTaken) {
+    public E take(Predicate<E> isTaken) {
         E event;
         boolean is;
         do {
@@ -105,7 +105,7 @@ final class EventInbox<E> implements AutoCloseable {
     }
 
     /// Takes those events out that are of something.
-    List<E> remove(Predicate<E> isOf) {
+    public List<E> remove(Predicate<E> isOf) {
         var its = new ArrayList<E>();
         LOCK.lock();
         try {
@@ -119,7 +119,7 @@ final class EventInbox<E> implements AutoCloseable {
 
     /// Does something between the moments at which events are put and taken, and moves those of something behind
     /// all that are in another inbox.
-    void move(Predicate<E> isOf, EventInbox<E> to, Runnable meanwhile) {
+    public void move(Predicate<E> isOf, EventInbox<E> to, Runnable meanwhile) {
         LOCK.lock();
         try {
             meanwhile.run();
@@ -131,7 +131,7 @@ final class EventInbox<E> implements AutoCloseable {
     }
 
     /// What the program waits for.
-    int fd() {
+    public int fd() {
         return descriptor.fd();
     }
 
@@ -149,7 +149,7 @@ final class EventInbox<E> implements AutoCloseable {
     }
 
     /// Whether the thread that fills it ends within a time. For tests.
-    boolean endsWithin(Duration time) throws InterruptedException {
+    public boolean endsWithin(Duration time) throws InterruptedException {
         return filler.join(time);
     }
 }

@@ -9,9 +9,9 @@ import verbena.verbs.VerbsObject;
 
 /// An object of ours and the C struct that stands for it. Destroying an object waits until the program has
 /// acknowledged the events about it that it has taken, as ibv_get_async_event(3) and ibv_get_cq_event(3) say.
-abstract class Handle {
-    final long pointer;
-    final long device;
+public abstract class Handle {
+    public final long pointer;
+    public final long device;
 
     private static final AtomicInteger NUMBERS = new AtomicInteger();
 
@@ -23,18 +23,18 @@ abstract class Handle {
     private volatile boolean isGoing;
 
     /// @param device the pointer of the opened device that it goes with; 0 when with none
-    Handle(long pointer, long device) {
+    protected Handle(long pointer, long device) {
         this.pointer = pointer;
         this.device = device;
     }
 
     /// Where in its struct `handle` is, the kernel's number of such an object; -1 when it has none.
-    long numberAt() {
+    protected long numberAt() {
         return -1;
     }
 
     /// Gives it a number of its own.
-    final void putNumber() {
+    public final void putNumber() {
         if (numberAt() >= 0) {
             number = NUMBERS.incrementAndGet();
             Memory.putInt(pointer + numberAt(), number);
@@ -51,10 +51,10 @@ abstract class Handle {
     }
 
     /// What it stands for.
-    abstract VerbsObject object();
+    public abstract VerbsObject object();
 
     /// An event about it is the program's now; false when it goes, and the program is to hear nothing more of it.
-    boolean onEventTaken() {
+    public boolean onEventTaken() {
         lock.lock();
         try {
             if (isGoing) {
@@ -67,7 +67,7 @@ abstract class Handle {
         }
     }
 
-    void onEventsAcknowledged(int count) {
+    public void onEventsAcknowledged(int count) {
         lock.lock();
         try {
             unacknowledged = Math.max(0, unacknowledged - count);
@@ -78,7 +78,7 @@ abstract class Handle {
     }
 
     /// Whether the program is to hear nothing of it any more.
-    final boolean isGoing() {
+    public final boolean isGoing() {
         return isGoing;
     }
 
@@ -95,7 +95,7 @@ abstract class Handle {
     }
 
     /// Takes back the events about it that the program has not got.
-    void takeBackEvents() {
+    protected void takeBackEvents() {
         var of = Handles.find(device, Handle.class);
         if (of != null) {
             of.takeBackEvents(this);
@@ -103,10 +103,10 @@ abstract class Handle {
     }
 
     /// Takes back the events about an object of this device that the program has not got. What is no device has none.
-    void takeBackEvents(Handle object) {}
+    protected void takeBackEvents(Handle object) {}
 
     /// Returns the objects that it uses, which the program cannot lose before it.
-    List<Handle> used() {
+    public List<Handle> used() {
         return List.of();
     }
 
@@ -124,7 +124,7 @@ abstract class Handle {
     /// Closes the object; the pointer means nothing from then on.
     ///
     /// @throws verbena.verbs.InUseException when others depend on it; it is as before then
-    final void destroy() {
+    public final void destroy() {
         close();
         go();
         takeBackEvents();
@@ -136,18 +136,18 @@ abstract class Handle {
     /// Destroys it together with its device, whatever the program still has of it.
     ///
     /// @throws verbena.verbs.InUseException when others depend on it; it is as before then
-    final void drop() {
+    public final void drop() {
         close();
         Handles.remove(this);
         release();
     }
 
-    void close() {
+    protected void close() {
         object().close();
     }
 
     /// Gives back what is C's.
-    void release() {
+    protected void release() {
         Native.free(pointer);
     }
 }

@@ -12,7 +12,7 @@ import verbena.verbs.VerbsObject;
 /// Which object of ours a pointer of the program's stands for. A pointer that stands for nothing, because the
 /// program has destroyed the object or made the pointer up, or that stands for something else, is found out:
 /// `EINVAL`. Looking up takes no lock and allocates nothing. Any thread.
-final class Handles {
+public final class Handles {
     /// No pointer has this value: a place that was never taken, and one that is free again.
     private static final long FREE = 0;
 
@@ -57,24 +57,24 @@ final class Handles {
     private Handles() {}
 
     /// A handle by its pointer, and the pointer by the handle's object.
-    static <H extends Handle> H put(H handle) {
+    public static <H extends Handle> H put(H handle) {
         handle.putNumber();
         put(handle.pointer, handle);
         POINTERS.put(handle.object(), handle.pointer);
         return handle;
     }
 
-    static void remove(Handle handle) {
+    public static void remove(Handle handle) {
         POINTERS.remove(handle.object(), handle.pointer);
         remove(handle.pointer);
     }
 
     /// The pointer that stands for an object; 0 when none does.
-    static long pointerOf(@Nullable VerbsObject object) {
+    public static long pointerOf(@Nullable VerbsObject object) {
         return object == null ? 0 : POINTERS.getOrDefault(object, 0L);
     }
 
-    static void put(long pointer, Object object) {
+    public static void put(long pointer, Object object) {
         LOCK.lock();
         try {
             if ((taken + 1) * 2 > table.keys.length) {
@@ -101,7 +101,7 @@ final class Handles {
     }
 
     /// From now on the pointer stands for nothing.
-    static void remove(long pointer) {
+    public static void remove(long pointer) {
         LOCK.lock();
         try {
             int at = table.slot(pointer);
@@ -116,7 +116,7 @@ final class Handles {
     }
 
     /// Those of a type that there are now.
-    static <T> List<T> all(Class<T> type) {
+    public static <T> List<T> all(Class<T> type) {
         return Arrays.stream(table.objects)
                 .filter(type::isInstance)
                 .map(type::cast)
@@ -126,7 +126,7 @@ final class Handles {
     /// What the pointer stands for.
     ///
     /// @throws IllegalArgumentException when that is nothing, or no `type`
-    static <T> T get(long pointer, Class<T> type) {
+    public static <T> T get(long pointer, Class<T> type) {
         T object = find(pointer, type);
         if (object == null) {
             throw new IllegalArgumentException(
@@ -138,14 +138,14 @@ final class Handles {
     /// The same, for calls that the kernel carries out for a card.
     ///
     /// @throws OverwrittenException when the program has changed what the kernel goes by
-    static <H extends Handle> H byNumber(long pointer, Class<H> type) {
+    public static <H extends Handle> H byNumber(long pointer, Class<H> type) {
         H handle = get(pointer, type);
         handle.checkNumber();
         return handle;
     }
 
     /// The same; null when it stands for nothing, or no `type`.
-    static <T> @Nullable T find(long pointer, Class<T> type) {
+    public static <T> @Nullable T find(long pointer, Class<T> type) {
         Table now = table;
         Object object = now.objects[now.slot(pointer)];
         return pointer > GONE && type.isInstance(object) ? type.cast(object) : null;

@@ -9,7 +9,7 @@ import verbena.foreign.SystemFunction;
 
 /// Memory of the program's, and the few functions of the C library that are needed: what the program gets is
 /// allocated like its own.
-final class Native {
+public final class Native {
     private static final SystemFunction CALLOC = SystemFunction.named("calloc");
     private static final SystemFunction FREE = SystemFunction.named("free");
     private static final SystemFunction POLL = SystemFunction.named("poll");
@@ -20,7 +20,7 @@ final class Native {
     // ---- memory
 
     /// Zeroed memory that lives until [#free].
-    static long allocate(long bytes) {
+    public static long allocate(long bytes) {
         long address = CALLOC.call(1, bytes);
         if (address == 0) {
             throw new OutOfMemoryError("calloc of " + bytes + " bytes");
@@ -29,7 +29,7 @@ final class Native {
     }
 
     /// A copy of the text, with a zero byte behind it, that lives until [#free].
-    static long allocate(String text) {
+    public static long allocate(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         long address = allocate(bytes.length + 1L);
         MemorySegment.copy(bytes, 0, Memory.ALL, JAVA_BYTE, address, bytes.length);
@@ -37,21 +37,21 @@ final class Native {
     }
 
     /// NULL does nothing.
-    static void free(long address) {
+    public static void free(long address) {
         long _ = FREE.call(address);
     }
 
     /// The memory from `address` on.
     ///
     /// @throws IllegalArgumentException when it is NULL
-    static MemorySegment at(long address, long bytes) {
+    public static MemorySegment at(long address, long bytes) {
         return Memory.at(some(address), bytes);
     }
 
     /// The same address.
     ///
     /// @throws IllegalArgumentException when it is NULL
-    static long some(long address) {
+    public static long some(long address) {
         if (address == 0) {
             throw new IllegalArgumentException("a pointer is NULL");
         }
@@ -59,7 +59,7 @@ final class Native {
     }
 
     /// The text that ends at the next zero byte.
-    static String string(long address) {
+    public static String string(long address) {
         return Memory.getString(some(address));
     }
 
@@ -68,7 +68,7 @@ final class Native {
     /// poll(2); a signal ends it, too.
     ///
     /// @param nanos `Long.MAX_VALUE` for ever
-    static void poll(MemorySegment pollfds, int count, long nanos) {
+    public static void poll(MemorySegment pollfds, int count, long nanos) {
         long millis = nanos == Long.MAX_VALUE ? -1 : Math.min(nanos / 1_000_000 + 1, Integer.MAX_VALUE);
         long _ = POLL.call(pollfds.address(), count, millis);
     }

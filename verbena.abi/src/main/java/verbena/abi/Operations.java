@@ -9,7 +9,7 @@ import java.util.Map;
 
 /// The functions of C that the tables of operations of contexts, queue pairs and completion queues consist of, and
 /// the few that Java calls.
-final class Operations {
+public final class Operations {
     private static final Map<String, Long> ADDRESSES = new HashMap<>();
 
     private Operations() {}
@@ -18,7 +18,7 @@ final class Operations {
     ///
     /// @param functions address of the functions' addresses
     /// @param names address of the addresses of their names
-    static void begin(long functions, long names, int count) {
+    public static void begin(long functions, long names, int count) {
         MemorySegment addresses = Native.at(functions, count * ADDRESS.byteSize());
         MemorySegment texts = Native.at(names, count * ADDRESS.byteSize());
         for (int i = 0; i < count; i++) {
@@ -27,7 +27,7 @@ final class Operations {
     }
 
     /// Returns the address of the function of this name; 0 for one that C does not have.
-    static long address(String name) {
+    public static long address(String name) {
         return ADDRESSES.getOrDefault(name, 0L);
     }
 }

@@ -11,7 +11,7 @@ import verbena.verbs.ResourceLimitException;
 /// sockets whose other end is ours. A byte that waits makes it readable, a full send buffer makes it not
 /// writable, and without our end it is hung up. A system call is made only when something changes. Not safe for
 /// use by several threads.
-final class PollableDescriptor {
+public final class PollableDescriptor {
     private static final int AF_UNIX = 1;
     private static final int SOCK_STREAM = 1;
     private static final int SOCK_CLOEXEC = 0x8_0000;
@@ -34,7 +34,7 @@ final class PollableDescriptor {
     private boolean isWritable = true;
     private boolean isHungUp;
 
-    PollableDescriptor() {
+    public PollableDescriptor() {
         try (var arena = Arena.ofConfined()) {
             MemorySegment ends = arena.allocate(JAVA_INT, 2);
             if ((int) SOCKETPAIR.call(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.address()) != 0) {
@@ -48,11 +48,11 @@ final class PollableDescriptor {
     }
 
     /// The program's end.
-    int fd() {
+    public int fd() {
         return fd;
     }
 
-    void readable(boolean wanted) {
+    public void readable(boolean wanted) {
         if (!isHungUp) {
             events(wanted ? 1 : 0);
         }
@@ -60,7 +60,7 @@ final class PollableDescriptor {
 
     /// Makes it readable for so many events. Each that is added wakes those who poll, as epoll(7) does by edges,
     /// as long as the socket has room. The program must not read it, but may look (`MSG_PEEK`).
-    void events(int wanted) {
+    public void events(int wanted) {
         while (readable < wanted && !isHungUp && send(ours, 1)) {
             readable++;
         }
@@ -70,7 +70,7 @@ final class PollableDescriptor {
         }
     }
 
-    void writable(boolean wanted) {
+    public void writable(boolean wanted) {
         if (wanted != isWritable && !isHungUp) {
             isWritable = wanted;
             if (wanted) {
@@ -84,7 +84,7 @@ final class PollableDescriptor {
     }
 
     /// From now on it is readable, writable and hung up.
-    void hangUp() {
+    public void hangUp() {
         if (!isHungUp) {
             isHungUp = true;
             empty(ours); // what waits there would be an error of its own
@@ -92,7 +92,7 @@ final class PollableDescriptor {
         }
     }
 
-    void close() {
+    public void close() {
         hangUp();
         readable = 0;
         Native.close(fd);

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 
 /// Threads of ours are made by a thread of ours: they inherit its signal mask, in which all signals are blocked,
 /// so the program's signals go to its own threads.
-final class Threads {
+public final class Threads {
     private static final String NAME = "verbena-abi";
     private static final ExecutorService MAKER = Executors.newSingleThreadExecutor(
             task -> Thread.ofPlatform().daemon().name(NAME).unstarted(task));
@@ -15,7 +15,7 @@ final class Threads {
     private Threads() {}
 
     /// At start-up, while all signals are blocked.
-    static void begin() {
+    public static void begin() {
         boolean _ = make(Threads::linkInterrupted);
     }
 
@@ -28,7 +28,7 @@ final class Threads {
     }
 
     /// What makes threads: opening a device.
-    static <T> T make(Supplier<T> made) {
+    public static <T> T make(Supplier<T> made) {
         if (Thread.currentThread().getName().equals(NAME)) {
             return made.get();
         }
@@ -45,7 +45,7 @@ final class Threads {
     }
 
     /// A thread that ends with the process, if not before.
-    static Thread start(String name, Runnable task) {
+    public static Thread start(String name, Runnable task) {
         return make(() -> Thread.ofPlatform().daemon().name(name).start(task));
     }
 }

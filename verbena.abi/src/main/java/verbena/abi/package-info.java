@@ -1,3 +1,3 @@
-/// The calls of libibverbs and librdmacm, by topic (`...Calls`), on handles that pair an object of `verbena.verbs`
-/// with the C struct that stands for it (`...Handle`). [Abi] binds them to the C functions of `src/main/c`.
+/// What all calls of C stand on: handles, which pair an object of `verbena.verbs` with the C struct that stands for
+/// it (`...Handle`), the program's memory, its errors, and the threads that it must not see.
 package verbena.abi;

@@ -56,7 +56,7 @@ class HouseTest {
             floors("verbena.stream", "protocol", ""),
             floors("verbena.nio", ""),
             floors("verbena.netty", ""),
-            floors("verbena.abi", ""),
+            floors("verbena.abi", "", "verbs", "cm", "rsocket", "entry"),
             floors("verbena.messages", "protocol", ""),
             floors("verbena.sim", "", "model", "script", "traffic", "ethernet", "scenario"),
             floors("verbena.conformance", "fixture", "cases", ""),

@@ -86,7 +86,7 @@ class TidyTest {
                 // moment, as if they were lost.
                 "verbena/nic/link/sharing/SharedAddress",
                 // A completion's time on the wall clock, which a C program may ask for.
-                "verbena/abi/CompletionQueueHandle");
+                "verbena/abi/verbs/CompletionQueueHandle");
     }
 
     @Test

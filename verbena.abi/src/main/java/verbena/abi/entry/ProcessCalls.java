@@ -1,0 +1,34 @@
+package verbena.abi.entry;
+
+import verbena.abi.Handles;
+import verbena.abi.cm.IdHandle;
+import verbena.abi.rsocket.RsocketPoll;
+import verbena.abi.rsocket.Rsockets;
+import verbena.abi.verbs.ChannelHandle;
+import verbena.verbs.VerbsException;
+
+/// What C calls about a thread or the process as a whole.
+final class ProcessCalls {
+    private ProcessCalls() {}
+
+    /// The thread that was told to poll will not come again.
+    static long endVisit() {
+        ChannelHandle.endVisit();
+        RsocketPoll.end();
+        return 0;
+    }
+
+    /// The program ends: connections that it has left open are ended, so that their peers need not wait for a
+    /// time-out.
+    static long leave() {
+        Rsockets.leave();
+        for (IdHandle each : Handles.all(IdHandle.class)) {
+            try {
+                each.id.disconnect();
+            } catch (VerbsException e) {
+                // was not connected
+            }
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,107 @@
+package verbena.abi.rsocket;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.Set;
+import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
+import verbena.stream.protocol.StreamMessage.Hello;
+
+/// A listener's connections: those that peers ask for, those on their way, and those that the program has not
+/// accepted yet. Guarded by the lock of the listener.
+final class Backlog {
+    private static final int LENGTH_MIN = 128;
+    /// How many requests the device keeps: one that waits for its turn has no memory for a stream yet.
+    private static final int REQUESTS_MIN = 1_024;
+
+    /// The oldest first.
+    private final SequencedMap<Rsocket, Hello> asking = new LinkedHashMap<>();
+    private final Lock lock;
+    private final Set<Rsocket> arriving = new HashSet<>();
+    private final ArrayDeque<Rsocket> arrived = new ArrayDeque<>();
+    private int length;
+
+    Backlog(Lock lock) {
+        this.lock = lock;
+    }
+
+    /// How many there may be; more have to wait, as with a socket. Some programs ask for very few.
+    void limit(int wanted) {
+        length = Math.max(wanted, LENGTH_MIN);
+    }
+
+    /// How many requests may wait for an answer.
+    int requests() {
+        return Math.max(length, REQUESTS_MIN);
+    }
+
+    void ask(Rsocket connection, Hello peer) {
+        asking.put(connection, peer);
+    }
+
+    /// Answers those that ask, as long as there is room. Any thread, without the lock.
+    void admit() {
+        for (var next = next(); next != null; next = next()) {
+            next.getKey().answer(next.getValue());
+        }
+    }
+
+    /// The oldest that asks, which is on its way now; null when there is none, or no room.
+    private Map.@Nullable Entry<Rsocket, Hello> next() {
+        lock.lock();
+        try {
+            var next = arriving.size() + arrived.size() < length ? asking.pollFirstEntry() : null;
+            if (next != null) {
+                arriving.add(next.getKey());
+            }
+            return next;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// It is connected. False when it was given up before.
+    boolean onArrived(Rsocket connection) {
+        return arriving.remove(connection) && arrived.add(connection);
+    }
+
+    /// Forgets a connection that will not come. Any thread, without the lock.
+    void onGivenUp(Rsocket connection) {
+        lock.lock();
+        try {
+            asking.remove(connection);
+            arriving.remove(connection);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean hasArrived() {
+        return !arrived.isEmpty();
+    }
+
+    /// The oldest that has arrived.
+    Rsocket first() {
+        return arrived.getFirst();
+    }
+
+    void removeFirst() {
+        arrived.removeFirst();
+    }
+
+    /// All, which are no more in here.
+    List<Rsocket> clear() {
+        var all = new ArrayList<>(arrived);
+        all.addAll(arriving);
+        all.addAll(asking.keySet());
+        asking.clear();
+        arrived.clear();
+        arriving.clear();
+        return all;
+    }
+}

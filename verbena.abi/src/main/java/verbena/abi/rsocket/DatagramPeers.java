@@ -1,0 +1,131 @@
+package verbena.abi.rsocket;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.DatagramChannel;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import verbena.abi.Threads;
+import verbena.verbs.AddressHandle;
+
+/// The peers that an rsocket of datagrams knows, and its own queue pairs that reach them, one for each own address.
+/// Guarded by the lock of its [DatagramRsocket].
+final class DatagramPeers {
+    /// Peers whose queue pairs are known; the one that was sent to the longest time ago makes room.
+    private static final int PEERS_MAX = 4_096;
+
+    /// A peer to send to.
+    static final class Peer {
+        final DatagramQueue queue;
+        private @Nullable AddressHandle handle;
+        private int qpn;
+
+        private Peer(DatagramQueue queue) {
+            this.queue = queue;
+        }
+
+        /// The way to its queue pair; null as long as that is not known.
+        @Nullable
+        AddressHandle handle() {
+            return handle;
+        }
+
+        int qpn() {
+            return qpn;
+        }
+
+        /// It has told which queue pair it has.
+        void onIntroduction(int itsQpn, InetSocketAddress from) {
+            if (handle == null || qpn != itsQpn) {
+                close();
+                qpn = itsQpn;
+                handle = queue.handleTo(from);
+            }
+        }
+
+        private void close() {
+            if (handle != null) {
+                handle.close();
+                handle = null;
+            }
+        }
+    }
+
+    private final RsocketOptions options;
+    private final Consumer<DatagramQueue> onMade;
+    private final Map<InetAddress, DatagramQueue> queues = new HashMap<>();
+    private final LinkedHashMap<InetSocketAddress, Peer> peers = new LinkedHashMap<>(16, 0.75f, true);
+
+    /// @param onMade is given each queue that is made
+    DatagramPeers(RsocketOptions options, Consumer<DatagramQueue> onMade) {
+        this.options = options;
+        this.onMade = onMade;
+    }
+
+    /// All that there are.
+    Collection<DatagramQueue> queues() {
+        return queues.values();
+    }
+
+    /// The peer, with the queue pair that reaches it; empty when no device does.
+    ///
+    /// @param own the name of the rsocket
+    Optional<Peer> find(InetSocketAddress to, InetSocketAddress own) {
+        Peer known = peers.get(to);
+        if (known != null) {
+            return Optional.of(known);
+        }
+        Optional<Peer> made = towards(to, own).flatMap(from -> queue(from, to)).map(Peer::new);
+        if (made.isPresent()) {
+            if (peers.size() == PEERS_MAX) {
+                peers.pollFirstEntry().getValue().close();
+            }
+            peers.put(to, made.get());
+        }
+        return made;
+    }
+
+    private Optional<DatagramQueue> queue(InetSocketAddress own, InetSocketAddress to) {
+        DatagramQueue known = queues.get(own.getAddress());
+        if (known != null) {
+            return Optional.of(known);
+        }
+        Optional<DatagramQueue> made = Threads.make(() -> Rsockets.datagramQueue(own, to, options));
+        made.ifPresent(queue -> {
+            queues.put(own.getAddress(), queue);
+            onMade.accept(queue);
+        });
+        return made;
+    }
+
+    /// The address that the system would send from, unless the rsocket is bound to one; empty when there is no way.
+    private static Optional<InetSocketAddress> towards(InetSocketAddress to, InetSocketAddress own) {
+        if (!own.getAddress().isAnyLocalAddress()) {
+            return Optional.of(own);
+        }
+        try (var probe = DatagramChannel.open()) {
+            probe.connect(to);
+            InetAddress from = ((InetSocketAddress) probe.getLocalAddress()).getAddress();
+            return Optional.of(new InetSocketAddress(from, own.getPort()));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /// Forgets all, and returns the queues, which are to be closed.
+    List<DatagramQueue> clear() {
+        var all = new ArrayList<>(queues.values());
+        queues.clear();
+        peers.values().forEach(Peer::close);
+        peers.clear();
+        return all;
+    }
+}

@@ -1,0 +1,94 @@
+package verbena.abi.rsocket;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import verbena.abi.Threads;
+
+/// One thread of the process, which looks after the rsockets that no call of the program looks after. It
+/// takes what has completed, keeps their descriptors as ready as they are, and asks whether peers are
+/// alive.
+///
+/// A program that waits in calls of ours needs it for none of that. It leaves its rsockets behind from call
+/// to call, and this thread comes back to one that the program has not touched for [#PERIOD_NANOS].
+final class StreamLooker {
+    static final long PERIOD_NANOS = 4_000_000;
+
+    private static final ConcurrentLinkedQueue<RsocketState> DUE = new ConcurrentLinkedQueue<>();
+    private static final ConcurrentLinkedQueue<RsocketState> LEFT = new ConcurrentLinkedQueue<>();
+    private static final Set<RsocketState> KEPT_ALIVE = ConcurrentHashMap.newKeySet();
+    /// The thread would not see that something is left behind.
+    private static volatile boolean isAsleep;
+
+    private static volatile @Nullable Thread thread;
+
+    private StreamLooker() {}
+
+    /// Before anything else here.
+    static synchronized void begin() {
+        if (thread == null) {
+            thread = Threads.start("verbena-abi-looker", StreamLooker::run);
+        }
+    }
+
+    /// Something has come for one. Any thread, also one that works for the device.
+    static void look(RsocketState at) {
+        DUE.add(at);
+        LockSupport.unpark(thread);
+    }
+
+    /// A call leaves one behind, and the program is likely to come back to it.
+    static void leave(RsocketState behind) {
+        LEFT.add(behind);
+        if (isAsleep) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /// Whether the peer is to be asked for a sign of life, has changed, or how often.
+    static void keepAlive(RsocketState which, boolean wanted) {
+        boolean _ = wanted ? KEPT_ALIVE.add(which) : KEPT_ALIVE.remove(which);
+        LockSupport.unpark(thread);
+    }
+
+    private static void run() {
+        long next = System.nanoTime();
+        while (true) {
+            RsocketState due = DUE.poll();
+            while (due != null) {
+                due.lookAfter();
+                due = DUE.poll();
+            }
+            long now = System.nanoTime();
+            if (now - next >= 0) {
+                next = now + PERIOD_NANOS;
+                LEFT.removeIf(RsocketState::isDoneWith);
+            }
+            long nanos = askAll(now);
+            isAsleep = true; // before the look: a call adds first, then reads this
+            if (!LEFT.isEmpty()) {
+                isAsleep = false;
+                nanos = Math.min(nanos, Math.max(1, next - now));
+            }
+            if (DUE.isEmpty()) {
+                if (nanos == Long.MAX_VALUE) {
+                    LockSupport.park(DUE);
+                } else {
+                    LockSupport.parkNanos(DUE, nanos);
+                }
+            }
+            isAsleep = false;
+        }
+    }
+
+    /// Asks the peers that it is time for; in how many nanoseconds it is time for the next.
+    private static long askAll(long now) {
+        long nanos = Long.MAX_VALUE;
+        for (RsocketState each : KEPT_ALIVE) {
+            nanos = Math.min(nanos, each.keepAlive(now));
+        }
+        return nanos;
+    }
+}

@@ -1,0 +1,177 @@
+package verbena.abi.rsocket;
+
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.spi.WaitableChannel;
+
+/// Brings what completes on a device to the [Rsocket]s there ([decision
+/// 0085](../../../../../../docs/decisions/0085-rsockets-in-the-callers-thread.md)). All of them share one
+/// completion channel.
+///
+/// A call that waits leads: its thread visits the device, does the device's work itself, and takes the
+/// notifications of all rsockets there. One thread leads at a time. While none does, the
+/// [StreamLooker] looks after an rsocket that a thread waits for.
+final class StreamWatch {
+    /// What [#visit] answers when the device cannot be visited now.
+    static final int ELSEWHERE = WaitableChannel.ELSEWHERE;
+
+    private static final Map<Context, StreamWatch> ALL = new HashMap<>();
+
+    private final Context context;
+    private final WaitableChannel channel;
+    private final Map<CompletionQueue, RsocketState> byQueue = new ConcurrentHashMap<>();
+    private final AtomicReference<@Nullable Thread> leader = new AtomicReference<>();
+    /// Threads that wait for an rsocket of this device without leading.
+    private final AtomicInteger followers = new AtomicInteger();
+    /// What the leader waits for may have come, and no notification tells it.
+    private volatile boolean poked;
+    /// Guarded by the class.
+    private int streams;
+
+    private StreamWatch(Context context) {
+        this.context = context;
+        this.channel = (WaitableChannel) context.createCompletionChannel();
+        channel.tell(this::onNotification);
+    }
+
+    /// Of this device: the same one for all its rsockets, until the last of them has left it.
+    static StreamWatch join(Context context) {
+        synchronized (ALL) {
+            StreamWatch watch = ALL.computeIfAbsent(context, StreamWatch::new);
+            watch.streams++;
+            StreamLooker.begin();
+            return watch;
+        }
+    }
+
+    /// One of them leaves.
+    ///
+    /// @param queue is none of this device's any more; null when it has not been made
+    void leave(@Nullable CompletionQueue queue) {
+        if (queue != null) {
+            byQueue.remove(queue);
+        }
+        synchronized (ALL) {
+            if (--streams == 0) {
+                ALL.remove(context);
+                channel.close();
+            }
+        }
+    }
+
+    CompletionQueue createQueue(int entries, RsocketState of) {
+        CompletionQueue made = context.createCompletionQueue(entries, Optional.of(channel));
+        byQueue.put(made, of);
+        return made;
+    }
+
+    // ---- without a leader
+
+    /// By the thread that works for the device, which may be in the middle of any call.
+    private void onNotification() {
+        if (leader.get() == null) {
+            RsocketState next = next();
+            while (next != null) {
+                if (next.onNotification()) {
+                    StreamLooker.look(next);
+                }
+                next = next();
+            }
+        }
+    }
+
+    private @Nullable RsocketState next() {
+        Optional<CompletionQueue> taken = channel.take();
+        while (taken.isPresent()) {
+            RsocketState of = byQueue.get(taken.get());
+            if (of != null) {
+                return of;
+            }
+            taken = channel.take();
+        }
+        return null;
+    }
+
+    /// A thread begins to wait without leading, or ends that.
+    void follow(int change) {
+        followers.getAndAdd(change);
+        if (change > 0) {
+            handOver();
+        }
+    }
+
+    /// The program is likely to wait in a way that we do not see: the device's own thread works.
+    void handOver() {
+        channel.handOver();
+    }
+
+    // ---- the leader
+
+    /// Whether this thread leads from now on.
+    boolean tryLead() {
+        return leader.compareAndSet(null, Thread.currentThread());
+    }
+
+    /// Begins to sleep as the leader: how many descriptors to poll; 0 when there is something to look at; or
+    /// [#ELSEWHERE]. Only after a positive answer the visit is under way.
+    int visit(MemorySegment pollfds) {
+        return channel.visit(pollfds);
+    }
+
+    /// The same, after the descriptors were polled.
+    int goOn(MemorySegment pollfds) {
+        return channel.goOn(pollfds);
+    }
+
+    /// Whether the leader was called since the last time that this was asked.
+    boolean takePoke() {
+        boolean was = poked;
+        if (was) {
+            poked = false;
+        }
+        return was;
+    }
+
+    /// Calls the leader, if that is another thread: what it waits for may have come.
+    void poke() {
+        Thread now = leader.get();
+        if (now != null && now != Thread.currentThread()) {
+            poked = true; // before the wake-up: a leader announces its sleep, then looks for this
+            channel.wake();
+        }
+    }
+
+    /// Leads no more. What has come is brought to the rsockets.
+    ///
+    /// @param isVisiting whether a visit is under way
+    void endLead(boolean isVisiting) {
+        if (isVisiting) {
+            channel.endVisit();
+        }
+        bring();
+        leader.set(null); // before the look: a thread that notifies does so first, then looks for a leader
+        bring();
+        if (followers.get() > 0) {
+            handOver();
+        }
+    }
+
+    /// Brings all notifications there are to the rsockets, without a lock of one held.
+    void bring() {
+        RsocketState next = next();
+        while (next != null) {
+            if (next.onNotification()) {
+                next.lookAfter();
+            }
+            next = next();
+        }
+    }
+}

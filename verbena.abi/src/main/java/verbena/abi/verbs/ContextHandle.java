@@ -1,0 +1,216 @@
+package verbena.abi.verbs;
+
+import static verbena.foreign.rdma.VerbsStructs.ASYNC_EVENT;
+import static verbena.foreign.rdma.VerbsStructs.CONTEXT;
+import static verbena.foreign.rdma.VerbsStructs.VERBS_CONTEXT;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import verbena.abi.Errno;
+import verbena.abi.EventInbox;
+import verbena.abi.Handle;
+import verbena.abi.Handles;
+import verbena.abi.Native;
+import verbena.abi.Operations;
+import verbena.foreign.Memory;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.Context;
+import verbena.verbs.InUseException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.VerbsObject;
+
+/// An opened device and its `struct verbs_context`; the program has a pointer to the `struct ibv_context` in it.
+public final class ContextHandle extends Handle {
+    private static final long AT = VERBS_CONTEXT.at("context");
+    private static final String[] OPERATIONS = {
+        "alloc_mw", "bind_mw", "dealloc_mw", "poll_cq", "req_notify_cq", "post_srq_recv", "post_send", "post_recv"
+    };
+    private static final String[] NEWER_OPERATIONS = {
+        "query_port",
+        "alloc_parent_domain",
+        "alloc_td",
+        "dealloc_td",
+        "modify_cq",
+        "query_rt_values",
+        "create_cq_ex",
+        "query_device_ex",
+        "create_qp_ex",
+        "get_srq_num",
+        "create_srq_ex",
+        "open_xrcd",
+        "close_xrcd",
+        "open_qp"
+    };
+
+    final Context context;
+    private final boolean isPrograms;
+    private final EventInbox<AsyncEvent> events;
+    private @Nullable DomainHandle sharedDomain;
+
+    private ContextHandle(long pointer, Context context, boolean isPrograms) {
+        super(pointer, 0);
+        this.context = context;
+        this.isPrograms = isPrograms;
+        this.events = new EventInbox<>("verbena-abi-async", this::nextEvent, this::home, _ -> {});
+    }
+
+    /// @param context opened by a connection
+    public static ContextHandle of(Context context) {
+        return of(context, DeviceHandle.of(context), false);
+    }
+
+    /// @param context opened for the program
+    static ContextHandle of(Context context, DeviceHandle device) {
+        return of(context, device, true);
+    }
+
+    private static ContextHandle of(Context context, DeviceHandle device, boolean isPrograms) {
+        long pointer = Native.allocate(VERBS_CONTEXT.size()) + AT;
+        var made = new ContextHandle(pointer, context, isPrograms);
+        for (String operation : OPERATIONS) {
+            Memory.putLong(pointer + CONTEXT.at("ops." + operation), Operations.address(operation));
+        }
+        long whole = pointer - AT;
+        for (String operation : NEWER_OPERATIONS) {
+            Memory.putLong(whole + VERBS_CONTEXT.at(operation), Operations.address(operation));
+        }
+        Memory.putLong(whole + VERBS_CONTEXT.at("sz"), VERBS_CONTEXT.size());
+        Memory.putLong(pointer + CONTEXT.at("device"), device.pointer());
+        Memory.putInt(pointer + CONTEXT.at("cmd_fd"), made.events.fd());
+        Memory.putInt(pointer + CONTEXT.at("async_fd"), made.events.fd());
+        Memory.putInt(pointer + CONTEXT.at("num_comp_vectors"), 1);
+        Memory.putLong(pointer + CONTEXT.at("abi_compat"), -1);
+        return Handles.put(made);
+    }
+
+    @Override
+    public Context object() {
+        return context;
+    }
+
+    int asyncFd() {
+        return events.fd();
+    }
+
+    /// The protection domain of connections that bring none of their own; stays as long as the device.
+    public synchronized DomainHandle sharedDomain() {
+        DomainHandle made = sharedDomain;
+        if (made == null) {
+            made = DomainHandle.of(context.allocateProtectionDomain(), pointer);
+            sharedDomain = made;
+        }
+        return made;
+    }
+
+    private @Nullable AsyncEvent nextEvent() throws InterruptedException {
+        try {
+            Optional<AsyncEvent> event = Optional.empty();
+            while (event.isEmpty()) {
+                event = context.awaitAsyncEvent(EventInbox.ALWAYS);
+            }
+            return event.get();
+        } catch (InvalidStateException e) {
+            return null; // closed
+        }
+    }
+
+    private @Nullable EventInbox<AsyncEvent> home(AsyncEvent event) {
+        Optional<VerbsObject> object = object(event);
+        return object.isEmpty()
+                        || object.map(ContextHandle::handle)
+                                .filter(of -> !of.isGoing())
+                                .isPresent()
+                ? events
+                : null;
+    }
+
+    /// Puts the oldest event into a `struct ibv_async_event`; `ENOENT` when there is none.
+    long takeEvent(long into) {
+        AsyncEvent event = events.take(each -> object(each)
+                .map(ContextHandle::handle)
+                .map(Handle::onEventTaken)
+                .orElse(object(each).isEmpty()));
+        if (event == null) {
+            return Errno.ENOENT;
+        }
+        Memory.putLong(into, element(event));
+        Memory.putInt(into + ASYNC_EVENT.at("event_type"), event.type().ordinal());
+        return 0;
+    }
+
+    @Override
+    protected void takeBackEvents(Handle of) {
+        List<AsyncEvent> _ = events.remove(event -> object(event)
+                .map(Handles::pointerOf)
+                .filter(at -> at == of.pointer)
+                .isPresent());
+    }
+
+    private static @Nullable Handle handle(VerbsObject object) {
+        return Handles.find(Handles.pointerOf(object), Handle.class);
+    }
+
+    /// Whom it is about; empty for a port and the device.
+    private static Optional<VerbsObject> object(AsyncEvent event) {
+        return switch (event) {
+            case AsyncEvent.QueuePairEvent it -> Optional.of(it.queuePair());
+            case AsyncEvent.CompletionQueueEvent it -> Optional.of(it.completionQueue());
+            case AsyncEvent.SharedReceiveQueueEvent it -> Optional.of(it.sharedReceiveQueue());
+            case AsyncEvent.PortEvent _, AsyncEvent.DeviceEvent _ -> Optional.empty();
+        };
+    }
+
+    /// The same for C: a pointer, or the number of a port.
+    private static long element(AsyncEvent event) {
+        return event instanceof AsyncEvent.PortEvent it
+                ? it.port()
+                : object(event).map(Handles::pointerOf).orElse(0L);
+    }
+
+    /// Whether the program has opened it, and not a connection.
+    boolean isPrograms() {
+        return isPrograms;
+    }
+
+    /// What the program has not destroyed goes with its device, as with the kernel's: perftest and others count on
+    /// it.
+    @Override
+    protected void close() {
+        if (isPrograms) {
+            dropObjects();
+        }
+        context.close();
+    }
+
+    /// All that the program has of it, but what its connections use.
+    void dropObjects() {
+        Set<Handle> kept = new HashSet<>();
+        Handles.all(Handle.class).forEach(each -> kept.addAll(each.used()));
+        kept.add(sharedDomain);
+        boolean any = true;
+        while (any) {
+            any = false;
+            for (Handle each : Handles.all(Handle.class)) {
+                any |= each.device == pointer && !kept.contains(each) && isDropped(each);
+            }
+        }
+    }
+
+    private static boolean isDropped(Handle handle) {
+        try {
+            handle.drop();
+            return true;
+        } catch (InUseException e) {
+            return false; // what uses it goes first
+        }
+    }
+
+    @Override
+    protected void release() {
+        events.close();
+        Native.free(pointer - AT);
+    }
+}
