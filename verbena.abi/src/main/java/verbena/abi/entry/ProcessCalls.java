@@ -2,6 +2,7 @@ package verbena.abi.entry;
 
 import verbena.abi.Handles;
 import verbena.abi.cm.IdHandle;
+import verbena.abi.rsocket.RsocketIds;
 import verbena.abi.rsocket.RsocketPoll;
 import verbena.abi.rsocket.Rsockets;
 import verbena.abi.verbs.ChannelHandle;
@@ -21,6 +22,7 @@ final class ProcessCalls {
     /// The program ends: connections that it has left open are ended, so that their peers need not wait for a
     /// time-out.
     static long leave() {
+        RsocketIds.leave();
         Rsockets.leave();
         for (IdHandle each : Handles.all(IdHandle.class)) {
             try {

@@ -9,25 +9,31 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.concurrent.locks.Lock;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.StreamMessage.Hello;
 
 /// A listener's connections: those that peers ask for, those on their way, and those that the program has not
 /// accepted yet. Guarded by the lock of the listener.
-final class Backlog {
+///
+/// @param <C> an rsocket
+final class Backlog<C> {
     private static final int LENGTH_MIN = 128;
     /// How many requests the device keeps: one that waits for its turn has no memory for a stream yet.
     private static final int REQUESTS_MIN = 1_024;
 
     /// The oldest first.
-    private final SequencedMap<Rsocket, Hello> asking = new LinkedHashMap<>();
+    private final SequencedMap<C, Hello> asking = new LinkedHashMap<>();
     private final Lock lock;
-    private final Set<Rsocket> arriving = new HashSet<>();
-    private final ArrayDeque<Rsocket> arrived = new ArrayDeque<>();
+    private final BiConsumer<C, Hello> answer;
+    private final Set<C> arriving = new HashSet<>();
+    private final ArrayDeque<C> arrived = new ArrayDeque<>();
     private int length;
 
-    Backlog(Lock lock) {
+    /// @param answer accepts a peer's request, without the lock
+    Backlog(Lock lock, BiConsumer<C, Hello> answer) {
         this.lock = lock;
+        this.answer = answer;
     }
 
     /// How many there may be; more have to wait, as with a socket. Some programs ask for very few.
@@ -40,19 +46,19 @@ final class Backlog {
         return Math.max(length, REQUESTS_MIN);
     }
 
-    void ask(Rsocket connection, Hello peer) {
+    void ask(C connection, Hello peer) {
         asking.put(connection, peer);
     }
 
     /// Answers those that ask, as long as there is room. Any thread, without the lock.
     void admit() {
         for (var next = next(); next != null; next = next()) {
-            next.getKey().answer(next.getValue());
+            answer.accept(next.getKey(), next.getValue());
         }
     }
 
     /// The oldest that asks, which is on its way now; null when there is none, or no room.
-    private Map.@Nullable Entry<Rsocket, Hello> next() {
+    private Map.@Nullable Entry<C, Hello> next() {
         lock.lock();
         try {
             var next = arriving.size() + arrived.size() < length ? asking.pollFirstEntry() : null;
@@ -66,12 +72,12 @@ final class Backlog {
     }
 
     /// It is connected. False when it was given up before.
-    boolean onArrived(Rsocket connection) {
+    boolean onArrived(C connection) {
         return arriving.remove(connection) && arrived.add(connection);
     }
 
     /// Forgets a connection that will not come. Any thread, without the lock.
-    void onGivenUp(Rsocket connection) {
+    void onGivenUp(C connection) {
         lock.lock();
         try {
             asking.remove(connection);
@@ -86,7 +92,7 @@ final class Backlog {
     }
 
     /// The oldest that has arrived.
-    Rsocket first() {
+    C first() {
         return arrived.getFirst();
     }
 
@@ -95,7 +101,7 @@ final class Backlog {
     }
 
     /// All, which are no more in here.
-    List<Rsocket> clear() {
+    List<C> clear() {
         var all = new ArrayList<>(arrived);
         all.addAll(arriving);
         all.addAll(asking.keySet());

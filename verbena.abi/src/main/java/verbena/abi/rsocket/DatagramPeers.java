@@ -15,6 +15,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.abi.Threads;
 import verbena.verbs.AddressHandle;
+import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.PortSpace;
 
 /// The peers that an rsocket of datagrams knows, and its own queue pairs that reach them, one for each own address.
 /// Guarded by the lock of its [DatagramRsocket].
@@ -98,12 +100,26 @@ final class DatagramPeers {
         if (known != null) {
             return Optional.of(known);
         }
-        Optional<DatagramQueue> made = Threads.make(() -> Rsockets.datagramQueue(own, to, options));
+        Optional<DatagramQueue> made = Threads.make(() -> make(own, to));
         made.ifPresent(queue -> {
             queues.put(own.getAddress(), queue);
             onMade.accept(queue);
         });
         return made;
+    }
+
+    /// Makes a queue pair at an own address, from which datagrams are sent; empty when there is no device at that
+    /// address.
+    ///
+    /// @param name own address and port of UDP
+    private Optional<DatagramQueue> make(InetSocketAddress name, InetSocketAddress to) {
+        ConnectionId id = RsocketIds.create(PortSpace.UDP);
+        id.resolveAddress(Optional.of(new InetSocketAddress(name.getAddress(), 0)), to);
+        if (id.state() != ConnectionId.State.ADDRESS_RESOLVED) {
+            id.close();
+            return Optional.empty();
+        }
+        return Optional.of(new DatagramQueue(id, name, options));
     }
 
     /// The address that the system would send from, unless the rsocket is bound to one; empty when there is no way.

@@ -118,7 +118,7 @@ final class DatagramRsocket implements AnyRsocket {
             return Errno.of(new UncheckedIOException(e));
         }
         isBound = true;
-        DatagramService.add(udp, this);
+        DatagramService.add(udp, this::onReadable);
         return 0;
     }
 
@@ -169,7 +169,7 @@ final class DatagramRsocket implements AnyRsocket {
     // ---- what comes
 
     /// By the service's thread.
-    void onReadable() {
+    private void onReadable() {
         lock.lock();
         try {
             for (int i = 0; i < MESSAGES_MAX && !isClosed; i++) {

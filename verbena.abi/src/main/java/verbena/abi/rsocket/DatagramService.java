@@ -45,12 +45,12 @@ final class DatagramService {
 
     private static void tell(SelectionKey key) {
         if (key.isValid()) {
-            ((DatagramRsocket) key.attachment()).onReadable();
+            ((Runnable) key.attachment()).run();
         }
     }
 
-    /// From now on the rsocket is told when there is something to read.
-    static void add(DatagramChannel channel, DatagramRsocket reader) {
+    /// From now on the reader is called when there is something to read.
+    static void add(DatagramChannel channel, Runnable reader) {
         TASKS.add(() -> {
             try {
                 channel.register(SELECTOR, SelectionKey.OP_READ, reader);

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.abi.Errno;
-import verbena.abi.Native;
 import verbena.abi.Threads;
 import verbena.abi.rsocket.RsocketOptions.Option;
-import verbena.foreign.Memory;
+import verbena.abi.rsocket.RsocketState.Phase;
+import verbena.foreign.rdma.SocketAddress;
 import verbena.stream.protocol.ByteStream;
 import verbena.stream.protocol.StreamEnds;
 import verbena.stream.protocol.StreamMessage;
@@ -16,83 +16,112 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 
 /// A socket of rsocket(7): a listener, or a connection with a [ByteStream]. Calls answer as those of sockets
 /// do, with a negative errno when they fail. Safe for use by any thread.
-final class Rsocket extends RsocketWaits {
+final class Rsocket implements AnyRsocket, RsocketIds.Owner {
     /// At exit(3) what is on its way gets so long to arrive.
     private static final long LEAVING_NANOS = 1_000_000_000;
 
-    private final Backlog backlog = new Backlog(lock);
+    final ConnectionId id;
+    final Attention attention;
+    private final RsocketOptions options;
+    private final RsocketState state = new RsocketState();
+    private final Backlog<Rsocket> backlog = new Backlog<>(state.lock, Rsocket::answer);
+    private final Readiness readiness = new Readiness(state, backlog::hasArrived);
+    private final RsocketWaits waits;
+    private final RsocketData data;
+    private final KeepAlive keepAlive;
+    private volatile boolean isNonBlocking;
     private boolean isOutcomeUntold;
     private @Nullable Rsocket listener;
 
-    Rsocket(ConnectionId id, RsocketOptions options, boolean isNonBlocking) {
-        super(id, options, isNonBlocking);
+    private Rsocket(ConnectionId id, RsocketOptions options, boolean isNonBlocking) {
+        this.id = id;
+        this.options = options;
+        this.isNonBlocking = isNonBlocking;
+        attention = new Attention(state, readiness);
+        waits = new RsocketWaits(state, readiness, attention);
+        data = new RsocketData(state, attention, waits);
+        keepAlive = new KeepAlive(state, options, attention);
+    }
+
+    static Rsocket create(int domain, boolean isNonBlocking) {
+        var made = new Rsocket(RsocketIds.create(PortSpace.TCP), new RsocketOptions(domain), isNonBlocking);
+        RsocketIds.put(made.id, made);
+        return made;
     }
 
     @Override
-    boolean hasAccepted() {
-        return backlog.hasArrived();
+    public int open() {
+        state.lock.lock();
+        try {
+            int fd = readiness.open();
+            attention.settle();
+            return fd;
+        } finally {
+            state.lock.unlock();
+        }
     }
 
     // ---- the passive side
 
     @Override
     public long bind(InetSocketAddress address) {
-        lock.lock();
+        state.lock.lock();
         try {
-            if (phase != Phase.NEW) {
+            if (state.phase != Phase.NEW) {
                 return Errno.EINVAL;
             }
             Threads.make(() -> {
                 id.bind(address);
                 return 0;
             });
-            phase = Phase.BOUND;
+            state.phase = Phase.BOUND;
             return 0;
         } finally {
-            lock.unlock();
+            state.lock.unlock();
         }
     }
 
     long listen(int requests) {
-        lock.lock();
+        state.lock.lock();
         try {
             backlog.limit(requests);
-            if (phase == Phase.LISTENING) {
+            if (state.phase == Phase.LISTENING) {
                 return 0;
             }
-            if (phase != Phase.BOUND) {
+            if (state.phase != Phase.BOUND) {
                 return Errno.EINVAL;
             }
             id.listen(backlog.requests());
-            phase = Phase.LISTENING;
-            settle();
+            state.phase = Phase.LISTENING;
+            attention.settle();
             return 0;
         } finally {
-            lock.unlock();
+            state.lock.unlock();
         }
     }
 
     /// Takes a peer's request, which is answered in its turn. By the thread of connections.
-    void onRequest(ConnectionEvent.ConnectRequest request) {
+    private void onRequest(ConnectionEvent.ConnectRequest request) {
         var hello = StreamMessage.Hello.parse(request.peer().privateData());
         boolean isTaken = false;
-        lock.lock();
+        state.lock.lock();
         try {
-            if (phase == Phase.LISTENING && hello.isPresent()) {
+            if (state.phase == Phase.LISTENING && hello.isPresent()) {
                 // accept(2): O_NONBLOCK is not inherited
                 var made = new Rsocket(request.id(), new RsocketOptions(options), false);
                 made.listener = this;
-                made.phase = Phase.CONNECTING;
-                Rsockets.arrives(made);
+                made.state.phase = Phase.CONNECTING;
+                RsocketIds.put(made.id, made);
                 backlog.ask(made, hello.get());
                 isTaken = true;
             }
         } finally {
-            lock.unlock();
+            state.lock.unlock();
         }
         if (!isTaken) {
             request.id().reject(PrivateData.NONE);
@@ -102,10 +131,10 @@ final class Rsocket extends RsocketWaits {
     }
 
     /// The listener has room for it.
-    void answer(StreamMessage.Hello hello) {
-        lock.lock();
+    private void answer(StreamMessage.Hello hello) {
+        state.lock.lock();
         try {
-            if (phase != Phase.CONNECTING) {
+            if (state.phase != Phase.CONNECTING) {
                 return; // given up, or the listener is closed
             }
             ByteStream made = makeStream();
@@ -115,9 +144,26 @@ final class Rsocket extends RsocketWaits {
         } catch (VerbsException | IllegalArgumentException | OutOfMemoryError e) {
             Errno.of(e);
         } finally {
-            lock.unlock();
+            state.lock.unlock();
         }
         giveUp();
+    }
+
+    /// Makes the stream, when the address is resolved.
+    private ByteStream makeStream() {
+        attention.join(id.context());
+        boolean done = false;
+        try {
+            var made = new ByteStream(
+                    id.context(), id::createQueuePair, options.sizes(), Optional.empty(), attention::createQueue);
+            state.stream = made;
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                attention.leave();
+            }
+        }
     }
 
     private void giveUp() {
@@ -129,13 +175,13 @@ final class Rsocket extends RsocketWaits {
     }
 
     private void onArrived(Rsocket connection) {
-        lock.lock();
+        state.lock.lock();
         try {
             if (backlog.onArrived(connection)) {
-                settle();
+                attention.settle();
             }
         } finally {
-            lock.unlock();
+            state.lock.unlock();
         }
     }
 
@@ -148,24 +194,24 @@ final class Rsocket extends RsocketWaits {
     }
 
     private long take(Rsocket[] into) {
-        lock.lock();
+        state.lock.lock();
         try {
-            if (phase != Phase.LISTENING) {
+            if (state.phase != Phase.LISTENING) {
                 return Errno.EINVAL;
             }
-            if (!await(() -> backlog.hasArrived() || phase != Phase.LISTENING, isNonBlocking)) {
+            if (!waits.await(() -> backlog.hasArrived() || state.phase != Phase.LISTENING, isNonBlocking)) {
                 return Errno.EAGAIN;
             }
-            if (phase != Phase.LISTENING) {
+            if (state.phase != Phase.LISTENING) {
                 return Errno.EBADF;
             }
             into[0] = backlog.first();
             int fd = Rsockets.open(into[0]);
             backlog.removeFirst();
-            settle();
+            attention.settle();
             return fd;
         } finally {
-            lock.unlock();
+            state.lock.unlock();
         }
     }
 
@@ -173,9 +219,9 @@ final class Rsocket extends RsocketWaits {
 
     @Override
     public long connect(InetSocketAddress to) {
-        lock.lock();
+        state.lock.lock();
         try {
-            switch (phase) {
+            switch (state.phase) {
                 case NEW, BOUND -> {}
                 case CONNECTING -> {
                     return Errno.EALREADY;
@@ -203,18 +249,16 @@ final class Rsocket extends RsocketWaits {
             }
             ByteStream made = makeStream();
             id.connect(parameters(made));
-            phase = Phase.CONNECTING;
-            isWriterWaiting = true;
-            settle();
-            if (!await(() -> phase != Phase.CONNECTING, isNonBlocking)) {
+            state.phase = Phase.CONNECTING;
+            readiness.writerWaits();
+            attention.settle();
+            if (!waits.await(() -> state.phase != Phase.CONNECTING, isNonBlocking)) {
                 isOutcomeUntold = true;
                 return Errno.EINPROGRESS;
             }
-            long answer = error;
-            error = 0;
-            return answer;
+            return state.takeErrorOr(0);
         } finally {
-            lock.unlock();
+            state.lock.unlock();
         }
     }
 
@@ -224,8 +268,8 @@ final class Rsocket extends RsocketWaits {
             return otherwise;
         }
         isOutcomeUntold = false;
-        ByteStream made = stream;
-        return made != null && made.hasBegun() ? 0 : takeErrorOr(Errno.ECONNABORTED);
+        ByteStream made = state.stream;
+        return made != null && made.hasBegun() ? 0 : state.takeErrorOr(Errno.ECONNABORTED);
     }
 
     private ConnectionParameters parameters(ByteStream made) {
@@ -236,7 +280,8 @@ final class Rsocket extends RsocketWaits {
 
     // ---- by the thread of connections
 
-    void onEvent(ConnectionEvent event) {
+    @Override
+    public void onEvent(ConnectionEvent event) {
         switch (event) {
             case ConnectionEvent.ConnectRequest request -> onRequest(request);
             case ConnectionEvent.Established it ->
@@ -251,25 +296,27 @@ final class Rsocket extends RsocketWaits {
 
     private void onEstablished(Optional<StreamMessage.Hello> hello) {
         Rsocket from;
-        lock.lock();
+        state.lock.lock();
         try {
-            ByteStream made = stream;
-            if (phase != Phase.CONNECTING || made == null) {
+            ByteStream made = state.stream;
+            if (state.phase != Phase.CONNECTING || made == null) {
                 return;
             }
             if (hello.isEmpty()) {
                 id.disconnect();
-                error = Errno.EPROTO;
+                state.error = Errno.EPROTO;
                 end();
                 return;
             }
             if (!made.hasBegun()) {
                 made.begin(hello.get());
             }
-            connected(made);
+            state.connected();
+            keepAlive.update();
+            attention.begin();
             from = listener;
         } finally {
-            lock.unlock();
+            state.lock.unlock();
         }
         if (from != null) {
             from.onArrived(this);
@@ -281,16 +328,16 @@ final class Rsocket extends RsocketWaits {
     /// @param why 0 when one side has wanted it
     private void onFailed(long why) {
         Rsocket from;
-        lock.lock();
+        state.lock.lock();
         try {
-            progress();
-            from = phase == Phase.CONNECTING ? listener : null;
-            if (phase == Phase.CONNECTING || phase == Phase.CONNECTED) {
-                error = phase == Phase.CONNECTING && why == 0 ? Errno.ECONNREFUSED : why;
+            attention.progress();
+            from = state.phase == Phase.CONNECTING ? listener : null;
+            if (state.phase == Phase.CONNECTING || state.phase == Phase.CONNECTED) {
+                state.error = state.phase == Phase.CONNECTING && why == 0 ? Errno.ECONNREFUSED : why;
                 end();
             }
         } finally {
-            lock.unlock();
+            state.lock.unlock();
         }
         if (from != null) {
             giveUp();
@@ -300,124 +347,31 @@ final class Rsocket extends RsocketWaits {
 
     // ---- data
 
-    /// One piece of memory after the other, as many bytes as there are; waits for the first, or for all.
     @Override
     public long receive(Pieces into, boolean isPeek, boolean wantsAll, boolean mayNotWait, Arrival arrival) {
-        long count = receive(into, isPeek, wantsAll, mayNotWait);
+        long count = data.receive(into, isPeek, wantsAll, mayNotWait || isNonBlocking);
         if (count > 0) {
             arrival.from = id.peerAddress().orElse(null);
         }
         return count;
     }
 
-    private long receive(Pieces into, boolean isPeek, boolean wantsAll, boolean mayNotWait) {
-        lock.lock();
-        try {
-            boolean nonBlocking = mayNotWait || isNonBlocking;
-            long answer = awaitConnected(nonBlocking);
-            ByteStream made = stream;
-            if (answer != 0 || made == null || into.bytes() == 0) {
-                return answer;
-            }
-            long done = 0;
-            do {
-                if (!await(
-                        reads, () -> made.available() > 0 || !ends.mayRead() || phase == Phase.CLOSED, nonBlocking)) {
-                    return done > 0 ? done : Errno.EAGAIN;
-                }
-                if (phase == Phase.CLOSED) {
-                    return done > 0 ? done : Errno.EBADF;
-                }
-                if (made.available() == 0) {
-                    return done > 0 ? done : takeErrorOr(0);
-                }
-                done += into.forEach(
-                        done, (at, length, before) -> made.receive(Memory.ALL, at, length, isPeek, before));
-            } while (wantsAll && !isPeek && done < into.bytes());
-            return done;
-        } finally {
-            finish();
-        }
-    }
-
-    /// All of it; or as much as there is room for, when it may not wait. A name is for sockets without connections.
+    /// A name is for sockets without connections.
     @Override
     public long send(Pieces from, @Nullable InetSocketAddress to, boolean mayNotWait) {
-        if (to != null) {
-            return Errno.EISCONN;
-        }
-        lock.lock();
-        try {
-            boolean nonBlocking = mayNotWait || isNonBlocking;
-            long answer = awaitConnected(nonBlocking);
-            ByteStream made = stream;
-            if (answer != 0 || made == null) {
-                return answer;
-            }
-            long done = 0;
-            while (done < from.bytes()) {
-                long refused = awaitRoom(made, made::canSend, nonBlocking);
-                if (refused != 0) {
-                    return done > 0 ? done : refused;
-                }
-                done += made.send(from, done, from.bytes());
-            }
-            return done;
-        } finally {
-            finish();
-        }
+        return to != null ? Errno.EISCONN : data.send(from, mayNotWait || isNonBlocking);
     }
 
-    /// To what the peer has mapped: as much as is mapped there.
     long write(long from, long length, long offset, boolean mayNotWait) {
-        lock.lock();
-        try {
-            boolean nonBlocking = mayNotWait || isNonBlocking;
-            long answer = awaitConnected(nonBlocking);
-            ByteStream made = stream;
-            if (answer != 0 || made == null) {
-                return answer;
-            }
-            long done = 0;
-            while (done < length) {
-                long refused = awaitRoom(made, made::canWrite, nonBlocking);
-                if (refused != 0) {
-                    return done > 0 ? done : refused;
-                }
-                long written = made.mappings().write(Memory.ALL, from + done, length - done, offset + done);
-                if (written < 0) {
-                    return done;
-                }
-                done += written;
-            }
-            return done;
-        } finally {
-            finish();
-        }
+        return data.write(from, length, offset, mayNotWait || isNonBlocking);
     }
 
     long map(long address, long length, boolean isForPeer, long offset) {
-        lock.lock();
-        try {
-            ByteStream made = stream;
-            if (made == null || phase != Phase.CONNECTED) {
-                return Errno.ENOTCONN;
-            }
-            long at = offset == -1 ? address : offset;
-            return made.mappings().map(Native.at(address, length), isForPeer, at) ? at : Errno.ENOMEM;
-        } finally {
-            lock.unlock();
-        }
+        return data.map(address, length, isForPeer, offset);
     }
 
     long unmap(long address, long length) {
-        lock.lock();
-        try {
-            ByteStream made = stream;
-            return made != null && made.mappings().unmap(address, length) ? 0 : Errno.EINVAL;
-        } finally {
-            lock.unlock();
-        }
+        return data.unmap(address, length);
     }
 
     // ---- the end
@@ -425,76 +379,155 @@ final class Rsocket extends RsocketWaits {
     /// Waits until all that was sent has arrived.
     @Override
     public long shutdown(int how) {
-        lock.lock();
+        state.lock.lock();
         try {
             return shutdown(how, Long.MAX_VALUE);
         } finally {
-            lock.unlock();
+            state.lock.unlock();
         }
     }
 
     private long shutdown(int how, long nanos) {
-        progress();
-        ByteStream made = stream;
-        if (phase == Phase.ENDED) {
+        attention.progress();
+        ByteStream made = state.stream;
+        if (state.phase == Phase.ENDED) {
             return 0;
         }
-        if (phase != Phase.CONNECTED || made == null) {
+        if (state.phase != Phase.CONNECTED || made == null) {
             return Errno.ENOTCONN;
         }
-        int what = ends.shutdown(how != SHUT_WR, how != SHUT_RD);
-        boolean isAll = ends.isAll();
+        int what = state.ends.shutdown(how != SHUT_WR, how != SHUT_RD);
+        boolean isAll = state.ends.isAll();
         long until = System.nanoTime() + nanos;
         if (what != StreamEnds.NOTHING) {
-            if (awaitConnected(made::hasControl, until)) {
-                ends.say(what, made);
+            if (waits.awaitConnected(made::hasControl, until)) {
+                state.ends.say(what, made);
             }
-            awaitConnected(made::isSent, until);
+            waits.awaitConnected(made::isSent, until);
         }
         if (isAll) {
             id.disconnect();
-            if (phase == Phase.CONNECTED) {
+            if (state.phase == Phase.CONNECTED) {
                 end();
             }
         }
-        settle();
+        attention.settle();
         return 0;
     }
 
     @Override
     public void leave() {
-        lock.lock();
+        state.lock.lock();
         try {
-            if (phase == Phase.CONNECTED) {
+            if (state.phase == Phase.CONNECTED) {
                 shutdown(SHUT_RDWR, LEAVING_NANOS);
             }
         } finally {
-            lock.unlock();
+            state.lock.unlock();
         }
     }
 
     @Override
     public long close() {
         List<Rsocket> orphans;
-        lock.lock();
+        state.lock.lock();
         try {
-            if (phase == Phase.CLOSED) {
+            if (state.phase == Phase.CLOSED) {
                 return Errno.EBADF;
             }
-            if (phase == Phase.CONNECTED) {
+            if (state.phase == Phase.CONNECTED) {
                 shutdown(SHUT_RDWR, Long.MAX_VALUE);
             }
-            phase = Phase.CLOSED;
+            state.phase = Phase.CLOSED;
             orphans = backlog.clear();
-            wakeAll();
+            attention.wakeAll();
+            RsocketIds.remove(id);
             Rsockets.remove(this);
-            closeStream();
+            if (state.stream != null) {
+                state.stream.close(); // a thread that sleeps wakes
+                attention.leave();
+            }
             id.close();
-            closeDescriptor();
+            keepAlive.end();
+            readiness.close();
         } finally {
-            lock.unlock();
+            state.lock.unlock();
         }
         orphans.forEach(Rsocket::close);
         return 0;
+    }
+
+    /// Nothing comes any more, and nothing can be sent.
+    private void end() {
+        state.end();
+        attention.settle();
+    }
+
+    // ---- what it is
+
+    @Override
+    public InetSocketAddress noName() {
+        return new InetSocketAddress(SocketAddress.any(options.get(Option.DOMAIN)), 0);
+    }
+
+    @Override
+    public Optional<InetSocketAddress> localName() {
+        return id.localAddress();
+    }
+
+    @Override
+    public Optional<InetSocketAddress> peerName() {
+        return isConnected() ? id.peerAddress() : Optional.empty();
+    }
+
+    @Override
+    public boolean isNonBlocking() {
+        return isNonBlocking;
+    }
+
+    @Override
+    public void nonBlocking(boolean wanted) {
+        isNonBlocking = wanted;
+    }
+
+    @Override
+    public boolean isConnected() {
+        return state.phase == Phase.CONNECTED;
+    }
+
+    @Override
+    public boolean isListening() {
+        return state.phase == Phase.LISTENING;
+    }
+
+    @Override
+    public int takeError() {
+        state.lock.lock();
+        try {
+            attention.progress();
+            return (int) -state.takeErrorOr(0);
+        } finally {
+            attention.finish();
+        }
+    }
+
+    @Override
+    public long setOption(long level, long name, long value, long length) {
+        state.lock.lock();
+        try {
+            long answer = options.set(level, name, value, length, state.stream != null);
+            if (state.phase == Phase.CONNECTED
+                    && Option.of(level, name).filter(KeepAlive::isConcernedBy).isPresent()) {
+                keepAlive.update();
+            }
+            return answer;
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    @Override
+    public long getOption(long level, long name, long into, long lengthPointer) {
+        return options.get(level, name, into, lengthPointer, this);
     }
 }

@@ -59,10 +59,10 @@ final class RsocketCalls {
         boolean isNonBlocking = (type & SOCK_NONBLOCK) != 0;
         int kind = (int) type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (kind == SOCK_STREAM && (protocol == 0 || protocol == IPPROTO_TCP)) {
-            return Rsockets.createStream((int) domain, isNonBlocking);
+            return Rsockets.open(Rsocket.create((int) domain, isNonBlocking));
         }
         return kind == SOCK_DGRAM && (protocol == 0 || protocol == IPPROTO_UDP)
-                ? Rsockets.createDatagram((int) domain, isNonBlocking)
+                ? Rsockets.open(new DatagramRsocket((int) domain, isNonBlocking))
                 : Errno.EPROTONOSUPPORT;
     }
 

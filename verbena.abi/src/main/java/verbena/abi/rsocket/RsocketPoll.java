@@ -22,8 +22,8 @@ public final class RsocketPoll {
     private static final int REVENTS = 6;
 
     /// That this thread waits for, and that it waits for as the kernel finds them.
-    private final List<RsocketWaits> waited = new ArrayList<>();
-    private final List<RsocketWaits> byKernel = new ArrayList<>();
+    private final List<Attention> waited = new ArrayList<>();
+    private final List<Attention> byKernel = new ArrayList<>();
     /// The device that this thread leads at.
     private @Nullable StreamWatch led;
     private boolean isVisiting;
@@ -104,12 +104,12 @@ public final class RsocketPoll {
             long to = asleep + (long) i * POLLFD_BYTES;
             int fd = Memory.getInt(at);
             int events = Memory.getUnsignedShort(at + EVENTS);
-            int found = RsocketWaits.NOT_UNDER_WAY;
-            if (Rsockets.find(fd) instanceof RsocketWaits rsocket) {
-                found = rsocket.look(events, drives);
-                drives &= found == RsocketWaits.NOT_UNDER_WAY;
+            int found = Attention.NOT_UNDER_WAY;
+            if (Rsockets.find(fd) instanceof Rsocket rsocket) {
+                found = rsocket.attention.look(events, drives);
+                drives &= found == Attention.NOT_UNDER_WAY;
             }
-            boolean isForKernel = found == RsocketWaits.NOT_UNDER_WAY;
+            boolean isForKernel = found == Attention.NOT_UNDER_WAY;
             Memory.putShort(at + REVENTS, isForKernel ? 0 : found);
             Memory.putInt(to, isForKernel || isByKernel ? fd : -1);
             Memory.putShort(to + EVENTS, events);
@@ -126,7 +126,7 @@ public final class RsocketPoll {
         for (int i = 0; i < count; i++) {
             long pollfd = fds + (long) i * POLLFD_BYTES;
             StreamWatch at =
-                    Rsockets.find(Memory.getInt(pollfd)) instanceof RsocketWaits rsocket ? begin(rsocket) : led;
+                    Rsockets.find(Memory.getInt(pollfd)) instanceof Rsocket rsocket ? begin(rsocket.attention) : led;
             if (at != led) {
                 return null;
             }
@@ -135,7 +135,7 @@ public final class RsocketPoll {
     }
 
     /// Waits for one of them, if this thread leads at its device; answers that.
-    private @Nullable StreamWatch begin(RsocketWaits rsocket) {
+    private @Nullable StreamWatch begin(Attention rsocket) {
         StreamWatch at = rsocket.watchUnderWay();
         if (at == null) {
             return led;
@@ -156,10 +156,10 @@ public final class RsocketPoll {
         isByKernel = true;
         for (int i = 0; i < count; i++) {
             long pollfd = fds + (long) i * POLLFD_BYTES;
-            if (Rsockets.find(Memory.getInt(pollfd)) instanceof RsocketWaits rsocket
-                    && rsocket.watchUnderWay() != null) {
-                rsocket.beginKernelWait(Memory.getUnsignedShort(pollfd + EVENTS));
-                byKernel.add(rsocket);
+            if (Rsockets.find(Memory.getInt(pollfd)) instanceof Rsocket rsocket
+                    && rsocket.attention.watchUnderWay() != null) {
+                rsocket.attention.beginKernelWait(Memory.getUnsignedShort(pollfd + EVENTS));
+                byKernel.add(rsocket.attention);
             }
         }
     }
@@ -172,9 +172,9 @@ public final class RsocketPoll {
         }
         isVisiting = false;
         isByKernel = false;
-        waited.forEach(RsocketWaits::endWait);
+        waited.forEach(Attention::endWait);
         waited.clear();
-        byKernel.forEach(RsocketWaits::endKernelWait);
+        byKernel.forEach(Attention::endKernelWait);
         byKernel.clear();
     }
 }

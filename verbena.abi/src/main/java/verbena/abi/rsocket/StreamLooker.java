@@ -4,6 +4,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 import verbena.abi.Threads;
 
@@ -16,9 +17,9 @@ import verbena.abi.Threads;
 final class StreamLooker {
     static final long PERIOD_NANOS = 4_000_000;
 
-    private static final ConcurrentLinkedQueue<RsocketState> DUE = new ConcurrentLinkedQueue<>();
-    private static final ConcurrentLinkedQueue<RsocketState> LEFT = new ConcurrentLinkedQueue<>();
-    private static final Set<RsocketState> KEPT_ALIVE = ConcurrentHashMap.newKeySet();
+    private static final ConcurrentLinkedQueue<Attended> DUE = new ConcurrentLinkedQueue<>();
+    private static final ConcurrentLinkedQueue<Attended> LEFT = new ConcurrentLinkedQueue<>();
+    private static final Set<LongUnaryOperator> KEPT_ALIVE = ConcurrentHashMap.newKeySet();
     /// The thread would not see that something is left behind.
     private static volatile boolean isAsleep;
 
@@ -34,13 +35,13 @@ final class StreamLooker {
     }
 
     /// Something has come for one. Any thread, also one that works for the device.
-    static void look(RsocketState at) {
+    static void look(Attended at) {
         DUE.add(at);
         LockSupport.unpark(thread);
     }
 
     /// A call leaves one behind, and the program is likely to come back to it.
-    static void leave(RsocketState behind) {
+    static void leave(Attended behind) {
         LEFT.add(behind);
         if (isAsleep) {
             LockSupport.unpark(thread);
@@ -48,7 +49,9 @@ final class StreamLooker {
     }
 
     /// Whether the peer is to be asked for a sign of life, has changed, or how often.
-    static void keepAlive(RsocketState which, boolean wanted) {
+    ///
+    /// @param which asks when it is time, and answers in how many nanoseconds it is time for that again
+    static void keepAlive(LongUnaryOperator which, boolean wanted) {
         boolean _ = wanted ? KEPT_ALIVE.add(which) : KEPT_ALIVE.remove(which);
         LockSupport.unpark(thread);
     }
@@ -56,7 +59,7 @@ final class StreamLooker {
     private static void run() {
         long next = System.nanoTime();
         while (true) {
-            RsocketState due = DUE.poll();
+            Attended due = DUE.poll();
             while (due != null) {
                 due.lookAfter();
                 due = DUE.poll();
@@ -64,7 +67,7 @@ final class StreamLooker {
             long now = System.nanoTime();
             if (now - next >= 0) {
                 next = now + PERIOD_NANOS;
-                LEFT.removeIf(RsocketState::isDoneWith);
+                LEFT.removeIf(Attended::isDoneWith);
             }
             long nanos = askAll(now);
             isAsleep = true; // before the look: a call adds first, then reads this
@@ -86,8 +89,8 @@ final class StreamLooker {
     /// Asks the peers that it is time for; in how many nanoseconds it is time for the next.
     private static long askAll(long now) {
         long nanos = Long.MAX_VALUE;
-        for (RsocketState each : KEPT_ALIVE) {
-            nanos = Math.min(nanos, each.keepAlive(now));
+        for (LongUnaryOperator each : KEPT_ALIVE) {
+            nanos = Math.min(nanos, each.applyAsLong(now));
         }
         return nanos;
     }

@@ -27,7 +27,7 @@ final class StreamWatch {
 
     private final Context context;
     private final WaitableChannel channel;
-    private final Map<CompletionQueue, RsocketState> byQueue = new ConcurrentHashMap<>();
+    private final Map<CompletionQueue, Attended> byQueue = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable Thread> leader = new AtomicReference<>();
     /// Threads that wait for an rsocket of this device without leading.
     private final AtomicInteger followers = new AtomicInteger();
@@ -67,7 +67,7 @@ final class StreamWatch {
         }
     }
 
-    CompletionQueue createQueue(int entries, RsocketState of) {
+    CompletionQueue createQueue(int entries, Attended of) {
         CompletionQueue made = context.createCompletionQueue(entries, Optional.of(channel));
         byQueue.put(made, of);
         return made;
@@ -78,7 +78,7 @@ final class StreamWatch {
     /// By the thread that works for the device, which may be in the middle of any call.
     private void onNotification() {
         if (leader.get() == null) {
-            RsocketState next = next();
+            Attended next = next();
             while (next != null) {
                 if (next.onNotification()) {
                     StreamLooker.look(next);
@@ -88,10 +88,10 @@ final class StreamWatch {
         }
     }
 
-    private @Nullable RsocketState next() {
+    private @Nullable Attended next() {
         Optional<CompletionQueue> taken = channel.take();
         while (taken.isPresent()) {
-            RsocketState of = byQueue.get(taken.get());
+            Attended of = byQueue.get(taken.get());
             if (of != null) {
                 return of;
             }
@@ -166,7 +166,7 @@ final class StreamWatch {
 
     /// Brings all notifications there are to the rsockets, without a lock of one held.
     void bring() {
-        RsocketState next = next();
+        Attended next = next();
         while (next != null) {
             if (next.onNotification()) {
                 next.lookAfter();
