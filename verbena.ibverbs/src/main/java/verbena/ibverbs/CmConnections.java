@@ -38,7 +38,7 @@ final class CmConnections implements ConnectionService {
         void onEvent(CmEvent event);
     }
 
-    private final IbvContext context;
+    private final OpenContext context;
     private final CmLibrary library;
     private final long channel;
     private final int descriptor;
@@ -47,7 +47,7 @@ final class CmConnections implements ConnectionService {
     private final List<Port> ports = new java.util.concurrent.CopyOnWriteArrayList<>();
 
     /// @throws DeviceException when the kernel's part of it cannot be used
-    static CmConnections open(IbvContext context) {
+    static CmConnections open(OpenContext context) {
         CmLibrary library = CmLibrary.find();
         var made = library.createEventChannel.call();
         if (made.isNull()) {
@@ -57,7 +57,7 @@ final class CmConnections implements ConnectionService {
         return new CmConnections(context, library, made.value());
     }
 
-    private CmConnections(IbvContext context, CmLibrary library, long channel) {
+    private CmConnections(OpenContext context, CmLibrary library, long channel) {
         this.context = context;
         this.library = library;
         this.channel = channel;
@@ -65,7 +65,7 @@ final class CmConnections implements ConnectionService {
         context.poller().add(descriptor, this::onReadable);
     }
 
-    IbvContext context() {
+    OpenContext context() {
         return context;
     }
 

@@ -17,8 +17,10 @@ import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.AtomicCapability;
 import verbena.verbs.Capability;
+import verbena.verbs.Device;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceException;
+import verbena.verbs.TransportType;
 
 /// Finds out what a device can do: what it says (ibv_query_device_ex(3)), and, of what no version of the library
 /// tells, what it does when a small object is made and given back at once.
@@ -41,27 +43,29 @@ final class DeviceQuery {
 
     private static final int[] INLINE_SIZES = {1024, 512, 256, 220, 128, 96, 64, 32, 16};
 
-    private final IbvContext context;
+    private final Device device;
+    private final long context;
     private final VerbsLibrary library;
     private final Ops ops;
     private final Arena arena = Arena.ofAuto();
     private final long at = arena.allocate(2 * DEVICE_ATTR_EX.size(), 8).address();
     private int maxInline;
 
-    DeviceQuery(IbvContext context, Ops ops) {
+    /// @param context address of the opened device's `struct ibv_context`
+    DeviceQuery(VerbsLibrary library, Device device, long context, Ops ops) {
+        this.library = library;
+        this.device = device;
         this.context = context;
-        this.library = context.library();
         this.ops = ops;
         int error = ops.extended("u32 query_device_ex(ptr, ptr, ptr, u64)")
-                .map(query -> query.call(context.address(), 0L, at, DEVICE_ATTR_EX.size()))
+                .map(query -> query.call(context, 0L, at, DEVICE_ATTR_EX.size()))
                 .map(NativeFunction.Result::error)
                 .orElse(Errno.EOPNOTSUPP.code);
         if (Errno.isUnsupported(error)) {
-            error = library.queryDevice.call(context.address(), at).error();
+            error = library.queryDevice.call(context, at).error();
         }
         if (error != 0) {
-            throw new DeviceException(
-                    "open " + context.device().name() + ": ibv_query_device says " + Errno.text(error));
+            throw new DeviceException("open " + device.name() + ": ibv_query_device says " + Errno.text(error));
         }
     }
 
@@ -123,7 +127,7 @@ final class DeviceQuery {
     private Set<Capability> capabilities() {
         var found = EnumSet.of(Capability.RC, Capability.RDMA_READ, Capability.RDMA_WRITE);
         int flags = number("device_cap_flags");
-        if (!context.isIwarp()) {
+        if (!isIwarp()) {
             found.addAll(EnumSet.of(
                     Capability.UC,
                     Capability.UD,
@@ -134,9 +138,9 @@ final class DeviceQuery {
         }
         add(found, Capability.SRQ, number("max_srq") != 0);
         add(found, Capability.PATH_MIGRATION, (flags & VerbsConstants.IBV_DEVICE_AUTO_PATH_MIG) != 0);
-        add(found, Capability.XRC, (flags & VerbsConstants.IBV_DEVICE_XRC) != 0 && !context.isIwarp());
+        add(found, Capability.XRC, (flags & VerbsConstants.IBV_DEVICE_XRC) != 0 && !isIwarp());
         add(found, Capability.ATOMICS, number("atomic_cap") != 0);
-        add(found, Capability.MULTICAST, number("max_mcast_grp") != 0 && !context.isIwarp());
+        add(found, Capability.MULTICAST, number("max_mcast_grp") != 0 && !isIwarp());
         boolean manages = (flags & VerbsConstants.IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0;
         add(found, Capability.SEND_WITH_INVALIDATE, manages);
         add(found, Capability.LOCAL_INVALIDATE, manages);
@@ -161,6 +165,10 @@ final class DeviceQuery {
         }
     }
 
+    private boolean isIwarp() {
+        return device.transportType() == TransportType.IWARP;
+    }
+
     private static boolean hasConnectionManager() {
         return CmLibrary.isThere() && Files.exists(Path.of("/dev/infiniband/rdma_cm"));
     }
@@ -168,7 +176,7 @@ final class DeviceQuery {
     // ---- what it does
 
     private void tryOut(Set<Capability> found) {
-        long pd = library.allocPd.call(context.address()).value();
+        long pd = library.allocPd.call(context).value();
         if (pd == 0) {
             return; // a program that needs one is told why
         }
@@ -224,7 +232,7 @@ final class DeviceQuery {
     }
 
     private void tryQueues(long pd, Set<Capability> found) {
-        long cq = library.createCq.call(context.address(), 4, 0L, 0L, 0).value();
+        long cq = library.createCq.call(context, 4, 0L, 0L, 0).value();
         if (cq == 0) {
             return;
         }
@@ -243,7 +251,7 @@ final class DeviceQuery {
     /// The device says that it has it by a bit, and the device's library by making such a queue pair.
     private void tryExtension(Capability extension, long bit, long pd, long cq, Set<Capability> found) {
         if ((Memory.getLong(at + DEVICE_ATTR_EX.at("device_cap_flags_ex")) & bit) != 0) {
-            var made = ExtendedSends.createQp(ops, context.address(), pd, smallQp(cq, 0), Set.of(extension));
+            var made = ExtendedSends.createQp(ops, context, pd, smallQp(cq, 0), Set.of(extension));
             add(found, extension, isMade(made));
         }
     }
@@ -273,7 +281,7 @@ final class DeviceQuery {
     private void tryTimestamps(Set<Capability> found) {
         long cq = timestampMask() == 0
                 ? 0
-                : TimestampedPoll.createCq(ops, context.address(), 4, 0L, 0L, 0).value();
+                : TimestampedPoll.createCq(ops, context, 4, 0L, 0L, 0).value();
         if (cq != 0) {
             found.add(Capability.COMPLETION_TIMESTAMPS);
             library.destroyCq.call(cq);

@@ -26,11 +26,11 @@ import verbena.verbs.GidType;
 final class GidTable {
     private static final int IP_PORT = 4791;
 
-    private final IbvContext context;
+    private final OpenContext context;
     private final Path sysfs;
 
     /// @param sysfs the device's folder there
-    GidTable(IbvContext context, Path sysfs) {
+    GidTable(OpenContext context, Path sysfs) {
         this.context = context;
         this.sysfs = sysfs;
     }

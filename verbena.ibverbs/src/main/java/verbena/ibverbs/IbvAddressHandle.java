@@ -10,6 +10,7 @@ import verbena.foreign.NativeFunction;
 import verbena.foreign.linux.Errno;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Context;
 import verbena.verbs.DeviceException;
 import verbena.verbs.GidEntry;
 import verbena.verbs.InvalidAttributesException;
@@ -17,7 +18,7 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.spi.OwnedObject;
 
 final class IbvAddressHandle extends OwnedObject implements AddressHandle {
-    private final IbvProtectionDomain domain;
+    private final OwnDomain domain;
     private final AddressVector vector;
     private final long address;
     /// How often batches name it.
@@ -25,7 +26,7 @@ final class IbvAddressHandle extends OwnedObject implements AddressHandle {
     /// Closed, and freed when no request names it any more.
     private boolean isReleased;
 
-    IbvAddressHandle(IbvProtectionDomain domain, AddressVector vector) {
+    IbvAddressHandle(OwnDomain domain, AddressVector vector) {
         super("address handle to " + vector.destination());
         this.domain = domain;
         this.vector = vector;
@@ -54,7 +55,7 @@ final class IbvAddressHandle extends OwnedObject implements AddressHandle {
     }
 
     /// Whether the two ends of a path fit.
-    static void check(String verb, IbvContext context, AddressVector to) {
+    static void check(String verb, Context context, AddressVector to) {
         GidEntry own;
         try {
             own = context.gid(to.port(), to.sourceGidIndex());

@@ -17,12 +17,12 @@ import verbena.verbs.spi.OwnedObject;
 final class IbvCompletionChannel extends OwnedObject implements CompletionChannel {
     private static final int NOTIFICATIONS_MAX = 1 << 16;
 
-    private final IbvContext context;
+    private final OpenContext context;
     private final long address;
     private final int descriptor;
     private final EventQueue<CompletionQueue> notifications;
 
-    IbvCompletionChannel(IbvContext context, int number) {
+    IbvCompletionChannel(OpenContext context, int number) {
         super("completion channel " + number);
         this.context = context;
         this.notifications = new EventQueue<>(label(), NOTIFICATIONS_MAX);
@@ -38,7 +38,7 @@ final class IbvCompletionChannel extends OwnedObject implements CompletionChanne
     }
 
     /// One that only the context closes.
-    static IbvCompletionChannel ofContext(IbvContext context) {
+    static IbvCompletionChannel ofContext(OpenContext context) {
         var made = new IbvCompletionChannel(context, 0);
         made.abandon();
         return made;
@@ -55,7 +55,7 @@ final class IbvCompletionChannel extends OwnedObject implements CompletionChanne
             var cq = arena.allocate(ValueLayout.JAVA_LONG);
             var token = arena.allocate(ValueLayout.JAVA_LONG);
             while (library.getCqEvent.call(address, cq, token).value() == 0) {
-                IbvCompletionQueue owner = context.completionQueue(token.get(ValueLayout.JAVA_LONG, 0));
+                OpenContext.Queue owner = context.completionQueue(token.get(ValueLayout.JAVA_LONG, 0));
                 library.ackCqEvents.call(cq.get(ValueLayout.JAVA_LONG, 0), 1);
                 if (owner != null) {
                     owner.onEvent();
@@ -65,11 +65,11 @@ final class IbvCompletionChannel extends OwnedObject implements CompletionChanne
     }
 
     /// Poller: an armed completion queue has something.
-    void notify(IbvCompletionQueue cq) {
+    void notify(CompletionQueue cq) {
         notifications.offer(cq);
     }
 
-    void forget(IbvCompletionQueue cq) {
+    void forget(CompletionQueue cq) {
         notifications.forget(cq);
     }
 

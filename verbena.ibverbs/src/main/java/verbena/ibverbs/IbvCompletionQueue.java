@@ -16,7 +16,6 @@ import verbena.foreign.linux.Errno;
 import verbena.provider.Timeouts;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
-import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.DeviceException;
 import verbena.verbs.InvalidStateException;
@@ -30,7 +29,7 @@ import verbena.verbs.spi.OwnedObject;
 /// A completion queue of C's. Completions are taken from it in small batches, into memory of its own, and given
 /// out one by one; so a poll that finds something calls C once for several. One thread at a time is at it
 /// ([Gate]).
-final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
+final class IbvCompletionQueue extends OwnedObject implements OpenContext.Queue {
     private static final int BATCH = 16;
     private static final long WC_BYTES = WC.size();
     private static final long WR_ID = WC.at("wr_id");
@@ -51,7 +50,7 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
     /// Before a thread sleeps it looks again for so long; not where there is but one processor.
     private static final long SPIN_NANOS = Runtime.getRuntime().availableProcessors() > 1 ? 30_000 : 0;
 
-    private final IbvContext context;
+    private final OpenContext context;
     private final Ops ops;
     private final @Nullable IbvCompletionChannel channel;
     private final boolean hasKernelFlags;
@@ -90,7 +89,7 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
     /// @param waiting of the context, for queues without a channel of the program's
     /// @param isTimestamped whether its completions say when
     IbvCompletionQueue(
-            IbvContext context,
+            OpenContext context,
             long token,
             int entries,
             Optional<IbvCompletionChannel> channel,
@@ -119,10 +118,11 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
         context.checkLayout("ibv_cq", Memory.getLong(address + CQ.at("context")));
         this.capacity = Memory.getInt(address + CQ.at("cqe"));
         this.timestamped = isTimestamped ? new TimestampedPoll(address, completions, BATCH) : null;
-        context.add(token, this);
+        context.addCompletionQueue(token, this);
     }
 
-    long address() {
+    @Override
+    public long address() {
         return address;
     }
 
@@ -321,7 +321,8 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
     }
 
     /// Poller: C has something to tell.
-    void onEvent() {
+    @Override
+    public void onEvent() {
         lock.lock();
         try {
             if (armed != 0 && channel != null) {
@@ -335,13 +336,15 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
     }
 
     /// Poller: it has overflowed.
-    void onBroken() {
+    @Override
+    public void onBroken() {
         broken = true;
         wakeAll();
     }
 
     /// Threads that wait look anew.
-    void wakeAll() {
+    @Override
+    public void wakeAll() {
         lock.lock();
         try {
             woken.signalAll();
@@ -385,7 +388,7 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
             gate.open();
             throw new DeviceException("close: " + label() + ": ibv_destroy_cq says " + Errno.text(error));
         }
-        context.remove(token);
+        context.removeCompletionQueue(token);
         if (channel != null) {
             channel.forget(this);
         }

@@ -10,27 +10,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.Memory;
 import verbena.foreign.linux.Errno;
-import verbena.provider.Arguments;
 import verbena.provider.EventQueue;
-import verbena.provider.FailureWatch;
-import verbena.provider.Slabs;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.Context;
-import verbena.verbs.Device;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
@@ -39,35 +32,21 @@ import verbena.verbs.PortAttributes;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpState;
 import verbena.verbs.ResourceLimitException;
-import verbena.verbs.TransportType;
 import verbena.verbs.XrcDomain;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
 
 /// An opened device of the system's: `struct ibv_context`, and one thread that waits for its events.
-final class IbvContext extends OwnedObject implements Context {
+final class IbvContext extends OpenContext {
     private static final int ASYNC_EVENTS_MAX = 1 << 12;
 
-    private final IbvDevice device;
-    private final long address;
-    private final Ops ops;
-    private final Poller poller;
-    private final int vectors;
     private final DeviceAttributes attributes;
     private final GidTable gidTable;
     private final EventQueue<AsyncEvent> asyncEvents;
-    private final FailureWatch failureWatch = new FailureWatch();
-    private final Slabs slabs = new Slabs();
-    private final Map<Long, IbvCompletionQueue> completionQueues = new ConcurrentHashMap<>();
-    /// Queue pairs and shared receive queues, by the address of C's.
-    private final Map<Long, OwnedObject> byAddress = new ConcurrentHashMap<>();
-
     private final AtomicLong tokens = new AtomicLong();
     private final AtomicInteger channels = new AtomicInteger();
     private final AtomicInteger domains = new AtomicInteger();
     private final AtomicInteger xrcDomains = new AtomicInteger();
-    private final AtomicInteger vector = new AtomicInteger();
-    private volatile boolean failed;
 
     // Made when first needed; under this.
     private @Nullable IbvCompletionChannel waiting;
@@ -101,125 +80,35 @@ final class IbvContext extends OwnedObject implements Context {
     }
 
     private IbvContext(IbvDevice device, long cDevice, long address) {
-        super("device " + device.name());
-        this.device = device;
-        this.address = address;
+        DeviceAttributes told;
+        Ops ops;
+        Path sysfs;
         boolean made = false;
         try {
-            Path sysfs = Path.of(Memory.getString(cDevice + DEVICE.at("ibdev_path")));
-            var query = new DeviceQuery(this, new Ops(address, cDevice, device.name(), false));
-            this.ops = new Ops(address, cDevice, device.name(), !query.postsBySystemCall());
-            this.vectors = Math.max(1, Memory.getInt(address + CONTEXT.at("num_comp_vectors")));
-            this.attributes = query.attributes();
-            this.gidTable = new GidTable(this, sysfs);
+            sysfs = Path.of(Memory.getString(cDevice + DEVICE.at("ibdev_path")));
+            var asking = new Ops(address, cDevice, device.name(), false);
+            var query = new DeviceQuery(device.library(), device, address, asking);
+            ops = new Ops(address, cDevice, device.name(), !query.postsBySystemCall());
+            told = query.attributes();
             made = true;
         } finally {
             if (!made) {
                 device.library().closeDevice.call(address);
             }
         }
+        int vectors = Math.max(1, Memory.getInt(address + CONTEXT.at("num_comp_vectors")));
+        super(device.library(), device, address, ops, vectors);
+        this.attributes = told;
+        this.gidTable = new GidTable(this, sysfs);
         this.asyncEvents = new EventQueue<>(label(), ASYNC_EVENTS_MAX);
-        this.poller = new Poller("verbena-ibverbs-" + device.name());
-        poller.add(Memory.getInt(address + CONTEXT.at("async_fd")), this::onAsyncReadable);
+        poller().add(Memory.getInt(address + CONTEXT.at("async_fd")), this::onAsyncReadable);
     }
 
-    // ---- for the objects of this room
-
-    VerbsLibrary library() {
-        return device.library();
-    }
-
-    long address() {
-        return address;
-    }
-
-    Ops ops() {
-        return ops;
-    }
-
-    Poller poller() {
-        return poller;
-    }
-
-    boolean isIwarp() {
-        return device.transportType() == TransportType.IWARP;
-    }
-
-    /// Memory of regions that bring theirs.
-    Slabs slabs() {
-        return slabs;
-    }
-
-    boolean hasFailed() {
-        return failed;
-    }
-
-    FailureWatch failureWatch() {
-        return failureWatch;
-    }
-
-    void require(String verb, Capability capability) {
-        Arguments.require(verb, this, capability);
-    }
-
-    /// Completion queues take turns at the interrupts that the device has.
-    int nextVector() {
-        return Math.floorMod(vector.getAndIncrement(), vectors);
-    }
-
-    /// What C has made points back to its context; if it does not, this is not the layout that we know.
-    void checkLayout(String struct, long context) {
-        if (context != address) {
-            throw new DeviceException("device " + device.name() + ": struct " + struct + " of this libibverbs is laid"
-                    + " out in a way that is not known here; please report its version");
-        }
-    }
-
-    /// Why something could not be made, as an exception to throw.
-    ///
-    /// @param resource what there may not be enough of
-    RuntimeException refused(String verb, String resource, int error) {
-        String said = "the device says " + Errno.text(error);
-        if (Errno.ENOMEM.is(error) || Errno.ENOSPC.is(error) || Errno.EAGAIN.is(error)) {
-            return new ResourceLimitException(
-                    verb,
-                    "locked memory",
-                    LockedMemory.limitBytes(),
-                    said + ": it has no more " + resource + ", or memory that may" + " be locked is short ("
-                            + LockedMemory.HINT + ")");
-        }
-        if (Errno.isUnsupported(error)) {
-            return new DeviceException(verb + ": device " + device.name() + " does not do this: " + said);
-        }
-        return new DeviceException(verb + ": " + said);
-    }
-
-    @Nullable
-    IbvCompletionQueue completionQueue(long token) {
-        return completionQueues.get(token);
-    }
-
-    void add(long token, IbvCompletionQueue cq) {
-        completionQueues.put(token, cq);
-    }
-
-    void remove(long token) {
-        completionQueues.remove(token);
-    }
-
-    void add(long of, OwnedObject queue) {
-        byAddress.put(of, queue);
-    }
-
-    void forget(long of) {
-        byAddress.remove(of);
-    }
-
-    /// A request of this queue pair has failed, which has brought a connected one into ERR. Only where the device
-    /// does not tell its state.
+    /// Over iWARP only: other devices tell their state.
+    @Override
     void onFailedRequest(int qpn) {
         if (isIwarp()) {
-            for (OwnedObject each : byAddress.values()) {
+            for (OwnedObject each : objects()) {
                 if (each instanceof IbvQueuePair qp && qp.qpn() == qpn) {
                     qp.moved(QpState.ERR);
                 }
@@ -228,11 +117,6 @@ final class IbvContext extends OwnedObject implements Context {
     }
 
     // ---- what there is to know
-
-    @Override
-    public Device device() {
-        return device;
-    }
 
     @Override
     public DeviceAttributes attributes() {
@@ -248,7 +132,7 @@ final class IbvContext extends OwnedObject implements Context {
     private void checkPort(int port) {
         if (port < 1 || port > attributes.physicalPorts()) {
             throw new IllegalArgumentException(
-                    "port: " + device.name() + " has ports 1 to " + attributes.physicalPorts() + ", got " + port);
+                    "port: " + device().name() + " has ports 1 to " + attributes.physicalPorts() + ", got " + port);
         }
     }
 
@@ -257,12 +141,12 @@ final class IbvContext extends OwnedObject implements Context {
         try (Arena arena = Arena.ofConfined()) {
             // Larger than any version's, because the compatible one does not tell how much it writes.
             long at = arena.allocate(2 * PORT_ATTR.size(), 8).address();
-            int error = ops.extended("u32 query_port(ptr, u8, ptr, u64)")
-                    .map(query -> query.call(address, (byte) port, at, PORT_ATTR.size()))
-                    .orElseGet(() -> library().queryPort.call(address, (byte) port, at))
+            int error = ops().extended("u32 query_port(ptr, u8, ptr, u64)")
+                    .map(query -> query.call(address(), (byte) port, at, PORT_ATTR.size()))
+                    .orElseGet(() -> library().queryPort.call(address(), (byte) port, at))
                     .error();
             if (error != 0) {
-                throw new DeviceException("port " + port + " of " + device.name() + ": " + Errno.text(error));
+                throw new DeviceException("port " + port + " of " + device().name() + ": " + Errno.text(error));
             }
             return PortQuery.attributes(
                     at, isIwarp() ? OptionalInt.of(gidTable.addressCount(port)) : OptionalInt.empty());
@@ -278,7 +162,7 @@ final class IbvContext extends OwnedObject implements Context {
 
     @Override
     public GidEntry gidFor(int port, Gid peer) {
-        return GidTable.towards(peer, gids(port), device.name());
+        return GidTable.towards(peer, gids(port), device().name());
     }
 
     @Override
@@ -289,9 +173,12 @@ final class IbvContext extends OwnedObject implements Context {
             long at = arena.allocate(2, 2).address();
             int error = index < 0
                     ? Errno.EINVAL.code
-                    : library().queryPkey.call(address, (byte) port, index, at).error();
+                    : library()
+                            .queryPkey
+                            .call(address(), (byte) port, index, at)
+                            .error();
             if (error != 0) {
-                throw new IllegalArgumentException("pkey: port " + port + " of " + device.name() + " has " + length
+                throw new IllegalArgumentException("pkey: port " + port + " of " + device().name() + " has " + length
                         + " P_Keys from index 0 on, got " + index);
             }
             return Memory.swapShort(Memory.getUnsignedShort(at));
@@ -402,7 +289,7 @@ final class IbvContext extends OwnedObject implements Context {
     private void onAsyncReadable() {
         try (Arena arena = Arena.ofConfined()) {
             var event = arena.allocate(ASYNC_EVENT.size(), 8);
-            while (library().getAsyncEvent.call(address, event).value() == 0) {
+            while (library().getAsyncEvent.call(address(), event).value() == 0) {
                 int code = Memory.getInt(event.address() + ASYNC_EVENT.at("event_type"));
                 AsyncEvent told = code >= 0 && code < AsyncEvent.Type.values().length
                         ? event(AsyncEvent.Type.values()[code], event.address() + ASYNC_EVENT.at("element"))
@@ -419,7 +306,7 @@ final class IbvContext extends OwnedObject implements Context {
         return switch (type) {
             case CQ_ERR -> {
                 long of = Memory.getLong(element);
-                yield completionQueues.values().stream()
+                yield completionQueues().stream()
                         .filter(each -> each.address() == of)
                         .findFirst()
                         .map(cq -> new AsyncEvent.CompletionQueueEvent(type, cq))
@@ -433,11 +320,11 @@ final class IbvContext extends OwnedObject implements Context {
                     PATH_MIG,
                     PATH_MIG_ERR,
                     QP_LAST_WQE_REACHED ->
-                byAddress.get(Memory.getLong(element)) instanceof IbvQueuePair qp
+                object(Memory.getLong(element)) instanceof IbvQueuePair qp
                         ? new AsyncEvent.QueuePairEvent(type, qp)
                         : null;
             case SRQ_ERR, SRQ_LIMIT_REACHED ->
-                byAddress.get(Memory.getLong(element)) instanceof IbvSharedReceiveQueue srq
+                object(Memory.getLong(element)) instanceof IbvSharedReceiveQueue srq
                         ? new AsyncEvent.SharedReceiveQueueEvent(type, srq)
                         : null;
             case PORT_ACTIVE, PORT_ERR, LID_CHANGE, PKEY_CHANGE, SM_CHANGE, CLIENT_REREGISTER, GID_CHANGE ->
@@ -449,7 +336,7 @@ final class IbvContext extends OwnedObject implements Context {
     private void tell(AsyncEvent event) {
         switch (event) {
             case AsyncEvent.CompletionQueueEvent(var type, var cq) -> {
-                if (cq instanceof IbvCompletionQueue own) {
+                if (cq instanceof Queue own) {
                     own.onBroken();
                 }
             }
@@ -463,17 +350,10 @@ final class IbvContext extends OwnedObject implements Context {
                     own.onAsyncEvent(type);
                 }
             }
-            case AsyncEvent.DeviceEvent e -> onFailed("device " + device.name() + " has failed");
+            case AsyncEvent.DeviceEvent e -> onFailed("device " + device().name() + " has failed");
             case AsyncEvent.PortEvent e -> {}
         }
         asyncEvents.offer(event);
-    }
-
-    /// The device is gone, or of no use any more.
-    void onFailed(String why) {
-        failed = true;
-        completionQueues.values().forEach(IbvCompletionQueue::wakeAll);
-        failureWatch.tell(why);
     }
 
     @Override
@@ -491,8 +371,8 @@ final class IbvContext extends OwnedObject implements Context {
             channel.close();
         }
         asyncEvents.close();
-        poller.close();
-        int error = library().closeDevice.call(address).error();
+        poller().close();
+        int error = library().closeDevice.call(address()).error();
         if (error != 0) {
             throw new DeviceException("close: " + label() + ": ibv_close_device says " + Errno.text(error));
         }

@@ -37,16 +37,11 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
     private final long iova;
     private final int lkey;
     private final int rkey;
-    private volatile IbvProtectionDomain domain;
+    private volatile OwnDomain domain;
     private volatile Set<Access> access;
 
     IbvMemoryRegion(
-            String verb,
-            IbvProtectionDomain domain,
-            MemorySegment segment,
-            long iova,
-            Set<Access> access,
-            Runnable free) {
+            String verb, OwnDomain domain, MemorySegment segment, long iova, Set<Access> access, Runnable free) {
         this(
                 domain,
                 segment,
@@ -59,7 +54,7 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
     }
 
     /// One of memory that the kernel shares.
-    IbvMemoryRegion(IbvProtectionDomain domain, int fd, long offset, long length, long iova, Set<Access> access) {
+    IbvMemoryRegion(OwnDomain domain, int fd, long offset, long length, long iova, Set<Access> access) {
         this(
                 domain,
                 null,
@@ -76,7 +71,7 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
     }
 
     private IbvMemoryRegion(
-            IbvProtectionDomain domain,
+            OwnDomain domain,
             @Nullable MemorySegment segment,
             long length,
             long iova,
@@ -104,8 +99,7 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
         label("memory region 0x" + Integer.toHexString(lkey));
     }
 
-    private static NativeFunction.Result make(
-            IbvProtectionDomain domain, MemorySegment segment, long iova, int access) {
+    private static NativeFunction.Result make(OwnDomain domain, MemorySegment segment, long iova, int access) {
         var library = domain.owner().library();
         // Only the newest of the three drops rights that are hints where the device does not know them.
         boolean hasHints = (access & Access.RELAXED_ORDERING.bit()) != 0;
@@ -126,7 +120,7 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
         return Access.bits(access) & ~Access.ZERO_BASED.bit();
     }
 
-    private static RuntimeException refused(String verb, IbvContext context, MemorySegment segment, int error) {
+    private static RuntimeException refused(String verb, OpenContext context, MemorySegment segment, int error) {
         long limit = LockedMemory.limitBytes();
         if (Errno.ENOMEM.is(error) || Errno.EAGAIN.is(error)) {
             return new ResourceLimitException(
@@ -206,14 +200,14 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
     public synchronized void reregister(ProtectionDomain to, Set<Access> newAccess) {
         checkOpen("reregister");
         domain.checkAccess("reregister", newAccess);
-        IbvProtectionDomain target = Arguments.checkReregister(IbvProtectionDomain.class, this, to, newAccess);
+        OwnDomain target = Arguments.checkReregister(OwnDomain.class, this, to, newAccess);
         if (segment != null) {
             Registration.checkWritable("reregister", segment, newAccess);
         }
         domain.owner().require("reregister", Capability.REREGISTER);
         // Until it is known how this ends, both domains stay open. No close of the region comes in between: it waits
         // for this monitor.
-        IbvProtectionDomain from = domain;
+        OwnDomain from = domain;
         madeFrom(target);
         int flags = VerbsConstants.IBV_REREG_MR_CHANGE_ACCESS
                 | (target == from ? 0 : VerbsConstants.IBV_REREG_MR_CHANGE_PD);

@@ -12,14 +12,14 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.spi.OwnedObject;
 
 final class IbvMemoryWindow extends OwnedObject implements MemoryWindow {
-    private final IbvProtectionDomain domain;
+    private final OwnDomain domain;
     private final int type;
     private final long address;
     private final NativeFunction free;
     /// Of type 2 what was asked for last; C keeps that of type 1.
     private volatile int rkey;
 
-    IbvMemoryWindow(IbvProtectionDomain domain, int type) {
+    IbvMemoryWindow(OwnDomain domain, int type) {
         super("memory window");
         this.domain = domain;
         this.type = type;

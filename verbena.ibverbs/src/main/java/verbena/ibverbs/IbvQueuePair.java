@@ -45,15 +45,15 @@ import verbena.verbs.spi.OwnedObject;
 /// named; what the device then refuses is told in its words.
 final class IbvQueuePair extends OwnedObject implements QueuePair {
     private static final SecureRandom RANDOM = new SecureRandom();
-    private final IbvProtectionDomain domain;
-    private final IbvContext context;
+    private final OwnDomain domain;
+    private final OpenContext context;
     private final QueuePairOptions options;
     private final long address;
     private final int qpn;
     private final IbvSends sends;
     private final @Nullable IbvReceives receives;
     /// Of an XRC target; null of all others.
-    private final @Nullable IbvXrcDomain xrcDomain;
+    private final @Nullable Target target;
 
     /// As far as is known without asking the device, for posters: it goes to ERR without a word.
     private volatile QpState known = QpState.RESET;
@@ -69,30 +69,36 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
     private final PeerConnector connector;
     private volatile int datagramBytesMax;
 
+    /// What an XRC target has.
+    ///
+    /// @param xrcDomain the owner, an XRC domain
+    /// @param xrcAddress of C's
+    record Target(OwnedObject xrcDomain, long xrcAddress) {}
+
     IbvQueuePair(
-            IbvProtectionDomain domain,
+            OwnDomain domain,
             QueuePairOptions options,
             IbvCompletionQueue sendCq,
             IbvCompletionQueue receiveCq,
             @Nullable IbvSharedReceiveQueue srq,
-            @Nullable IbvXrcDomain xrcDomain) {
+            @Nullable Target target) {
         super("queue pair");
         this.domain = domain;
         this.context = domain.owner();
         this.options = options;
-        this.xrcDomain = xrcDomain;
+        this.target = target;
         madeFrom(List.of(domain, sendCq, receiveCq));
         if (srq != null) {
             madeFrom(srq);
         }
-        if (xrcDomain != null) {
-            madeFrom(xrcDomain);
+        if (target != null) {
+            madeFrom(target.xrcDomain);
         }
         boolean receivesItself = srq == null && !type().isXrc();
         NativeFunction.Result made;
         try (Arena arena = Arena.ofConfined()) {
             long at = arena.allocate(QP_INIT_ATTR_EX.size(), 8).address();
-            Memory.putLong(at + QP_INIT_ATTR.at("send_cq"), xrcDomain == null ? sendCq.address() : 0);
+            Memory.putLong(at + QP_INIT_ATTR.at("send_cq"), target == null ? sendCq.address() : 0);
             Memory.putLong(at + QP_INIT_ATTR.at("recv_cq"), type().isXrc() ? 0 : receiveCq.address());
             Memory.putLong(at + QP_INIT_ATTR.at("srq"), srq == null ? 0 : srq.address());
             Memory.putInt(at + QP_INIT_ATTR.at("cap.max_send_wr"), options.maxSendWr());
@@ -103,8 +109,8 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
             Memory.putInt(at + QP_INIT_ATTR.at("cap.max_inline_data"), options.maxInlineBytes());
             Memory.putInt(at + QP_INIT_ATTR.at("qp_type"), options.type().code());
             Memory.putInt(at + QP_INIT_ATTR.at("sq_sig_all"), options.signalAll() ? 1 : 0);
-            made = xrcDomain != null
-                    ? createTarget(context, xrcDomain, at)
+            made = target != null
+                    ? createTarget(context, target, at)
                     : options.extensions().isEmpty()
                             ? context.library().createQp.call(domain.address(), at)
                             : ExtendedSends.createQp(
@@ -135,9 +141,9 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
     }
 
     /// @param init `struct ibv_qp_init_attr_ex`, filled in as far as `struct ibv_qp_init_attr` goes
-    private static NativeFunction.Result createTarget(IbvContext context, IbvXrcDomain of, long init) {
+    private static NativeFunction.Result createTarget(OpenContext context, Target of, long init) {
         Memory.putInt(init + QP_INIT_ATTR_EX.at("comp_mask"), VerbsConstants.IBV_QP_INIT_ATTR_XRCD);
-        Memory.putLong(init + QP_INIT_ATTR_EX.at("xrcd"), of.address());
+        Memory.putLong(init + QP_INIT_ATTR_EX.at("xrcd"), of.xrcAddress);
         return context.ops()
                 .extended("ptr create_qp_ex(ptr, ptr)")
                 .map(create -> create.call(context.address(), init))
@@ -216,7 +222,7 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
 
     @Override
     public SendBatch send() {
-        if (xrcDomain != null) {
+        if (target != null) {
             throw new InvalidStateException("send: " + label() + " is an XRC target, which sends nothing");
         }
         return sends.begin();

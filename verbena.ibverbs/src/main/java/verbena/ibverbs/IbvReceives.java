@@ -56,7 +56,7 @@ final class IbvReceives extends Receives {
     IbvReceives(
             boolean isShared,
             OwnedObject owner,
-            IbvProtectionDomain domain,
+            OwnDomain domain,
             int max,
             int maxSge,
             Poster poster,

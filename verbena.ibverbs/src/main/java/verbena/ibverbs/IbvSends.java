@@ -88,7 +88,7 @@ final class IbvSends extends Sends {
     private int data;
     private int sges;
 
-    IbvSends(IbvQueuePair qp, IbvProtectionDomain domain, QueuePairOptions options) {
+    IbvSends(IbvQueuePair qp, OwnDomain domain, QueuePairOptions options) {
         super(qp, domain, options);
         this.qp = qp;
         this.ops = domain.owner().ops();

@@ -21,7 +21,7 @@ import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.spi.OwnedObject;
 
 final class IbvSharedReceiveQueue extends OwnedObject implements SharedReceiveQueue {
-    private final IbvProtectionDomain domain;
+    private final OwnDomain domain;
     private final long address;
     private final int maxWr;
     private final int maxSge;
@@ -32,16 +32,18 @@ final class IbvSharedReceiveQueue extends OwnedObject implements SharedReceiveQu
 
     /// What a queue has that peers name.
     ///
+    /// @param xrcDomain the owner, an XRC domain
+    /// @param xrcAddress of C's
     /// @param completions where its receives complete
-    record Named(IbvXrcDomain xrcDomain, IbvCompletionQueue completions) {}
+    record Named(OwnedObject xrcDomain, long xrcAddress, IbvCompletionQueue completions) {}
 
     /// @param named null for one that queue pairs share
-    IbvSharedReceiveQueue(IbvProtectionDomain domain, @Nullable Named named, int maxWr, int maxSge) {
+    IbvSharedReceiveQueue(OwnDomain domain, @Nullable Named named, int maxWr, int maxSge) {
         super("shared receive queue");
         this.domain = domain;
         this.maxWr = maxWr;
         this.maxSge = maxSge;
-        IbvContext context = domain.owner();
+        OpenContext context = domain.owner();
         madeFrom(named == null ? List.of(domain) : List.of(domain, named.xrcDomain, named.completions));
         NativeFunction.Result made;
         try (Arena arena = Arena.ofConfined()) {
@@ -67,8 +69,7 @@ final class IbvSharedReceiveQueue extends OwnedObject implements SharedReceiveQu
     }
 
     /// @param init `struct ibv_srq_init_attr_ex`, filled in as far as `struct ibv_srq_init_attr` goes
-    private static NativeFunction.Result create(
-            IbvContext context, IbvProtectionDomain domain, Named named, long init) {
+    private static NativeFunction.Result create(OpenContext context, OwnDomain domain, Named named, long init) {
         Memory.putInt(
                 init + SRQ_INIT_ATTR_EX.at("comp_mask"),
                 VerbsConstants.IBV_SRQ_INIT_ATTR_TYPE
@@ -77,7 +78,7 @@ final class IbvSharedReceiveQueue extends OwnedObject implements SharedReceiveQu
                         | VerbsConstants.IBV_SRQ_INIT_ATTR_CQ);
         Memory.putInt(init + SRQ_INIT_ATTR_EX.at("srq_type"), VerbsConstants.IBV_SRQT_XRC);
         Memory.putLong(init + SRQ_INIT_ATTR_EX.at("pd"), domain.address());
-        Memory.putLong(init + SRQ_INIT_ATTR_EX.at("xrcd"), named.xrcDomain.address());
+        Memory.putLong(init + SRQ_INIT_ATTR_EX.at("xrcd"), named.xrcAddress);
         Memory.putLong(init + SRQ_INIT_ATTR_EX.at("cq"), named.completions.address());
         return context.ops()
                 .extended("ptr create_srq_ex(ptr, ptr)")
@@ -85,7 +86,7 @@ final class IbvSharedReceiveQueue extends OwnedObject implements SharedReceiveQu
                 .orElse(new NativeFunction.Result(0, Errno.EOPNOTSUPP.code));
     }
 
-    private static int number(IbvContext context, long address) {
+    private static int number(OpenContext context, long address) {
         try (Arena arena = Arena.ofConfined()) {
             long at = arena.allocate(Integer.BYTES, 8).address();
             int error = context.ops()

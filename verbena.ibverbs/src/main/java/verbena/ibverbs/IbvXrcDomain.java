@@ -26,11 +26,11 @@ final class IbvXrcDomain extends OwnedObject implements XrcDomain {
     /// Of open(2).
     private static final int O_CREAT = 0x40;
 
-    private final IbvContext context;
+    private final OpenContext context;
     private final long address;
     private final TargetParts parts;
 
-    IbvXrcDomain(IbvContext context, int number) {
+    IbvXrcDomain(OpenContext context, int number) {
         super("XRC domain " + number);
         this.context = context;
         madeFrom(List.of(context));
@@ -78,12 +78,13 @@ final class IbvXrcDomain extends OwnedObject implements XrcDomain {
     public SharedReceiveQueue createSharedReceiveQueue(
             ProtectionDomain domain, CompletionQueue cq, int maxWr, int maxSge) {
         checkOpen("createSharedReceiveQueue");
-        IbvProtectionDomain own = Arguments.own(
-                "createSharedReceiveQueue", "domain", IbvProtectionDomain.class, domain, domain.context(), context);
+        OwnDomain own =
+                Arguments.own("createSharedReceiveQueue", "domain", OwnDomain.class, domain, domain.context(), context);
         IbvCompletionQueue completions =
                 Arguments.own("createSharedReceiveQueue", "cq", IbvCompletionQueue.class, cq, cq.context(), context);
         Arguments.checkShared(context, maxWr, maxSge);
-        return new IbvSharedReceiveQueue(own, new IbvSharedReceiveQueue.Named(this, completions), maxWr, maxSge);
+        return new IbvSharedReceiveQueue(
+                own, new IbvSharedReceiveQueue.Named(this, address, completions), maxWr, maxSge);
     }
 
     @Override
@@ -91,7 +92,12 @@ final class IbvXrcDomain extends OwnedObject implements XrcDomain {
         checkOpen("createTarget");
         var completions = (IbvCompletionQueue) parts.completions();
         return new IbvQueuePair(
-                (IbvProtectionDomain) parts.domain(), parts.options(), completions, completions, null, this);
+                (OwnDomain) parts.domain(),
+                parts.options(),
+                completions,
+                completions,
+                null,
+                new IbvQueuePair.Target(this, address));
     }
 
     @Override

@@ -9,6 +9,7 @@ import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AlternatePath;
+import verbena.verbs.Context;
 import verbena.verbs.Endpoint;
 import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.Mtu;
@@ -35,7 +36,7 @@ final class Modification {
 
     /// @param at zeroed
     /// @throws InvalidAttributesException when a value is out of range
-    void write(long at, IbvContext context) {
+    void write(long at, Context context) {
         var limits = context.attributes();
         int port = number(QpAttribute.PORT, 1, limits.physicalPorts(), 1);
         putState(at, "qp_state", QpAttribute.STATE);
@@ -104,7 +105,7 @@ final class Modification {
                 wanted.get(attribute, QpState.class, QpState.RESET).code());
     }
 
-    private static void putPath(long at, QpAttribute attribute, AddressVector to, IbvContext context) {
+    private static void putPath(long at, QpAttribute attribute, AddressVector to, Context context) {
         IbvAddressHandle.check("modify: " + attribute, context, to);
         AddressVectors.write(to, at);
     }
