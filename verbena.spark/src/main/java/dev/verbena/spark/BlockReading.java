@@ -37,8 +37,8 @@ final class BlockReading implements AutoCloseable {
 
     /// A block as Spark names it: successive partitions of one map output.
     private record Wanted(String name, int shuffleId, long mapId, int first, int end) {
-        private RemoteExecutor.Key key() {
-            return new RemoteExecutor.Key(shuffleId, mapId);
+        private MapOutputTable.Key key() {
+            return new MapOutputTable.Key(shuffleId, mapId);
         }
     }
 
@@ -48,8 +48,9 @@ final class BlockReading implements AutoCloseable {
     /// A block, its READs, and where it comes to lie.
     private record UnderWay(Placed block, List<WorkRequest> reads, ReadBuffers.Buffer into, long at) {}
 
-    private final RemoteExecutor peer;
-    private final RemoteExecutor.Way way;
+    private final String peer;
+    private final KnownOutputs outputs;
+    private final Door.Way way;
     private final Connection connection;
     private final ReadCounters counters;
     private final List<String> blocks;
@@ -60,13 +61,16 @@ final class BlockReading implements AutoCloseable {
     private final ShuffleEvents.@Nullable Read event = ShuffleEvents.beginRead();
     private boolean isBegun;
 
+    /// @param peer its name
     BlockReading(
-            RemoteExecutor peer,
-            RemoteExecutor.Way way,
+            String peer,
+            KnownOutputs outputs,
+            Door.Way way,
             ReadCounters counters,
             List<String> blocks,
             BlockFetchingListener listener) {
         this.peer = peer;
+        this.outputs = outputs;
         this.way = way;
         this.connection = way.connection();
         this.counters = counters;
@@ -100,7 +104,7 @@ final class BlockReading implements AutoCloseable {
         }
     }
 
-    RemoteExecutor.Way way() {
+    Door.Way way() {
         return way;
     }
 
@@ -141,8 +145,8 @@ final class BlockReading implements AutoCloseable {
     private @Nullable List<Placed> known() {
         var placed = new ArrayList<Placed>();
         for (Wanted block : wanted()) {
-            MapOutputTable.Entry entry = peer.known(block.shuffleId(), block.mapId());
-            long[] index = peer.indexes().find(block.key());
+            MapOutputTable.Entry entry = outputs.find(block.key());
+            long[] index = outputs.indexes().find(block.key());
             if (entry == null || index == null) {
                 return null;
             }
@@ -153,11 +157,11 @@ final class BlockReading implements AutoCloseable {
 
     // ---- where the outputs are
 
-    private Map<RemoteExecutor.Key, MapOutputTable.Entry> find(List<Wanted> wanted) throws InterruptedException {
-        var found = new LinkedHashMap<RemoteExecutor.Key, MapOutputTable.Entry>();
-        var missing = new LinkedHashMap<RemoteExecutor.Key, Boolean>();
+    private Map<MapOutputTable.Key, MapOutputTable.Entry> find(List<Wanted> wanted) throws InterruptedException {
+        var found = new LinkedHashMap<MapOutputTable.Key, MapOutputTable.Entry>();
+        var missing = new LinkedHashMap<MapOutputTable.Key, Boolean>();
         for (Wanted block : wanted) {
-            MapOutputTable.Entry entry = peer.known(block.shuffleId(), block.mapId());
+            MapOutputTable.Entry entry = outputs.find(block.key());
             if (entry == null) {
                 missing.put(block.key(), true);
             } else {
@@ -166,8 +170,8 @@ final class BlockReading implements AutoCloseable {
         }
         for (int probe = 0; probe < MapOutputTable.PROBES && !missing.isEmpty(); probe++) {
             for (MapOutputTable.Entry entry : look(List.copyOf(missing.keySet()), probe)) {
-                peer.learn(entry);
-                RemoteExecutor.Key key = new RemoteExecutor.Key(entry.shuffleId(), entry.mapId());
+                outputs.learn(entry);
+                MapOutputTable.Key key = new MapOutputTable.Key(entry.shuffleId(), entry.mapId());
                 found.put(key, entry);
                 missing.remove(key);
             }
@@ -175,13 +179,13 @@ final class BlockReading implements AutoCloseable {
         return found;
     }
 
-    private List<MapOutputTable.Entry> look(List<RemoteExecutor.Key> keys, int probe) throws InterruptedException {
+    private List<MapOutputTable.Entry> look(List<MapOutputTable.Key> keys, int probe) throws InterruptedException {
         RemoteMemory table = way.entrance().table();
         MemoryRegion into =
                 buffer((long) keys.size() * MapOutputTable.BUCKET_BYTES).region();
         var reads = new ArrayList<WorkRequest>();
         for (int i = 0; i < keys.size(); i++) {
-            RemoteExecutor.Key key = keys.get(i);
+            MapOutputTable.Key key = keys.get(i);
             long at = MapOutputTable.bucketOffset(table.length(), key.shuffleId(), key.mapId(), probe);
             reads.add(connection.readAsync(
                     into, (long) i * MapOutputTable.BUCKET_BYTES, MapOutputTable.BUCKET_BYTES, table, at));
@@ -207,25 +211,27 @@ final class BlockReading implements AutoCloseable {
 
     // ---- where the blocks are
 
-    private List<Placed> place(List<Wanted> wanted, Map<RemoteExecutor.Key, MapOutputTable.Entry> found)
+    private List<Placed> place(List<Wanted> wanted, Map<MapOutputTable.Key, MapOutputTable.Entry> found)
             throws InterruptedException {
-        var whole = new LinkedHashMap<RemoteExecutor.Key, MapOutputTable.Entry>();
+        var whole = new LinkedHashMap<MapOutputTable.Key, MapOutputTable.Entry>();
         for (Wanted block : wanted) {
             MapOutputTable.Entry entry = found.get(block.key());
             if (entry != null) {
                 checkPartitions(block, entry);
-                if (peer.indexes().find(block.key()) == null && peer.indexes().hasRoom(entry.partitions())) {
+                if (outputs.indexes().find(block.key()) == null
+                        && outputs.indexes().hasRoom(entry.partitions())) {
                     whole.put(block.key(), entry);
                 }
             }
         }
-        Map<RemoteExecutor.Key, long[]> indexes = readIndexes(whole);
+        Map<MapOutputTable.Key, long[]> indexes = readIndexes(whole);
         var placed = new ArrayList<Placed>();
         var others = new ArrayList<Wanted>();
         for (Wanted block : wanted) {
             MapOutputTable.Entry entry = found.get(block.key());
             if (entry != null) {
-                long[] index = indexes.getOrDefault(block.key(), peer.indexes().find(block.key()));
+                long[] index =
+                        indexes.getOrDefault(block.key(), outputs.indexes().find(block.key()));
                 if (index == null) {
                     others.add(block);
                 } else {
@@ -238,7 +244,7 @@ final class BlockReading implements AutoCloseable {
     }
 
     /// Reads indexes as a whole, and keeps them for other reducers.
-    private Map<RemoteExecutor.Key, long[]> readIndexes(Map<RemoteExecutor.Key, MapOutputTable.Entry> of)
+    private Map<MapOutputTable.Key, long[]> readIndexes(Map<MapOutputTable.Key, MapOutputTable.Entry> of)
             throws InterruptedException {
         if (of.isEmpty()) {
             return Map.of();
@@ -255,23 +261,23 @@ final class BlockReading implements AutoCloseable {
             at += bytes;
         }
         await(reads);
-        var indexes = new HashMap<RemoteExecutor.Key, long[]>();
+        var indexes = new HashMap<MapOutputTable.Key, long[]>();
         at = 0;
-        for (Map.Entry<RemoteExecutor.Key, MapOutputTable.Entry> each : of.entrySet()) {
+        for (Map.Entry<MapOutputTable.Key, MapOutputTable.Entry> each : of.entrySet()) {
             var index = new long[each.getValue().partitions() + 1];
             for (int i = 0; i < index.length; i++) {
                 index[i] = into.segment().get(MapOutput.OFFSET, at + (long) i * Long.BYTES);
             }
             at += (long) index.length * Long.BYTES;
             indexes.put(each.getKey(), index);
-            peer.indexes().keep(each.getKey(), index);
+            outputs.indexes().keep(each.getKey(), index);
         }
         return indexes;
     }
 
     /// Reads two numbers for each block.
     private void placeByParts(
-            List<Wanted> blocks, Map<RemoteExecutor.Key, MapOutputTable.Entry> found, List<Placed> placed)
+            List<Wanted> blocks, Map<MapOutputTable.Key, MapOutputTable.Entry> found, List<Placed> placed)
             throws InterruptedException {
         if (blocks.isEmpty()) {
             return;
@@ -396,7 +402,7 @@ final class BlockReading implements AutoCloseable {
         underWay.clear();
         buffers.forEach(ReadBuffers.Buffer::release);
         if (event != null) {
-            event.commit(peer, way.door(), delivered.size(), blocks.size());
+            event.commit(peer, way.door().toString(), delivered.size(), blocks.size());
         }
     }
 }

@@ -38,6 +38,12 @@ final class Door implements AutoCloseable {
     /// READs of one connection that are posted at once; more than are under way, so that there is always a next one.
     static final int DEPTH = 128;
 
+    /// A connection to a peer.
+    ///
+    /// @param door of this executor
+    /// @param entrance of the peer
+    record Way(Door door, Directory.Entrance entrance, Connection connection) {}
+
     private final Context context;
     private final String kind;
     private final InetAddress address;

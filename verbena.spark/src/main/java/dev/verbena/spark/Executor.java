@@ -22,7 +22,7 @@ final class Executor implements AutoCloseable {
     private final ReadingBlockClient client;
     private final byte[] directory;
 
-    private Executor(List<Door> doors, MapOutputs outputs, ReadingBlockClient.Home home, Directory directory) {
+    private Executor(List<Door> doors, MapOutputs outputs, RemoteExecutor.Home home, Directory directory) {
         this.doors = doors;
         this.outputs = outputs;
         this.client = new ReadingBlockClient(home, doors, counters);
@@ -58,10 +58,7 @@ final class Executor implements AutoCloseable {
         var directory = new Directory(secret, outputs.entrances());
         LOG.info("map outputs up to {} bytes in memory, read by way of {}", settings.memoryBytes(), doors);
         return new Executor(
-                doors,
-                outputs,
-                new ReadingBlockClient.Home(host, env.blockManager().blockStoreClient()),
-                directory);
+                doors, outputs, new RemoteExecutor.Home(host, env.blockManager().blockStoreClient()), directory);
     }
 
     MapOutputs outputs() {

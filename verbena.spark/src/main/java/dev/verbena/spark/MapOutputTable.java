@@ -31,6 +31,9 @@ final class MapOutputTable {
     private static final int FIELDS = 5;
     private static final int CHECK = FIELDS * Long.BYTES;
 
+    /// By what a map output is found.
+    record Key(int shuffleId, long mapId) {}
+
     /// A map output as readers know it.
     ///
     /// @param partitions how many partitions its index has

@@ -14,10 +14,10 @@ final class OutputIndexes {
     static final long BYTES_MAX = 16L << 20;
 
     // Guarded by this.
-    private final Map<RemoteExecutor.Key, long[]> known = new HashMap<>();
+    private final Map<MapOutputTable.Key, long[]> known = new HashMap<>();
     private long bytes;
 
-    synchronized long @Nullable [] find(RemoteExecutor.Key output) {
+    synchronized long @Nullable [] find(MapOutputTable.Key output) {
         return known.get(output);
     }
 
@@ -26,7 +26,7 @@ final class OutputIndexes {
         return partitions <= PARTITIONS_MAX && bytes + MapOutput.indexBytes(partitions) <= BYTES_MAX;
     }
 
-    synchronized void keep(RemoteExecutor.Key output, long[] index) {
+    synchronized void keep(MapOutputTable.Key output, long[] index) {
         if (hasRoom(index.length - 1) && known.putIfAbsent(output, index) == null) {
             bytes += MapOutput.indexBytes(index.length - 1);
         }

@@ -22,19 +22,13 @@ import org.jspecify.annotations.Nullable;
 final class ReadingBlockClient extends BlockStoreClient {
     private static final int THREADS_MIN = 4;
 
-    /// This executor.
-    ///
-    /// @param host its address, as Spark has it
-    /// @param transport Spark's own client
-    record Home(String host, BlockStoreClient transport) {}
-
-    private final Home home;
+    private final RemoteExecutor.Home home;
     private final List<Door> doors;
     private final ReadCounters counters;
     private final Map<String, RemoteExecutor> peers = new ConcurrentHashMap<>();
     private final ThreadPoolExecutor threads;
 
-    ReadingBlockClient(Home home, List<Door> doors, ReadCounters counters) {
+    ReadingBlockClient(RemoteExecutor.Home home, List<Door> doors, ReadCounters counters) {
         this.home = home;
         this.doors = doors;
         this.counters = counters;

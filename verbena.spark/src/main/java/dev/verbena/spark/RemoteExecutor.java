@@ -1,16 +1,16 @@
 package dev.verbena.spark;
 
+import dev.verbena.spark.Door.Way;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,24 +25,20 @@ final class RemoteExecutor implements AutoCloseable {
     /// After a failure to connect, blocks go by Spark's transport for so long.
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    record Key(int shuffleId, long mapId) {}
-
-    /// A way to the peer.
+    /// This executor.
     ///
-    /// @param door of this executor
-    /// @param entrance of the peer
-    record Way(Door door, Directory.Entrance entrance, Connection connection) {}
+    /// @param host its address, as Spark has it
+    /// @param transport Spark's own client
+    record Home(String host, BlockStoreClient transport) {}
 
-    private final ReadingBlockClient.Home home;
+    private final Home home;
     private final String host;
     private final int port;
     private final String executor;
+    private final String name;
     private final List<Door> doors;
     private final ReadCounters counters;
-    /// Outputs whose slot was read. An output never changes, and a later one has another number.
-    private final Map<Key, MapOutputTable.Entry> entries = new ConcurrentHashMap<>();
-
-    private final OutputIndexes indexes = new OutputIndexes();
+    private final KnownOutputs outputs = new KnownOutputs();
 
     // Guarded by this; `way` may be read without.
     private @Nullable Directory directory;
@@ -51,17 +47,12 @@ final class RemoteExecutor implements AutoCloseable {
     private long failedNanos;
     private boolean closed;
 
-    RemoteExecutor(
-            ReadingBlockClient.Home home,
-            String host,
-            int port,
-            String executor,
-            List<Door> doors,
-            ReadCounters counters) {
+    RemoteExecutor(Home home, String host, int port, String executor, List<Door> doors, ReadCounters counters) {
         this.home = home;
         this.host = host;
         this.port = port;
         this.executor = executor;
+        this.name = "executor " + executor + " at " + host + ":" + port;
         this.doors = doors;
         this.counters = counters;
     }
@@ -75,7 +66,7 @@ final class RemoteExecutor implements AutoCloseable {
         if (known == null || known.connection().queuePair().state() == QpState.ERR) {
             return null;
         }
-        var reading = new BlockReading(this, known, counters, blocks, listener);
+        var reading = new BlockReading(name, outputs, known, counters, blocks, listener);
         try {
             go(reading, reading::begin);
         } catch (InterruptedException _) {
@@ -105,7 +96,7 @@ final class RemoteExecutor implements AutoCloseable {
             Way through = way();
             return through == null
                     ? blocks
-                    : finish(new BlockReading(this, through, counters, blocks, listener), listener);
+                    : finish(new BlockReading(name, outputs, through, counters, blocks, listener), listener);
         } catch (RuntimeException e) { // a mistake, too: Spark waits for an answer
             synchronized (this) {
                 hasFailed = true;
@@ -237,26 +228,11 @@ final class RemoteExecutor implements AutoCloseable {
                 way = null;
             }
         }
-        entries.clear();
-        indexes.clear();
-    }
-
-    MapOutputTable.@Nullable Entry known(int shuffleId, long mapId) {
-        return entries.get(new Key(shuffleId, mapId));
-    }
-
-    void learn(MapOutputTable.Entry entry) {
-        entries.put(new Key(entry.shuffleId(), entry.mapId()), entry);
-    }
-
-    /// What is known of where partitions begin.
-    OutputIndexes indexes() {
-        return indexes;
+        outputs.clear();
     }
 
     void forget(int shuffleId) {
-        entries.keySet().removeIf(key -> key.shuffleId() == shuffleId);
-        indexes.forget(shuffleId);
+        outputs.forget(shuffleId);
     }
 
     @Override
@@ -270,6 +246,6 @@ final class RemoteExecutor implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "executor " + executor + " at " + host + ":" + port;
+        return name;
     }
 }

@@ -21,35 +21,7 @@ record Settings(List<String> devices, long memoryBytes, int tableSlots, boolean 
     static final String PROOF = "spark.verbena.proofRequired";
     static final String SLOTS = "spark.verbena.tableSlots";
 
-    private static final String IO_PLUGIN = "spark.shuffle.sort.io.plugin.class";
-    private static final String HOST_LOCAL = "spark.shuffle.readHostLocalDisk";
     private static final int SLOTS_MAX = 1 << 22;
-
-    /// Checks the settings, and sets those of Spark that follow from the choice of this manager.
-    ///
-    /// @throws IllegalArgumentException when two settings contradict each other; names them
-    static SparkConf prepare(SparkConf conf) {
-        refuse(
-                conf,
-                "spark.shuffle.service.enabled",
-                "map outputs are in memory of executors, which that service cannot see");
-        refuse(conf, "spark.shuffle.push.enabled", "map outputs are read where they are, and not pushed");
-        String plugin = conf.get(IO_PLUGIN, VerbenaDataIO.class.getName());
-        if (!plugin.equals(VerbenaDataIO.class.getName())) {
-            throw new IllegalArgumentException(IO_PLUGIN + ": not with " + VerbenaShuffleManager.class.getName()
-                    + ", which stores map outputs itself; got " + plugin);
-        }
-        conf.set(IO_PLUGIN, plugin);
-        conf.set(HOST_LOCAL, "false"); // Spark would look for files of the host's other executors
-        return conf;
-    }
-
-    private static void refuse(SparkConf conf, String setting, String why) {
-        if (conf.getBoolean(setting, false)) {
-            throw new IllegalArgumentException(
-                    setting + ": false with " + VerbenaShuffleManager.class.getName() + ", because " + why);
-        }
-    }
 
     /// @throws IllegalArgumentException when a setting has no sense; names it
     static Settings of(SparkConf conf) {

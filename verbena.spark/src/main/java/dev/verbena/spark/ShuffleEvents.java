@@ -60,11 +60,11 @@ final class ShuffleEvents {
         /// Ends and commits it.
         ///
         /// @param came how many blocks came, of those that were asked for
-        void commit(RemoteExecutor of, Door by, int came, int asked) {
+        void commit(String of, String by, int came, int asked) {
             end();
             if (shouldCommit()) {
-                executor = of.toString();
-                device = by.toString();
+                executor = of;
+                device = by;
                 blocks = came;
                 left = asked - came;
                 commit();

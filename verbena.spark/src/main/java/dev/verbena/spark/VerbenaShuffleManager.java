@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Spark makes one in the driver and in each executor. Any thread may use it.
 public final class VerbenaShuffleManager extends SortShuffleManager {
+    private static final String IO_PLUGIN = "spark.shuffle.sort.io.plugin.class";
+    private static final String HOST_LOCAL = "spark.shuffle.readHostLocalDisk";
+
     private final Settings settings;
     private final MemoryBlockResolver resolver;
     // Guarded by this.
@@ -33,10 +36,36 @@ public final class VerbenaShuffleManager extends SortShuffleManager {
     ///
     /// @throws IllegalArgumentException when settings contradict each other; names them
     public VerbenaShuffleManager(SparkConf conf) {
-        super(Settings.prepare(conf));
+        super(prepare(conf));
         this.settings = Settings.of(conf);
         this.resolver =
                 new MemoryBlockResolver(conf, super.shuffleBlockResolver().taskIdMapsForShuffle(), this::executor);
+    }
+
+    /// Checks the settings, and sets those of Spark that follow from the choice of this manager.
+    ///
+    /// @throws IllegalArgumentException when two settings contradict each other; names them
+    static SparkConf prepare(SparkConf conf) {
+        refuse(
+                conf,
+                "spark.shuffle.service.enabled",
+                "map outputs are in memory of executors, which that service cannot see");
+        refuse(conf, "spark.shuffle.push.enabled", "map outputs are read where they are, and not pushed");
+        String plugin = conf.get(IO_PLUGIN, VerbenaDataIO.class.getName());
+        if (!plugin.equals(VerbenaDataIO.class.getName())) {
+            throw new IllegalArgumentException(IO_PLUGIN + ": not with " + VerbenaShuffleManager.class.getName()
+                    + ", which stores map outputs itself; got " + plugin);
+        }
+        conf.set(IO_PLUGIN, plugin);
+        conf.set(HOST_LOCAL, "false"); // Spark would look for files of the host's other executors
+        return conf;
+    }
+
+    private static void refuse(SparkConf conf, String setting, String why) {
+        if (conf.getBoolean(setting, false)) {
+            throw new IllegalArgumentException(
+                    setting + ": false with " + VerbenaShuffleManager.class.getName() + ", because " + why);
+        }
     }
 
     /// The manager of this process.

@@ -7,8 +7,8 @@ import org.junit.jupiter.api.Test;
 class OutputIndexesTest {
     private final OutputIndexes indexes = new OutputIndexes();
 
-    private static RemoteExecutor.Key key(int shuffle, long map) {
-        return new RemoteExecutor.Key(shuffle, map);
+    private static MapOutputTable.Key key(int shuffle, long map) {
+        return new MapOutputTable.Key(shuffle, map);
     }
 
     @Test

@@ -95,7 +95,7 @@ class ReadingBlockClientTest {
             outputs = new MapOutputs(theirs, settings);
             open.add(outputs);
             transport.directory = new Directory(SECRET, outputs.entrances());
-            client = new ReadingBlockClient(new ReadingBlockClient.Home(HOST, transport), ours, counters);
+            client = new ReadingBlockClient(new RemoteExecutor.Home(HOST, transport), ours, counters);
             open.add(client);
         }
 
@@ -360,7 +360,7 @@ class ReadingBlockClientTest {
                         .toList());
         pair.client.close();
         var far = new ReadingBlockClient(
-                new ReadingBlockClient.Home(HOST, pair.transport),
+                new RemoteExecutor.Home(HOST, pair.transport),
                 Door.open(pair.settings, InetAddress.ofLiteral(HOST), SECRET),
                 counters);
         open.add(far);

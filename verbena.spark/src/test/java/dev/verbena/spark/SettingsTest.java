@@ -13,7 +13,7 @@ class SettingsTest {
 
     @Test
     void theDefaultsAreSharedMemoryAndTheNetworksDevice() {
-        Settings settings = Settings.of(Settings.prepare(conf));
+        Settings settings = Settings.of(VerbenaShuffleManager.prepare(conf));
         assertThat(settings.devices()).containsExactly("shm", "auto");
         assertThat(settings.memoryBytes()).isEqualTo(1L << 30);
         assertThat(settings.isEncrypted()).isFalse();
@@ -29,7 +29,7 @@ class SettingsTest {
     })
     void whatCannotBeTogetherIsRefusedByName(String setting, String value) {
         conf.set(setting, value);
-        assertThatThrownBy(() -> Settings.prepare(conf))
+        assertThatThrownBy(() -> VerbenaShuffleManager.prepare(conf))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(setting);
     }
