@@ -17,7 +17,7 @@ import verbena.tools.report.Result;
 /// Aeron, over UDP or between processes by memory (IPC), in its best form for two cores: the thread that sends and
 /// polls does its media driver's work, too. A driver lives for one measurement, so that it takes no time from
 /// other contenders.
-final class AeronEnd implements Worker.End {
+final class AeronEnd implements WorkerEnd {
     private static final int THERE = 10;
     private static final int BACK = 11;
     /// The packet size of Aeron over UDP; larger packets were not faster.
@@ -82,7 +82,7 @@ final class AeronEnd implements Worker.End {
         private final AgentInvoker conducting;
         private final Publication out;
         private final Subscription in;
-        private final UnsafeBuffer message = new UnsafeBuffer(new byte[Bench.HUGE]);
+        private final UnsafeBuffer message = new UnsafeBuffer(new byte[Sizes.HUGE]);
         private long received;
         private int turns;
 
@@ -171,8 +171,8 @@ final class AeronEnd implements Worker.End {
                 in.poll(counts, FRAGMENTS);
                 if (echoes && received > before) {
                     offer((int) (received - before));
-                } else if (!echoes && received >= Bench.HUGE) {
-                    received -= Bench.HUGE; // one token for each MiB tells the client how much has come
+                } else if (!echoes && received >= Sizes.HUGE) {
+                    received -= Sizes.HUGE; // one token for each MiB tells the client how much has come
                     offer(Long.BYTES);
                 }
             }
@@ -206,8 +206,8 @@ final class AeronEnd implements Worker.End {
                 offer(size);
                 sent += size;
                 in.poll(counts, FRAGMENTS);
-            } while (System.nanoTime() < end || sent % Bench.HUGE != 0);
-            receive(sent / Bench.HUGE * Long.BYTES);
+            } while (System.nanoTime() < end || sent % Sizes.HUGE != 0);
+            receive(sent / Sizes.HUGE * Long.BYTES);
             return Figures.stream(size, sent / size, (System.nanoTime() - start) / 1e9);
         }
 

@@ -12,8 +12,8 @@ final class AeronPair implements Contender {
     static final String IPC = "Aeron IPC";
     private static final int FIRST = 100;
 
-    private final Child server = Worker.start("aeron");
-    private final Child client = Worker.start("aeron");
+    private final Child server = Workers.start("aeron");
+    private final Child client = Workers.start("aeron");
     private final List<String> ways;
     private int measured;
 
@@ -30,7 +30,7 @@ final class AeronPair implements Contender {
     @Override
     public List<Entry> start() {
         return ways.stream()
-                .flatMap(way -> Stream.of(entry(way, Bench.LARGE, "stream"), entry(way, Bench.SMALL, "pingpong")))
+                .flatMap(way -> Stream.of(entry(way, Sizes.LARGE, "stream"), entry(way, Sizes.SMALL, "pingpong")))
                 .toList();
     }
 
@@ -39,12 +39,12 @@ final class AeronPair implements Contender {
         return new Entry(series, size, FIRST, (seconds, _) -> {
             String folder = "bench-" + server.pid() + "-" + ++measured;
             int port = Ports.free();
-            Worker.order(server, "serve", way, order.equals("stream") ? "stream" : "echo", folder, port);
-            Worker.answer(server, JsonNode.class);
-            Worker.order(client, order, way, folder, port, size, seconds);
-            Result result = Worker.answer(client, Result.class);
-            Worker.order(server, "end");
-            Worker.answer(server, JsonNode.class);
+            Workers.order(server, "serve", way, order.equals("stream") ? "stream" : "echo", folder, port);
+            Workers.answer(server, JsonNode.class);
+            Workers.order(client, order, way, folder, port, size, seconds);
+            Result result = Workers.answer(client, Result.class);
+            Workers.order(server, "end");
+            Workers.answer(server, JsonNode.class);
             return result;
         });
     }

@@ -20,7 +20,7 @@ import verbena.verbs.cm.ConnectionOptions;
 
 /// Verbena in a program that has no core to give away: small messages to and fro, each awaited in one of the
 /// possible ways.
-final class AwaitEnd implements Worker.End {
+final class AwaitEnd implements WorkerEnd {
     static final int PORT = 7_473;
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final int SAMPLES_MAX = 1_000_000;

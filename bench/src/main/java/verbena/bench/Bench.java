@@ -1,6 +1,5 @@
 package verbena.bench;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
@@ -27,13 +26,6 @@ import picocli.CommandLine.Command;
             "Exit status: 0 measured (whatever the figures), 1 failed, 2 wrong usage."
         })
 public final class Bench extends Comparison {
-    static final ObjectMapper JSON = new ObjectMapper();
-
-    // The sizes of the goals.
-    static final int SMALL = 8;
-    static final int LARGE = 64 << 10;
-    static final int HUGE = 1 << 20;
-
     private Bench() {
         super("rocev2");
     }

@@ -168,13 +168,13 @@ public final class BesideTcp implements Callable<Integer> {
     private void ucx() throws InterruptedException {
         if (isInstalled("ucx_perftest", "ucx-utils")) {
             // What a line has: thread, iterations, median, average twice, bandwidth twice, rate twice.
-            add("UCX tag latency", Bench.SMALL, 1, TAG_AT_MOST, (way, _) -> {
-                Warm tags = ucx(way, "tag_lat", Bench.SMALL, 2);
-                return Programs.latency(Bench.SMALL, tags.messages, tags.median);
+            add("UCX tag latency", Sizes.SMALL, 1, TAG_AT_MOST, (way, _) -> {
+                Warm tags = ucx(way, "tag_lat", Sizes.SMALL, 2);
+                return Programs.latency(Sizes.SMALL, tags.messages, tags.median);
             });
-            add("UCX put", Bench.LARGE, 1, PUT_AT_LEAST, (way, _) -> {
-                Warm puts = ucx(way, "ucp_put_bw", Bench.LARGE, 5);
-                return Programs.bandwidth(Bench.LARGE, puts.messages, puts.median);
+            add("UCX put", Sizes.LARGE, 1, PUT_AT_LEAST, (way, _) -> {
+                Warm puts = ucx(way, "ucp_put_bw", Sizes.LARGE, 5);
+                return Programs.bandwidth(Sizes.LARGE, puts.messages, puts.median);
             });
         }
     }
@@ -225,11 +225,11 @@ public final class BesideTcp implements Callable<Integer> {
                 new Child(List.of("mpicc.openmpi", "-O2", "-o", program.toString(), source.toString()), Map.of())) {
             compiler.result();
         }
-        add("Open MPI latency", Bench.SMALL, 20_000, Double.NaN, (way, n) -> {
-            return Programs.latency(Bench.SMALL, n, mpi(way, program + " latency " + WARM_UP_SECONDS + " ", n));
+        add("Open MPI latency", Sizes.SMALL, 20_000, Double.NaN, (way, n) -> {
+            return Programs.latency(Sizes.SMALL, n, mpi(way, program + " latency " + WARM_UP_SECONDS + " ", n));
         });
-        add("Open MPI bandwidth", Bench.LARGE, 10_000, Double.NaN, (way, n) -> {
-            return Programs.bandwidth(Bench.LARGE, n, mpi(way, program + " bandwidth " + WARM_UP_SECONDS + " ", n));
+        add("Open MPI bandwidth", Sizes.LARGE, 10_000, Double.NaN, (way, n) -> {
+            return Programs.bandwidth(Sizes.LARGE, n, mpi(way, program + " bandwidth " + WARM_UP_SECONDS + " ", n));
         });
     }
 
@@ -243,7 +243,7 @@ public final class BesideTcp implements Callable<Integer> {
     private void fio() throws InterruptedException {
         if (isInstalled("fio", "fio")) {
             for (String verb : List.of("write", "read")) {
-                add("fio " + verb, Bench.LARGE, 10_000, Double.NaN, (way, n) -> fio(way, verb, n));
+                add("fio " + verb, Sizes.LARGE, 10_000, Double.NaN, (way, n) -> fio(way, verb, n));
             }
         }
     }
@@ -251,7 +251,7 @@ public final class BesideTcp implements Callable<Integer> {
     private Result fio(Way way, String verb, long n) throws Exception {
         int port = Ports.free();
         String common = (way == Way.VERBENA ? " --ioengine=rdma --iodepth=16" : " --ioengine=net --protocol=tcp")
-                + " --bs=64k --size=" + n * Bench.LARGE + " --port=" + port;
+                + " --bs=64k --size=" + n * Sizes.LARGE + " --port=" + port;
         String asks = way == Way.VERBENA ? "write --verb=" + verb : verb;
         String serves = way == Way.TCP && verb.equals("read") ? "write" : "read";
         List<String> said = run(
@@ -261,22 +261,22 @@ public final class BesideTcp implements Callable<Integer> {
                 way == Way.VERBENA ? 0 : port,
                 "fio --name=server --rw=" + serves + common + (way == Way.VERBENA ? "" : " --listen"),
                 "fio --name=client --output-format=json" + common + " --hostname=" + LOOPBACK + " --rw=" + asks);
-        JsonNode job = Bench.JSON
+        JsonNode job = Workers.JSON
                 .readTree(String.join("\n", said.subList(said.indexOf("{"), said.size())))
                 .at("/jobs/0");
         double bytesPerSecond = Math.max(
                 job.at("/read/bw_bytes").doubleValue(),
                 job.at("/write/bw_bytes").doubleValue());
-        return Programs.bandwidth(Bench.LARGE, n, bytesPerSecond / MEGA);
+        return Programs.bandwidth(Sizes.LARGE, n, bytesPerSecond / MEGA);
     }
 
     private void qperf() throws InterruptedException {
         if (isInstalled("qperf", "qperf")) {
-            add("qperf bandwidth", Bench.LARGE, 1, Double.NaN, (way, n) -> {
-                return Programs.bandwidth(Bench.LARGE, n, qperf(way, "bw", Bench.LARGE) / MEGA);
+            add("qperf bandwidth", Sizes.LARGE, 1, Double.NaN, (way, n) -> {
+                return Programs.bandwidth(Sizes.LARGE, n, qperf(way, "bw", Sizes.LARGE) / MEGA);
             });
-            add("qperf latency, waiting", Bench.SMALL, 1, Double.NaN, (way, n) -> {
-                return Programs.latency(Bench.SMALL, n, qperf(way, "lat", Bench.SMALL) / NANOS_PER_MICRO);
+            add("qperf latency, waiting", Sizes.SMALL, 1, Double.NaN, (way, n) -> {
+                return Programs.latency(Sizes.SMALL, n, qperf(way, "lat", Sizes.SMALL) / NANOS_PER_MICRO);
             });
         }
     }
@@ -304,9 +304,9 @@ public final class BesideTcp implements Callable<Integer> {
             if (System.getenv(INSIDE) == null) {
                 throw new Child.Failed("needs a network namespace, because it does not use loopback");
             }
-            add("libfabric, back and forth", Bench.LARGE, 2_000, Double.NaN, (way, n) -> {
+            add("libfabric, back and forth", Sizes.LARGE, 2_000, Double.NaN, (way, n) -> {
                 // bytes, sent, acknowledged, total, time, MB/sec, usec/xfer, Mxfers/sec
-                return Programs.bandwidth(Bench.LARGE, n, libfabric(way, n)[4] * DECIMAL_MEGA / MEGA);
+                return Programs.bandwidth(Sizes.LARGE, n, libfabric(way, n)[4] * DECIMAL_MEGA / MEGA);
             });
         });
     }
@@ -314,7 +314,7 @@ public final class BesideTcp implements Callable<Integer> {
     private double[] libfabric(Way way, long n) throws Exception {
         int port = Ports.free();
         String provider = way == Way.VERBENA ? "verbs;ofi_rxm" : "tcp;ofi_rxm";
-        String options = " -p " + provider + " -e rdm -S " + Bench.LARGE + " -I " + n;
+        String options = " -p " + provider + " -e rdm -S " + Sizes.LARGE + " -I " + n;
         List<String> said = run(
                 way,
                 CABLE_DEVICE,
@@ -336,7 +336,7 @@ public final class BesideTcp implements Callable<Integer> {
     private void add(String name, int size, long first, double limit, Measurement measurement) {
         if (settings.isWanted(name)) {
             var figure = new Figure(
-                    name + ", " + Table.size(size),
+                    name + ", " + Sizes.text(size),
                     new Entry(name + " over Verbena", size, first, (_, n) -> measurement.measure(Way.VERBENA, n)),
                     new Entry(name + " over TCP", size, first, (_, n) -> measurement.measure(Way.TCP, n)),
                     Double.isNaN(limit) ? Optional.empty() : Optional.of(new Limit(limit)));

@@ -4,7 +4,7 @@ import java.util.Map;
 
 /// A thread that wants a processor all the time, and reports how much it got: what a spinning program does to its
 /// neighbours.
-final class BusyEnd implements Worker.End {
+final class BusyEnd implements WorkerEnd {
     private static final int STEPS = 1_000;
 
     private volatile boolean stopped = true;

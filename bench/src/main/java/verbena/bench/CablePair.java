@@ -36,7 +36,7 @@ final class CablePair implements Contender {
         String far = "far" + number;
         String address = "10.78." + number + ".";
         // The interface comes when the process is there.
-        Child server = Worker.start(
+        Child server = Workers.start(
                 "verbena",
                 List.of(
                         "unshare",
@@ -46,7 +46,7 @@ final class CablePair implements Contender {
                         "until ip address add " + address + "2/24 dev " + far + " 2> /dev/null; do :; done;"
                                 + " ip link set lo up; ip link set " + far + " up; exec \"$@\"",
                         "sh"));
-        ends = new PerfEnds(server, Worker.start("verbena"), address + "2");
+        ends = new PerfEnds(server, Workers.start("verbena"), address + "2");
         boolean isReady = false;
         try {
             String own = namespaceOf(ProcessHandle.current().pid());
@@ -89,16 +89,16 @@ final class CablePair implements Contender {
     @Override
     public List<Entry> start() {
         return List.of(
-                entry(BATCHES, Bench.SMALL, FIRST_SMALL, BATCHES_COMMAND),
-                entry(WRITE, Bench.SMALL, FIRST_ROUND_TRIPS, "write-lat"),
-                entry(WRITE, Bench.LARGE, FIRST_LARGE, "write-bw -N"));
+                entry(BATCHES, Sizes.SMALL, FIRST_SMALL, BATCHES_COMMAND),
+                entry(WRITE, Sizes.SMALL, FIRST_ROUND_TRIPS, "write-lat"),
+                entry(WRITE, Sizes.LARGE, FIRST_LARGE, "write-bw -N"));
     }
 
     private Entry entry(String series, int size, long first, String command) {
         return new Entry(name + series, size, first, (_, iterations) -> {
             long each = Math.max(1, iterations / BATCH) * BATCH;
             String out = run(command + " -s " + size + " -n " + each).out();
-            return Bench.JSON.treeToValue(Bench.JSON.readTree(out).at("/results/0"), Result.class);
+            return Workers.JSON.treeToValue(Workers.JSON.readTree(out).at("/results/0"), Result.class);
         });
     }
 
@@ -109,7 +109,7 @@ final class CablePair implements Contender {
     /// The bytes that both ends together allocate for one WRITE: the difference of two runs, because making and
     /// closing a connection costs both the same.
     double allocatedPerOperation() throws Exception {
-        String command = BATCHES_COMMAND + " -s " + Bench.SMALL + " -n ";
+        String command = BATCHES_COMMAND + " -s " + Sizes.SMALL + " -n ";
         long few = run(command + ALLOCATION_FEW).allocated();
         long many = run(command + ALLOCATION_MANY).allocated();
         return Math.max(0, (double) (many - few) / (ALLOCATION_MANY - ALLOCATION_FEW));

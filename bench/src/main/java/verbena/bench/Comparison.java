@@ -3,7 +3,6 @@ package verbena.bench;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Mixin;
@@ -29,17 +28,6 @@ abstract class Comparison implements Callable<Integer> {
         this.device = device;
     }
 
-    /// What Verbena needs beside time.
-    ///
-    /// @param allocated bytes for each WRITE, by both ends
-    /// @param idle percents of a core for idle connections
-    /// @param bytes of memory for each idle connection
-    record Costs(List<Double> allocated, List<Double> idle, List<Double> bytes) {
-        Costs() {
-            this(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
-        }
-    }
-
     abstract VerbenaPair verbena() throws Exception;
 
     /// Those that Verbena is compared with.
@@ -61,12 +49,12 @@ abstract class Comparison implements Callable<Integer> {
             rounds.start(contenders);
             rounds.warmUp();
             rounds.measure();
-            if (settings.isWanted(VerbenaPair.BATCHES + ", " + Table.size(Bench.SMALL))) {
-                progress("allocation");
+            if (settings.isWanted(VerbenaPair.BATCHES + ", " + Sizes.text(Sizes.SMALL))) {
+                Rounds.progress("allocation");
                 rounds.attempt("allocation", () -> {
                     double _ = verbena.allocatedPerOperation(); // unfinished compilation allocates, too
                     for (int i = 0; i < REPEATS; i++) {
-                        costs.allocated.add(verbena.allocatedPerOperation());
+                        costs.allocated().add(verbena.allocatedPerOperation());
                     }
                 });
             }
@@ -74,10 +62,10 @@ abstract class Comparison implements Callable<Integer> {
             contenders.forEach(Contender::close);
         }
         if (settings.isWanted(ConnectionsPair.IDLE)) {
-            progress(ConnectionsPair.IDLE);
+            Rounds.progress(ConnectionsPair.IDLE);
             rounds.attempt(ConnectionsPair.IDLE, () -> idle(costs));
         }
-        progress("");
+        Rounds.progress("");
         Goals goals = goals(rounds.entries, costs);
         rounds.describe(facts, "two processes on this host", goals.unknown);
         var report = new Report("Side by side", facts, goals.known, rounds.medians());
@@ -90,19 +78,12 @@ abstract class Comparison implements Callable<Integer> {
             pair.make(ConnectionsPair.IDLE_COUNT, 1);
             pair.settle();
             for (int i = 0; i < IDLE_REPEATS; i++) {
-                costs.idle.add(pair.percent(IDLE_SECONDS));
+                costs.idle().add(pair.percent(IDLE_SECONDS));
             }
             double _ = pair.bytesOfOne(IDLE_MEASURED); // code is compiled, and heaps grow to their size
             for (int i = 0; i < REPEATS; i++) {
-                costs.bytes.add(pair.bytesOfOne(IDLE_MEASURED));
+                costs.bytes().add(pair.bytesOfOne(IDLE_MEASURED));
             }
-        }
-    }
-
-    static void progress(String text) {
-        if (System.console() != null && System.console().isTerminal()) {
-            System.err.printf(Locale.ROOT, "\r%-70s%s", text, text.isEmpty() ? "\r" : "");
-            System.err.flush();
         }
     }
 }

@@ -25,7 +25,7 @@ import verbena.verbs.cm.ConnectionOptions;
 
 /// Verbena: makes connections and holds them. Every connection has a protection domain, two completion queues and a
 /// queue pair of its own.
-public final class ConnectionsEnd implements Worker.End {
+public final class ConnectionsEnd implements WorkerEnd {
     private static final int PORT = 7_471;
 
     private final List<Connection> open = Collections.synchronizedList(new ArrayList<>());

@@ -24,14 +24,14 @@ final class ConnectionsPair implements Contender {
     private static final long SETTLE_MILLIS = 10_000;
 
     private final String device;
-    private final Child server = Worker.start("connections");
-    private final Child client = Worker.start("connections");
+    private final Child server = Workers.start("connections");
+    private final Child client = Workers.start("connections");
     private final String address;
 
     ConnectionsPair(String device) throws Exception {
         this.device = device;
-        Worker.order(server, "listen", device);
-        address = Worker.answer(server, JsonNode.class).get("address").textValue();
+        Workers.order(server, "listen", device);
+        address = Workers.answer(server, JsonNode.class).get("address").textValue();
     }
 
     @Override
@@ -52,22 +52,22 @@ final class ConnectionsPair implements Contender {
 
     /// Makes connections one after the other, by each of some threads.
     Made make(int count, int threads) throws Exception {
-        Worker.order(client, "connect", device, address, count, threads);
-        return Worker.read(client.hear(TIMEOUT_SECONDS), Made.class);
+        Workers.order(client, "connect", device, address, count, threads);
+        return Workers.read(client.hear(TIMEOUT_SECONDS), Made.class);
     }
 
     void unmake() throws Exception {
         for (Child end : List.of(client, server)) {
-            Worker.order(end, "close");
-            Worker.answer(end, JsonNode.class);
+            Workers.order(end, "close");
+            Workers.answer(end, JsonNode.class);
         }
     }
 
     /// The memory of the two ends, here and there.
     List<Memory> memory() throws Exception {
-        Worker.order(client, "memory");
-        Worker.order(server, "memory");
-        return List.of(Worker.answer(client, Memory.class), Worker.answer(server, Memory.class));
+        Workers.order(client, "memory");
+        Workers.order(server, "memory");
+        return List.of(Workers.answer(client, Memory.class), Workers.answer(server, Memory.class));
     }
 
     /// Makes more connections; returns what each costs the end that it costs more, in bytes of its heap or of all its

@@ -72,6 +72,6 @@ final class Entry {
 
     @Override
     public String toString() {
-        return size == 0 ? series : series + ", " + Table.size(size);
+        return size == 0 ? series : series + ", " + Sizes.text(size);
     }
 }

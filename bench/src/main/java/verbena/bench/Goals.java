@@ -9,7 +9,6 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
-import verbena.bench.Comparison.Costs;
 import verbena.tools.report.Goal;
 import verbena.tools.report.Latency;
 import verbena.tools.report.Result;
@@ -83,8 +82,8 @@ final class Goals {
                 XDP_RATE,
                 false,
                 Goals::messageRate,
-                goals.find(CablePair.XDP + CablePair.BATCHES, Bench.SMALL),
-                goals.find(CablePair.UDP + CablePair.BATCHES, Bench.SMALL),
+                goals.find(CablePair.XDP + CablePair.BATCHES, Sizes.SMALL),
+                goals.find(CablePair.UDP + CablePair.BATCHES, Sizes.SMALL),
                 "8-byte WRITEs in batches, AF_XDP over UDP sockets");
         goals.latency(XDP_LATENCY, CablePair.XDP + CablePair.WRITE, CablePair.UDP + CablePair.WRITE);
         goals.values("allocated for each WRITE over AF_XDP, by both ends", "B", ALLOCATED_BYTES, true, allocated);
@@ -94,7 +93,7 @@ final class Goals {
     /// The goals of `bench nio`: there and back.
     static Goals underNio(Collection<Entry> entries) {
         var goals = new Goals(entries);
-        String echo = NioBench.SHM + NioPair.ECHO;
+        String echo = NioPair.SHM + NioPair.ECHO;
         goals.thereAndBack(echo, 16, NIO_SMALL_US);
         goals.thereAndBack(echo, 16 << 10, NIO_PAGES_US);
         for (int size : NioPair.SIZES) {
@@ -103,8 +102,8 @@ final class Goals {
                     true,
                     result -> Objects.requireNonNull(result.latencyUs()).p999(),
                     goals.find(echo, size),
-                    goals.find(NioBench.JDK + NioPair.ECHO, size),
-                    "shm, Netty echo, " + Table.size(size) + ", 99.9 %, over the JDK's");
+                    goals.find(NioPair.JDK + NioPair.ECHO, size),
+                    "shm, Netty echo, " + Sizes.text(size) + ", 99.9 %, over the JDK's");
         }
         goals.streamOverTheJdks(NIO_STREAM);
         return goals;
@@ -118,9 +117,9 @@ final class Goals {
                     NIO_BESIDE_OTHERS,
                     false,
                     Result::iterations,
-                    goals.find(NioBench.SHM + NioPair.ECHO, size),
-                    goals.find(NioBench.JDK + NioPair.ECHO, size),
-                    "shm, Netty echo, " + Table.size(size) + ", round trips, over the JDK's");
+                    goals.find(NioPair.SHM + NioPair.ECHO, size),
+                    goals.find(NioPair.JDK + NioPair.ECHO, size),
+                    "shm, Netty echo, " + Sizes.text(size) + ", round trips, over the JDK's");
         }
         goals.streamOverTheJdks(NIO_BESIDE_OTHERS);
         return goals;
@@ -131,9 +130,9 @@ final class Goals {
                 limit,
                 false,
                 Goals::bandwidth,
-                find(NioBench.SHM + NioPair.STREAM, Bench.LARGE),
-                find(NioBench.JDK + NioPair.STREAM, Bench.LARGE),
-                "shm, stream, " + Table.size(Bench.LARGE) + ", over the JDK's");
+                find(NioPair.SHM + NioPair.STREAM, Sizes.LARGE),
+                find(NioPair.JDK + NioPair.STREAM, Sizes.LARGE),
+                "shm, stream, " + Sizes.text(Sizes.LARGE) + ", over the JDK's");
     }
 
     /// The goals of `bench messages`.
@@ -163,42 +162,42 @@ final class Goals {
                 CALL_LATENCY,
                 true,
                 Goals::median,
-                find(device + MessagesPair.PROMPT_CALL, Bench.SMALL),
-                find(JavaPair.GRPC_CALL, Bench.SMALL),
+                find(device + MessagesPair.PROMPT_CALL, Sizes.SMALL),
+                find(JavaPair.GRPC_CALL, Sizes.SMALL),
                 name + ", call answered at once, latency over gRPC's");
         ratio(
                 CALL_RATE,
                 false,
                 Goals::messageRate,
-                find(device + MessagesPair.PROMPT_CALLS, Bench.SMALL),
-                find(JavaPair.GRPC_CALLS, Bench.SMALL),
+                find(device + MessagesPair.PROMPT_CALLS, Sizes.SMALL),
+                find(JavaPair.GRPC_CALLS, Sizes.SMALL),
                 name + ", calls answered at once, rate over gRPC's");
     }
 
     /// @param references what the names of UCX's entries begin with; over TCP its fastest size is 64 KiB
     private void messages(String series, double limit, String references) {
         String name = series.replace("Verbena ", "") + ", ";
-        Entry fastest = best(references, Bench.SMALL, Goals::median, true);
-        ratio(limit, true, Goals::median, find(series, Bench.SMALL), fastest, name + "8 B, latency over UCX's");
-        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
-            int theirs = references.endsWith("TCP") ? Bench.LARGE : size;
+        Entry fastest = best(references, Sizes.SMALL, Goals::median, true);
+        ratio(limit, true, Goals::median, find(series, Sizes.SMALL), fastest, name + "8 B, latency over UCX's");
+        for (int size : new int[] {Sizes.LARGE, Sizes.HUGE}) {
+            int theirs = references.endsWith("TCP") ? Sizes.LARGE : size;
             Entry most = best(references, theirs, Goals::bandwidth, false);
-            ratio(1, false, Goals::bandwidth, find(series, size), most, name + Table.size(size) + ", over UCX's");
+            ratio(1, false, Goals::bandwidth, find(series, size), most, name + Sizes.text(size) + ", over UCX's");
         }
     }
 
     private void thereAndBack(String series, int size, double limit) {
-        String name = series.replace("Verbena ", "") + ", " + Table.size(size) + ", there and back";
+        String name = series.replace("Verbena ", "") + ", " + Sizes.text(size) + ", there and back";
         values(name, "us", limit, true, figures(find(series, size), result -> 2 * median(result)));
     }
 
     private void inMemory() {
         noLaterThan(VerbenaPair.WRITE, Programs.PUT);
         noLaterThan(VerbenaPair.SEND, Programs.TAG);
-        time("8-byte SEND, both ends await", AWAITED_US, VerbenaPair.AWAITED_SEND, Bench.SMALL);
-        time("FETCH_ADD, there and back", ATOMIC_US, VerbenaPair.FETCH_ADD, Bench.SMALL);
+        time("8-byte SEND, both ends await", AWAITED_US, VerbenaPair.AWAITED_SEND, Sizes.SMALL);
+        time("FETCH_ADD, there and back", ATOMIC_US, VerbenaPair.FETCH_ADD, Sizes.SMALL);
         time("a connection made", CONNECT_US, ConnectionsPair.CONNECT, 0);
-        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+        for (int size : new int[] {Sizes.LARGE, Sizes.HUGE}) {
             noLessThan(VerbenaPair.WRITE, size, Programs.PUT);
             noLessThan(VerbenaPair.READ, size, Programs.GET);
             atLeast(OF_MEMCPY, VerbenaPair.WRITE, size, Memcpy.NAME, size);
@@ -209,23 +208,23 @@ final class Goals {
     }
 
     private void overLoopback() {
-        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+        for (int size : new int[] {Sizes.LARGE, Sizes.HUGE}) {
             // Other libraries are fastest with 64 KiB.
-            atLeast(OVER_UCX, VerbenaPair.WRITE, size, Programs.PUT_OVER_TCP, Bench.LARGE);
-            atLeast(OF_THE_CEILING, VerbenaPair.WRITE, size, JavaPair.CEILING, Bench.LARGE);
+            atLeast(OVER_UCX, VerbenaPair.WRITE, size, Programs.PUT_OVER_TCP, Sizes.LARGE);
+            atLeast(OF_THE_CEILING, VerbenaPair.WRITE, size, JavaPair.CEILING, Sizes.LARGE);
             atLeast(OF_TCP, VerbenaPair.WRITE, size, JavaPair.TCP, size);
             atLeast(OF_WRITE, VerbenaPair.READ, size, VerbenaPair.WRITE, size);
             atLeast(OF_WRITE, VerbenaPair.SEND, size, VerbenaPair.WRITE, size);
         }
-        atLeast(1, VerbenaPair.WRITE, Bench.LARGE, AeronPair.UDP, Bench.LARGE);
+        atLeast(1, VerbenaPair.WRITE, Sizes.LARGE, AeronPair.UDP, Sizes.LARGE);
         latency(1, VerbenaPair.WRITE, Programs.TAG_OVER_TCP);
         latency(1, VerbenaPair.WRITE, AeronPair.UDP);
         manyOverFew();
         rate("8-byte WRITEs in batches", RATE_MPPS, VerbenaPair.BATCHES);
         rate("8-byte WRITEs of 10 queue pairs, a doorbell each", RATE_ALONE_MPPS, VerbenaPair.FEW);
-        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
-            atLeast(IWARP_OVER_UCX, VerbenaPair.IWARP_WRITE, size, Programs.PUT_OVER_TCP, Bench.LARGE);
-            atLeast(BARE_IWARP_OF_IPERF, VerbenaPair.BARE_IWARP_WRITE, size, Programs.STREAM, Bench.LARGE);
+        for (int size : new int[] {Sizes.LARGE, Sizes.HUGE}) {
+            atLeast(IWARP_OVER_UCX, VerbenaPair.IWARP_WRITE, size, Programs.PUT_OVER_TCP, Sizes.LARGE);
+            atLeast(BARE_IWARP_OF_IPERF, VerbenaPair.BARE_IWARP_WRITE, size, Programs.STREAM, Sizes.LARGE);
         }
         latency(IWARP_LATENCY, VerbenaPair.IWARP_WRITE, Programs.TAG_OVER_TCP);
     }
@@ -235,8 +234,8 @@ final class Goals {
                 MANY_OVER_FEW,
                 true,
                 result -> 1 / messageRate(result),
-                find(VerbenaPair.MANY, Bench.SMALL),
-                find(VerbenaPair.FEW, Bench.SMALL),
+                find(VerbenaPair.MANY, Sizes.SMALL),
+                find(VerbenaPair.FEW, Sizes.SMALL),
                 "cost of a message with 1000 queue pairs over that with 10");
     }
 
@@ -251,14 +250,14 @@ final class Goals {
     }
 
     private void atLeast(double limit, String series, int size, String reference, int referenceSize) {
-        String name = series.replace("Verbena ", "") + ", " + Table.size(size) + ", over "
-                + reference.replace("Verbena ", "") + (size == referenceSize ? "" : ", " + Table.size(referenceSize));
+        String name = series.replace("Verbena ", "") + ", " + Sizes.text(size) + ", over "
+                + reference.replace("Verbena ", "") + (size == referenceSize ? "" : ", " + Sizes.text(referenceSize));
         ratio(limit, false, Goals::bandwidth, find(series, size), find(reference, referenceSize), name);
     }
 
     /// As fast as the fastest of those whose names begin so.
     private void noLessThan(String series, int size, String references) {
-        String name = series.replace("Verbena ", "") + ", " + Table.size(size) + ", over UCX's best "
+        String name = series.replace("Verbena ", "") + ", " + Sizes.text(size) + ", over UCX's best "
                 + references.replaceAll("UCX |, ", "");
         ratio(1, false, Goals::bandwidth, find(series, size), best(references, size, Goals::bandwidth, false), name);
     }
@@ -266,13 +265,13 @@ final class Goals {
     private void noLaterThan(String series, String references) {
         String name = series.replace("Verbena ", "") + ", 8 B, latency over that of UCX's best "
                 + references.replaceAll("UCX |, ", "");
-        Entry best = best(references, Bench.SMALL, Goals::median, true);
-        ratio(1, true, Goals::median, find(series, Bench.SMALL), best, name);
+        Entry best = best(references, Sizes.SMALL, Goals::median, true);
+        ratio(1, true, Goals::median, find(series, Sizes.SMALL), best, name);
     }
 
     private void latency(double limit, String series, String reference) {
         String name = series.replace("Verbena ", "") + ", 8 B, latency over that of " + reference;
-        ratio(limit, true, Goals::median, find(series, Bench.SMALL), find(reference, Bench.SMALL), name);
+        ratio(limit, true, Goals::median, find(series, Sizes.SMALL), find(reference, Sizes.SMALL), name);
     }
 
     private static double bandwidth(Result result) {
@@ -289,7 +288,7 @@ final class Goals {
     }
 
     private void rate(String name, double limit, String series) {
-        values(name, "million/s", limit, false, figures(find(series, Bench.SMALL), Goals::messageRate));
+        values(name, "million/s", limit, false, figures(find(series, Sizes.SMALL), Goals::messageRate));
     }
 
     private void time(String name, double limit, String series, int size) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Calls of gRPC for Java over TCP, at its fastest: both ends run the program's code on the thread that reads
 /// (`directExecutor`), and messages are bytes.
-final class GrpcEnd implements Worker.End {
+final class GrpcEnd implements WorkerEnd {
     private static final MethodDescriptor<byte[], byte[]> ECHO = MethodDescriptor.newBuilder(new Bytes(), new Bytes())
             .setFullMethodName("echo/unary")
             .setType(MethodDescriptor.MethodType.UNARY)

@@ -25,8 +25,8 @@ final class JavaPair implements Contender {
 
     JavaPair(String kind) throws Exception {
         this.kind = kind;
-        server = Worker.start(kind);
-        client = Worker.start(kind);
+        server = Workers.start(kind);
+        client = Workers.start(kind);
     }
 
     @Override
@@ -37,15 +37,15 @@ final class JavaPair implements Contender {
     @Override
     public List<Entry> start() throws Exception {
         Object any = kind.equals("unix") ? Child.folder().resolve("socket-" + server.pid()) : 0;
-        Worker.order(server, kind.equals("udp") ? "open" : "listen", any);
-        String port = Worker.answer(server, JsonNode.class).get("port").asText();
+        Workers.order(server, kind.equals("udp") ? "open" : "listen", any);
+        String port = Workers.answer(server, JsonNode.class).get("port").asText();
         return switch (kind) {
             case "udp" ->
-                List.of(new Entry(CEILING, Bench.LARGE, FIRST, (seconds, _) -> {
-                    Worker.order(server, "receive", SEGMENT_BYTES, PAYLOAD_BYTES);
-                    Worker.order(client, "send", SEGMENT_BYTES, port, seconds);
-                    Worker.answer(client, JsonNode.class);
-                    return Worker.answer(server, Result.class);
+                List.of(new Entry(CEILING, Sizes.LARGE, FIRST, (seconds, _) -> {
+                    Workers.order(server, "receive", SEGMENT_BYTES, PAYLOAD_BYTES);
+                    Workers.order(client, "send", SEGMENT_BYTES, port, seconds);
+                    Workers.answer(client, JsonNode.class);
+                    return Workers.answer(server, Result.class);
                 }));
             case "grpc" ->
                 List.of(call(GRPC_CALL, MessagesEnd.CALL_LATENCY, port), call(GRPC_CALLS, MessagesEnd.CALL_RATE, port));
@@ -53,29 +53,29 @@ final class JavaPair implements Contender {
             case "unix" -> socket(UNIX, port);
             default ->
                 List.of(
-                        entry("Netty echo", Bench.LARGE, "echo", port, " " + NETTY_WINDOW),
-                        entry("Netty echo", Bench.SMALL, "echo", port, " 1"));
+                        entry("Netty echo", Sizes.LARGE, "echo", port, " " + NETTY_WINDOW),
+                        entry("Netty echo", Sizes.SMALL, "echo", port, " 1"));
         };
     }
 
     private List<Entry> socket(String series, String port) {
         return List.of(
-                entry(series, Bench.LARGE, "stream", port, ""),
-                entry(series, Bench.HUGE, "stream", port, ""),
-                entry(series, Bench.SMALL, "pingpong", port, ""));
+                entry(series, Sizes.LARGE, "stream", port, ""),
+                entry(series, Sizes.HUGE, "stream", port, ""),
+                entry(series, Sizes.SMALL, "pingpong", port, ""));
     }
 
     private Entry call(String series, String order, String port) {
-        return new Entry(series, Bench.SMALL, FIRST, (_, iterations) -> {
-            Worker.order(client, order, port, Bench.SMALL, iterations);
-            return Worker.answer(client, Result.class);
+        return new Entry(series, Sizes.SMALL, FIRST, (_, iterations) -> {
+            Workers.order(client, order, port, Sizes.SMALL, iterations);
+            return Workers.answer(client, Result.class);
         });
     }
 
     private Entry entry(String series, int size, String order, String port, String more) {
         return new Entry(series, size, FIRST, (seconds, _) -> {
-            Worker.order(client, order, port, size, seconds + more);
-            return Worker.answer(client, Result.class);
+            Workers.order(client, order, port, size, seconds + more);
+            return Workers.answer(client, Result.class);
         });
     }
 

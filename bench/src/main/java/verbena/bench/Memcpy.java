@@ -31,7 +31,7 @@ final class Memcpy implements Contender {
                         FunctionDescriptor.of(
                                 ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG),
                         Linker.Option.critical(false));
-        return Stream.of(Bench.LARGE, Bench.HUGE)
+        return Stream.of(Sizes.LARGE, Sizes.HUGE)
                 .map(size -> new Entry(NAME, size, FIRST, (seconds, _) -> copy(memcpy, size, seconds)))
                 .toList();
     }

@@ -61,7 +61,7 @@ public final class MessagesBench implements Callable<Integer> {
             rounds.measure();
             for (MessagesPair pair : pairs) {
                 allocated.put(pair.name(), new ArrayList<>());
-                if (settings.isWanted(pair.name() + MessagesPair.ACTIVE + ", " + Table.size(Bench.SMALL))) {
+                if (settings.isWanted(pair.name() + MessagesPair.ACTIVE + ", " + Sizes.text(Sizes.SMALL))) {
                     rounds.attempt(pair.name() + ", allocation", () -> measureAllocation(pair, allocated));
                 }
             }

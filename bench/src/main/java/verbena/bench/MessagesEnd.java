@@ -22,7 +22,7 @@ import verbena.verbs.Context;
 import verbena.verbs.Device;
 
 /// One end of `verbena.messages`: it answers, or it asks and measures. Both ends are told how many messages there are.
-final class MessagesEnd implements Worker.End {
+final class MessagesEnd implements WorkerEnd {
     /// Printed by the end that answers when it is ready for the first message.
     static final String READY = "ready";
 
@@ -110,8 +110,8 @@ final class MessagesEnd implements Worker.End {
         made.onActive(ECHOED, this::echo);
         made.onActive(COUNTED, _ -> handled++);
         worker = made;
-        out = made.allocate(Bench.HUGE);
-        in = made.allocate(Bench.HUGE);
+        out = made.allocate(Sizes.HUGE);
+        in = made.allocate(Sizes.HUGE);
         return made;
     }
 

@@ -32,8 +32,8 @@ final class MessagesPair implements Contender {
         this.name = name;
         this.device = device;
         this.deviceThere = deviceThere;
-        this.server = Worker.start("messages");
-        this.client = Worker.start("messages");
+        this.server = Workers.start("messages");
+        this.client = Workers.start("messages");
     }
 
     static MessagesPair inMemory() throws Exception {
@@ -51,18 +51,18 @@ final class MessagesPair implements Contender {
 
     @Override
     public List<Entry> start() throws Exception {
-        Worker.order(server, "listen", deviceThere);
-        String port = Worker.answer(server, JsonNode.class).get("port").asText();
-        Worker.order(client, "connect", device, port);
-        Worker.answer(client, JsonNode.class);
+        Workers.order(server, "listen", deviceThere);
+        String port = Workers.answer(server, JsonNode.class).get("port").asText();
+        Workers.order(client, "connect", device, port);
+        Workers.answer(client, JsonNode.class);
         var entries = new ArrayList<Entry>();
-        entries.add(entry(TAGGED, Bench.SMALL, MessagesEnd.TAG_LATENCY));
-        entries.add(entry(ACTIVE, Bench.SMALL, MessagesEnd.ACTIVE_LATENCY));
-        entries.add(entry(CALL, Bench.SMALL, MessagesEnd.CALL_LATENCY));
-        entries.add(entry(PROMPT_CALL, Bench.SMALL, MessagesEnd.PROMPT_CALL_LATENCY));
-        entries.add(entry(CALLS, Bench.SMALL, MessagesEnd.CALL_RATE));
-        entries.add(entry(PROMPT_CALLS, Bench.SMALL, MessagesEnd.PROMPT_CALL_RATE));
-        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+        entries.add(entry(TAGGED, Sizes.SMALL, MessagesEnd.TAG_LATENCY));
+        entries.add(entry(ACTIVE, Sizes.SMALL, MessagesEnd.ACTIVE_LATENCY));
+        entries.add(entry(CALL, Sizes.SMALL, MessagesEnd.CALL_LATENCY));
+        entries.add(entry(PROMPT_CALL, Sizes.SMALL, MessagesEnd.PROMPT_CALL_LATENCY));
+        entries.add(entry(CALLS, Sizes.SMALL, MessagesEnd.CALL_RATE));
+        entries.add(entry(PROMPT_CALLS, Sizes.SMALL, MessagesEnd.PROMPT_CALL_RATE));
+        for (int size : new int[] {Sizes.LARGE, Sizes.HUGE}) {
             entries.add(entry(TAGGED, size, MessagesEnd.TAG_BANDWIDTH));
             entries.add(entry(ACTIVE, size, MessagesEnd.ACTIVE_BANDWIDTH));
         }
@@ -73,23 +73,23 @@ final class MessagesPair implements Contender {
         return new Entry(
                 name + series,
                 size,
-                size == Bench.SMALL ? FIRST_SMALL : FIRST_LARGE,
-                (_, iterations) ->
-                        Bench.JSON.treeToValue(run(order, size, iterations).here.get("result"), Result.class));
+                size == Sizes.SMALL ? FIRST_SMALL : FIRST_LARGE,
+                (_, iterations) -> Workers.JSON.treeToValue(
+                        run(order, size, iterations).here.get("result"), Result.class));
     }
 
     private record Answers(JsonNode here, JsonNode there) {}
 
     private Answers run(String order, int size, long count) throws Exception {
-        Worker.order(server, order, size, count);
+        Workers.order(server, order, size, count);
         String ready = server.hear();
         if (!ready.equals(MessagesEnd.READY)) {
-            Worker.read(ready, JsonNode.class); // throws with the reason
+            Workers.read(ready, JsonNode.class); // throws with the reason
         }
-        Worker.order(client, order, size, count);
+        Workers.order(client, order, size, count);
         String hereSaid = client.hear();
         String thereSaid = server.hear(); // read even when the client has failed: the next order needs its own answer
-        return new Answers(Worker.read(hereSaid, JsonNode.class), Worker.read(thereSaid, JsonNode.class));
+        return new Answers(Workers.read(hereSaid, JsonNode.class), Workers.read(thereSaid, JsonNode.class));
     }
 
     /// The bytes that both ends together allocate for one short active message.
@@ -100,7 +100,7 @@ final class MessagesPair implements Contender {
     }
 
     private long allocated(int count) throws Exception {
-        Answers answers = run(MessagesEnd.ACTIVE_LATENCY, Bench.SMALL, count);
+        Answers answers = run(MessagesEnd.ACTIVE_LATENCY, Sizes.SMALL, count);
         return answers.here.get("allocated").longValue()
                 + answers.there.get("allocated").longValue();
     }

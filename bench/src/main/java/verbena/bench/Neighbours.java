@@ -13,7 +13,7 @@ final class Neighbours implements AutoCloseable {
         var neighbours = new Neighbours();
         try {
             for (int i = 0; i < count; i++) {
-                neighbours.children.add(Worker.start("busy", List.of()));
+                neighbours.children.add(Workers.start("busy", List.of()));
             }
         } catch (Exception e) {
             neighbours.close();
@@ -24,8 +24,8 @@ final class Neighbours implements AutoCloseable {
 
     void go() throws Exception {
         for (Child child : children) {
-            Worker.order(child, "go");
-            Worker.answer(child, JsonNode.class);
+            Workers.order(child, "go");
+            Workers.answer(child, JsonNode.class);
         }
     }
 
@@ -33,8 +33,8 @@ final class Neighbours implements AutoCloseable {
     double stop() throws Exception {
         double sum = 0;
         for (Child child : children) {
-            Worker.order(child, "stop");
-            sum += Worker.answer(child, JsonNode.class).get("steps").doubleValue();
+            Workers.order(child, "stop");
+            sum += Workers.answer(child, JsonNode.class).get("steps").doubleValue();
         }
         return sum;
     }

@@ -31,8 +31,6 @@ import verbena.tools.report.Report;
         },
         footer = "Exit status: 0 measured (whatever the figures), 1 failed, 2 wrong usage.")
 public final class NioBench implements Callable<Integer> {
-    static final String JDK = "JDK NIO";
-    static final String SHM = "Verbena shm";
 
     /// What is measured goes by RDMA, however busy the machine is.
     private static final String WAIT = "-Dverbena.nio.wait=5000";
@@ -73,8 +71,8 @@ public final class NioBench implements Callable<Integer> {
         var rounds = new Rounds(settings);
         var pairs = new ArrayList<NioPair>();
         try (Neighbours neighbours = Neighbours.start(busy)) {
-            pairs.add(NioPair.unmodified(JDK, List.of("-Dio.netty.transport.noNative=true")));
-            pairs.add(NioPair.unmodified(SHM, List.of("-javaagent:" + agent, WAIT)));
+            pairs.add(NioPair.unmodified(NioPair.JDK, List.of("-Dio.netty.transport.noNative=true")));
+            pairs.add(NioPair.unmodified(NioPair.SHM, List.of("-javaagent:" + agent, WAIT)));
             pairs.add(over("rocev2"));
             pairs.add(over("iwarp"));
             String hadroNio = System.getenv("VERBENA_HADRONIO");

@@ -8,6 +8,8 @@ import verbena.tools.report.Result;
 /// Netty's echo and a stream between two blocking socket channels: the same programs over one provider of `java.nio`
 /// channels, which the options of their virtual machines choose. Or the echo alone, over our transport of Netty.
 final class NioPair implements Contender {
+    static final String JDK = "JDK NIO";
+    static final String SHM = "Verbena shm";
     static final String ECHO = ", Netty echo";
     static final String STREAM = ", stream";
     static final List<Integer> SIZES = List.of(16, 1 << 10, 16 << 10, 64 << 10);
@@ -75,33 +77,33 @@ final class NioPair implements Contender {
         if (echo.equals(UNMODIFIED)) {
             Child sink = worker("tcp");
             String streamPort = port(sink);
-            entries.add(entry(STREAM, Bench.LARGE, worker("tcp"), "stream", streamPort, ""));
+            entries.add(entry(STREAM, Sizes.LARGE, worker("tcp"), "stream", streamPort, ""));
         }
         return entries;
     }
 
     private Child worker(String kind) throws Exception {
-        Child made = Worker.start(kind, List.of(), options, classPath);
+        Child made = Workers.start(kind, List.of(), options, classPath);
         workers.add(made);
         return made;
     }
 
     private static String port(Child server) throws Exception {
-        Worker.order(server, "listen", 0);
-        return Worker.answer(server, JsonNode.class).get("port").asText();
+        Workers.order(server, "listen", 0);
+        return Workers.answer(server, JsonNode.class).get("port").asText();
     }
 
     private Entry entry(String series, int size, Child client, String order, String port, String more) {
         return new Entry(name + series, size, FIRST, (seconds, _) -> {
-            Worker.order(client, order, port, size, seconds + more);
-            return checked(client, Worker.answer(client, Result.class));
+            Workers.order(client, order, port, size, seconds + more);
+            return checked(client, Workers.answer(client, Result.class));
         });
     }
 
     /// A connection that fell back to TCP is no figure of Verbena's.
     private Result checked(Child client, Result result) throws Exception {
-        Worker.order(client, Worker.CARRIED);
-        JsonNode carried = Worker.answer(client, JsonNode.class);
+        Workers.order(client, Worker.CARRIED);
+        JsonNode carried = Workers.answer(client, JsonNode.class);
         if (carried.path("tcpConnections").asLong() > 0) {
             throw new Child.Failed(name + ": a connection went by TCP");
         }

@@ -13,20 +13,20 @@ record PerfEnds(Child server, Child client, String address) implements AutoClose
     ///
     /// @param serverOptions and `clientOptions` choose the devices; each begins with a blank, or is empty
     Answer run(String command, String serverOptions, String clientOptions) throws Exception {
-        Worker.order(
+        Workers.order(
                 server, "perf " + command + serverOptions + " --warm-up 0 -p 0 --source_ip " + address + " --json");
         String port = server.hear();
         if (!port.startsWith(VerbenaEnd.LISTENING)) {
-            Worker.read(port, JsonNode.class); // throws with the reason
+            Workers.read(port, JsonNode.class); // throws with the reason
         }
-        Worker.order(
+        Workers.order(
                 client,
                 "perf " + command + clientOptions + " --warm-up 0 -p " + port.substring(VerbenaEnd.LISTENING.length())
                         + " --json " + address);
         String hereSaid = client.hear();
         String thereSaid = server.hear(); // read even when the client has failed: the next order needs its own answer
-        JsonNode here = Worker.read(hereSaid, JsonNode.class);
-        JsonNode there = Worker.read(thereSaid, JsonNode.class);
+        JsonNode here = Workers.read(hereSaid, JsonNode.class);
+        JsonNode there = Workers.read(thereSaid, JsonNode.class);
         return new Answer(
                 here.get("out").textValue(),
                 here.get("allocated").longValue() + there.get("allocated").longValue());

@@ -90,8 +90,8 @@ final class Programs {
         Map<String, String> overTcp = Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo");
         return ucx(List.of(
                 // With 1 MiB it is slower than with 64 KiB, and many runs stall for a second at the end.
-                ucx(PUT_OVER_TCP, Bench.LARGE, overTcp, "ucp_put_bw"),
-                ucx(TAG_OVER_TCP, Bench.SMALL, overTcp, "tag_lat")));
+                ucx(PUT_OVER_TCP, Sizes.LARGE, overTcp, "ucp_put_bw"),
+                ucx(TAG_OVER_TCP, Sizes.SMALL, overTcp, "tag_lat")));
     }
 
     /// UCX between two processes of this host. It puts and gets in memory that both have mapped, which POSIX or
@@ -100,14 +100,14 @@ final class Programs {
         var entries = new ArrayList<Entry>();
         for (String way : List.of("posix", "sysv")) {
             Map<String, String> over = Map.of("UCX_TLS", way);
-            entries.add(ucx(PUT + way, Bench.SMALL, over, "ucp_put_lat"));
-            entries.add(ucx(TAG + way, Bench.SMALL, over, "tag_lat"));
-            for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+            entries.add(ucx(PUT + way, Sizes.SMALL, over, "ucp_put_lat"));
+            entries.add(ucx(TAG + way, Sizes.SMALL, over, "tag_lat"));
+            for (int size : new int[] {Sizes.LARGE, Sizes.HUGE}) {
                 entries.add(ucx(PUT + way, size, over, "ucp_put_bw"));
                 entries.add(ucx(GET + way, size, over, "ucp_get"));
             }
         }
-        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+        for (int size : new int[] {Sizes.LARGE, Sizes.HUGE}) {
             entries.add(ucx(TAG + "cma", size, Map.of("UCX_TLS", "posix,cma"), "tag_bw"));
         }
         return ucx(entries);
@@ -120,19 +120,19 @@ final class Programs {
         for (String way : List.of("posix", "sysv", "cma")) {
             Map<String, String> over = Map.of("UCX_TLS", way.equals("cma") ? "posix,cma" : way);
             if (!way.equals("cma")) {
-                entries.add(ucx(TAG + way, Bench.SMALL, over, "tag_lat"));
-                entries.add(ucx(ACTIVE + way, Bench.SMALL, over, "ucp_am_lat"));
+                entries.add(ucx(TAG + way, Sizes.SMALL, over, "tag_lat"));
+                entries.add(ucx(ACTIVE + way, Sizes.SMALL, over, "ucp_am_lat"));
             }
-            for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+            for (int size : new int[] {Sizes.LARGE, Sizes.HUGE}) {
                 entries.add(ucx(TAG + way, size, over, "tag_bw"));
                 entries.add(ucx(ACTIVE + way, size, over, "ucp_am_bw"));
             }
         }
         Map<String, String> overTcp = Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo");
-        entries.add(ucx(TAG_OVER_TCP, Bench.SMALL, overTcp, "tag_lat"));
-        entries.add(ucx(ACTIVE_OVER_TCP, Bench.SMALL, overTcp, "ucp_am_lat"));
-        entries.add(ucx(TAG_OVER_TCP, Bench.LARGE, overTcp, "tag_bw"));
-        entries.add(ucx(ACTIVE_OVER_TCP, Bench.LARGE, overTcp, "ucp_am_bw"));
+        entries.add(ucx(TAG_OVER_TCP, Sizes.SMALL, overTcp, "tag_lat"));
+        entries.add(ucx(ACTIVE_OVER_TCP, Sizes.SMALL, overTcp, "ucp_am_lat"));
+        entries.add(ucx(TAG_OVER_TCP, Sizes.LARGE, overTcp, "tag_bw"));
+        entries.add(ucx(ACTIVE_OVER_TCP, Sizes.LARGE, overTcp, "ucp_am_bw"));
         return ucx(entries);
     }
 
@@ -160,13 +160,13 @@ final class Programs {
     // ---- libfabric: it prints the mean only
 
     static Contender libfabricOverTcp() {
-        return libfabric(libfabric("libfabric message over TCP (mean)", Bench.SMALL, "-p tcp -e msg"));
+        return libfabric(libfabric("libfabric message over TCP (mean)", Sizes.SMALL, "-p tcp -e msg"));
     }
 
     static Contender libfabricInMemory() {
         return libfabric(
-                libfabric("libfabric message, shm (mean)", Bench.SMALL, "-p shm -e rdm"),
-                libfabric("libfabric message, shm, back and forth", Bench.LARGE, "-p shm -e rdm"));
+                libfabric("libfabric message, shm (mean)", Sizes.SMALL, "-p shm -e rdm"),
+                libfabric("libfabric message, shm, back and forth", Sizes.LARGE, "-p shm -e rdm"));
     }
 
     private static Contender libfabric(Entry... entries) {
@@ -174,7 +174,7 @@ final class Programs {
     }
 
     private static Entry libfabric(String series, int size, String provider) {
-        return new Entry(series, size, size == Bench.SMALL ? FIRST_SMALL : FIRST_LARGE, (_, n) -> {
+        return new Entry(series, size, size == Sizes.SMALL ? FIRST_SMALL : FIRST_LARGE, (_, n) -> {
             int port = Ports.free();
             String options = " " + provider + " -S " + size + " -I " + n;
             List<String> said = run(
@@ -188,8 +188,8 @@ final class Programs {
 
     static Result libfabricResult(List<String> lines, int size, long messages) {
         // bytes, sent, acknowledged, total, time, MB/sec, usec/xfer, Mxfers/sec
-        double[] found = numbers(lines, size == Bench.LARGE ? "64k " : size + " ");
-        return size == Bench.LARGE
+        double[] found = numbers(lines, size == Sizes.LARGE ? "64k " : size + " ");
+        return size == Sizes.LARGE
                 ? bandwidth(size, messages, found[4] * DECIMAL_MEGA / MEGA)
                 : latency(size, messages, found[5]);
     }
@@ -197,17 +197,17 @@ final class Programs {
     // ---- iperf3: the throughput of the kernel's TCP
 
     static Contender iperf() {
-        var entry = new Entry(STREAM, Bench.LARGE, 10_000, (_, n) -> {
+        var entry = new Entry(STREAM, Sizes.LARGE, 10_000, (_, n) -> {
             int port = Ports.free();
             List<String> said = run(
                     Map.of(),
                     port,
                     "iperf3 -s -1 -B " + LOOPBACK + " -p " + port,
-                    "iperf3 -c " + LOOPBACK + " -p " + port + " -J -l " + Bench.LARGE + " -n " + n * Bench.LARGE);
-            JsonNode sum = Bench.JSON.readTree(String.join("\n", said)).at("/end/sum_received");
+                    "iperf3 -c " + LOOPBACK + " -p " + port + " -J -l " + Sizes.LARGE + " -n " + n * Sizes.LARGE);
+            JsonNode sum = Workers.JSON.readTree(String.join("\n", said)).at("/end/sum_received");
             return bandwidth(
-                    Bench.LARGE,
-                    sum.get("bytes").longValue() / Bench.LARGE,
+                    Sizes.LARGE,
+                    sum.get("bytes").longValue() / Sizes.LARGE,
                     sum.get("bits_per_second").doubleValue() / 8 / MEGA);
         });
         return new Program("iperf3", "iperf3", "iperf3", List.of(entry));

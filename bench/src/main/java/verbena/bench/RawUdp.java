@@ -18,7 +18,7 @@ import java.util.Map;
 /// The throughput of the kernel's UDP when no program looks at the bytes: sendmsg(2) with UDP_SEGMENT from the
 /// same 64 KiB again and again, recvmmsg(2) with UDP_GRO into the same 1 MiB (udp(7)). It is the ceiling of
 /// everything over UDP, and shares no code with the links of Verbena. Linux, 64 bits.
-final class RawUdp implements Worker.End {
+final class RawUdp implements WorkerEnd {
     private static final int AF_INET = 2;
     private static final int SOCK_DGRAM = 2;
     private static final int SOL_SOCKET = 1;

@@ -3,6 +3,7 @@ package verbena.bench;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import verbena.tools.report.Result;
 import verbena.tools.report.Steady;
@@ -88,12 +89,12 @@ final class Rounds {
         for (int round = 1; round <= rounds; round++) {
             measureAll("round " + round + " of " + rounds, entries, settings.seconds(), true);
         }
-        Comparison.progress("");
+        progress("");
     }
 
     private void measureAll(String what, List<Entry> some, double seconds, boolean counts) throws InterruptedException {
         for (Entry entry : List.copyOf(some)) {
-            Comparison.progress(what + ": " + entry);
+            progress(what + ": " + entry);
             if (!attempt(entry.toString(), () -> entry.measure(seconds, counts))) {
                 entries.remove(entry);
                 warming.remove(entry);
@@ -121,6 +122,14 @@ final class Rounds {
         }
         if (!unknown.isEmpty() && settings.isWanted("")) {
             facts.put("not measured", String.join("; ", unknown));
+        }
+    }
+
+    /// Says what is measured, where a person looks.
+    static void progress(String text) {
+        if (System.console() != null && System.console().isTerminal()) {
+            System.err.printf(Locale.ROOT, "\r%-70s%s", text, text.isEmpty() ? "\r" : "");
+            System.err.flush();
         }
     }
 }

@@ -16,7 +16,7 @@ import verbena.tools.report.Result;
 
 /// A plain socket of Java in its usual form: direct buffers, blocking channels, TCP_NODELAY. A TCP socket on
 /// loopback, or a UNIX-domain socket.
-final class SocketEnd implements Worker.End {
+final class SocketEnd implements WorkerEnd {
     private static final int STREAM = 1;
     private static final int ECHO = 2;
     private static final int GREETING_BYTES = 8;

@@ -11,19 +11,7 @@ import verbena.tools.report.Result;
 
 /// Figures as text, and reports for people.
 final class Table {
-    private static final String[] UNITS = {"B", "KiB", "MiB", "GiB"};
-
     private Table() {}
-
-    static String size(long bytes) {
-        int unit = 0;
-        long size = bytes;
-        while (size >= 1_024 && size % 1_024 == 0 && unit < UNITS.length - 1) {
-            size /= 1_024;
-            unit++;
-        }
-        return size + " " + UNITS[unit];
-    }
 
     /// With three digits or more.
     static String number(double value) {
@@ -44,10 +32,10 @@ final class Table {
     static String text(Report report, List<Entry> entries) {
         var out = new StringBuilder();
         report.facts().forEach((name, fact) -> add(out, "%-14s%s", name, fact));
-        section(out, entries, "Bandwidth, MB/s (2^20 bytes)", Bench.LARGE, Result::bandwidthMBps);
-        section(out, entries, "Bandwidth, MB/s (2^20 bytes)", Bench.HUGE, Result::bandwidthMBps);
-        section(out, entries, "Latency one way, us (medians)", Bench.SMALL, Table::median);
-        section(out, entries, "Messages, million/s", Bench.SMALL, Table::rateAlone);
+        section(out, entries, "Bandwidth, MB/s (2^20 bytes)", Sizes.LARGE, Result::bandwidthMBps);
+        section(out, entries, "Bandwidth, MB/s (2^20 bytes)", Sizes.HUGE, Result::bandwidthMBps);
+        section(out, entries, "Latency one way, us (medians)", Sizes.SMALL, Table::median);
+        section(out, entries, "Messages, million/s", Sizes.SMALL, Table::rateAlone);
         section(out, entries, "Connections one after the other, us each (medians)", 0, Table::median);
         goals(out, report.goals());
         return out.toString();
@@ -62,7 +50,7 @@ final class Table {
             section(out, entries, "There and back, us (99.9 %)", size, result -> twice(late(result)));
             section(out, entries, "Round trips in a round", size, Table::roundTrips);
         }
-        section(out, entries, "Bandwidth, MB/s (2^20 bytes)", Bench.LARGE, Result::bandwidthMBps);
+        section(out, entries, "Bandwidth, MB/s (2^20 bytes)", Sizes.LARGE, Result::bandwidthMBps);
         goals(out, report.goals());
         return out.toString();
     }
@@ -89,7 +77,7 @@ final class Table {
                 .filter(entry -> figure.apply(entry.results.getFirst()) != null)
                 .toList();
         if (!shown.isEmpty()) {
-            add(out, "%n%s%s", title, size == 0 ? "" : ", " + size(size));
+            add(out, "%n%s%s", title, size == 0 ? "" : ", " + Sizes.text(size));
         }
         for (Entry entry : shown) {
             double[] values = entry.results.stream()

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import verbena.tools.Verbena;
 
 /// Verbena: runs commands of its command line.
-final class VerbenaEnd implements Worker.End {
+final class VerbenaEnd implements WorkerEnd {
     /// Printed when a command waits for its client, followed by the port.
     static final String LISTENING = "listening ";
 

@@ -43,7 +43,7 @@ final class VerbenaPair implements Contender {
     private static final long ALLOCATION_MANY_IN_MEMORY = 12_800_000;
 
     private final Devices devices;
-    private final PerfEnds ends = new PerfEnds(Worker.start("verbena"), Worker.start("verbena"), "127.0.0.1");
+    private final PerfEnds ends = new PerfEnds(Workers.start("verbena"), Workers.start("verbena"), "127.0.0.1");
 
     private VerbenaPair(Devices devices) throws Exception {
         this.devices = devices;
@@ -65,7 +65,7 @@ final class VerbenaPair implements Contender {
     @Override
     public List<Entry> start() {
         var entries = new ArrayList<Entry>();
-        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+        for (int size : new int[] {Sizes.LARGE, Sizes.HUGE}) {
             entries.add(entry(WRITE, size, FIRST_LARGE, 1, devices, "write-bw -N"));
             entries.add(entry(READ, size, FIRST_LARGE, 1, devices, "read-bw -N"));
             entries.add(entry(SEND, size, FIRST_LARGE, 1, devices, "send-bw -N"));
@@ -89,7 +89,7 @@ final class VerbenaPair implements Contender {
     }
 
     private Entry small(String series, long first, int queuePairs, Devices over, String command) {
-        return entry(series, Bench.SMALL, first, queuePairs, over, command);
+        return entry(series, Sizes.SMALL, first, queuePairs, over, command);
     }
 
     private Entry entry(String series, int size, long first, int queuePairs, Devices over, String command) {
@@ -98,8 +98,8 @@ final class VerbenaPair implements Contender {
         return new Entry(series, size, first, (_, iterations) -> {
             long each = Math.max(1, iterations / queuePairs / BATCH) * BATCH;
             JsonNode report =
-                    Bench.JSON.readTree(run(over, sized + " -n " + each).out());
-            return Bench.JSON.treeToValue(report.at("/results/0"), Result.class);
+                    Workers.JSON.readTree(run(over, sized + " -n " + each).out());
+            return Workers.JSON.treeToValue(report.at("/results/0"), Result.class);
         });
     }
 
@@ -109,7 +109,7 @@ final class VerbenaPair implements Contender {
 
     /// The bytes that both ends together allocate for one WRITE.
     double allocatedPerOperation() throws Exception {
-        String command = BATCHES_COMMAND + " -s " + Bench.SMALL + " -n ";
+        String command = BATCHES_COMMAND + " -s " + Sizes.SMALL + " -n ";
         long count = devices == SHM ? ALLOCATION_MANY_IN_MEMORY : ALLOCATION_MANY;
         long few = run(devices, command + ALLOCATION_FEW).allocated();
         long many = run(devices, command + count).allocated();

@@ -89,10 +89,10 @@ public final class Waiting {
             }
             long compiled = 0;
             for (Child child : children) {
-                Worker.order(child, Worker.COMPILED);
+                Workers.order(child, Worker.COMPILED);
                 compiled = Math.max(
                         compiled,
-                        Worker.answer(child, JsonNode.class).get("millis").longValue());
+                        Workers.answer(child, JsonNode.class).get("millis").longValue());
             }
             over = steady.add(
                     System.nanoTime() - start,
@@ -109,10 +109,10 @@ public final class Waiting {
     private static Ends tcp(List<Child> children, List<String> before) throws Exception {
         Child server = started(children, "tcp", before);
         Child client = started(children, "tcp", before);
-        Worker.order(server, "listen", 0);
-        String port = Worker.answer(server, JsonNode.class).get("port").textValue();
+        Workers.order(server, "listen", 0);
+        String port = Workers.answer(server, JsonNode.class).get("port").textValue();
         return seconds -> {
-            Worker.order(client, "pingpong", port, Bench.SMALL, seconds);
+            Workers.order(client, "pingpong", port, Sizes.SMALL, seconds);
             return latency(client);
         };
     }
@@ -120,24 +120,24 @@ public final class Waiting {
     private static Ends verbena(List<Child> children, List<String> before, AwaitEnd.Way way) throws Exception {
         Child server = started(children, "await", before);
         Child client = started(children, "await", before);
-        Worker.order(server, "listen", DEVICE);
-        String address = Worker.answer(server, JsonNode.class).get("address").textValue();
+        Workers.order(server, "listen", DEVICE);
+        String address = Workers.answer(server, JsonNode.class).get("address").textValue();
         return seconds -> {
-            Worker.order(server, "serve", DEVICE, way);
-            Worker.answer(server, JsonNode.class);
-            Worker.order(client, "pingpong", DEVICE, way, address, Bench.SMALL, seconds);
+            Workers.order(server, "serve", DEVICE, way);
+            Workers.answer(server, JsonNode.class);
+            Workers.order(client, "pingpong", DEVICE, way, address, Sizes.SMALL, seconds);
             return latency(client);
         };
     }
 
     private static Child started(List<Child> children, String kind, List<String> before) throws Exception {
-        Child child = Worker.start(kind, before);
+        Child child = Workers.start(kind, before);
         children.add(child);
         return child;
     }
 
     private static Latency latency(Child client) throws Exception {
-        Latency latency = Worker.answer(client, Result.class).latencyUs();
+        Latency latency = Workers.answer(client, Result.class).latencyUs();
         if (latency == null) {
             throw new Child.Failed("no latency");
         }

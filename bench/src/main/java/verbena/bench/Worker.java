@@ -1,26 +1,15 @@
 package verbena.bench;
 
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import verbena.tools.report.Json;
 
 /// One end of a contender, in a process of its own that stays warm from one measurement to the next. Takes one
 /// order per line, and answers with one line: `ok` and JSON, or `failed` and the reason. Ends with its input.
 public final class Worker {
-    /// Carries out orders.
-    interface End {
-        /// @return something that [Json] can write
-        Object order(String[] words) throws Throwable;
-    }
-
     /// The order that all ends answer: how many `millis` the compilers of this process have worked.
     static final String COMPILED = "compiled";
 
@@ -31,7 +20,7 @@ public final class Worker {
 
     /// @param args the kind of end
     public static void main(String[] args) throws Exception {
-        End end = switch (args[0]) {
+        WorkerEnd end = switch (args[0]) {
             case "udp" -> new RawUdp();
             case "tcp", "unix" -> new SocketEnd();
             case "netty" -> new NettyEnd(NettyTransport.ofNetty());
@@ -76,49 +65,5 @@ public final class Worker {
         } catch (ClassNotFoundException e) {
             return Map.of();
         }
-    }
-
-    static Child start(String kind) throws Exception {
-        return start(kind, List.of());
-    }
-
-    /// @param before the command that runs it, such as `taskset`, with its arguments
-    static Child start(String kind, List<String> before) throws Exception {
-        return start(kind, before, List.of(), "");
-    }
-
-    /// @param options of its virtual machine, too
-    /// @param more what its class path has besides; empty for nothing
-    static Child start(String kind, List<String> before, List<String> options, String more) throws Exception {
-        var command = new ArrayList<>(before);
-        command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", // Aeron's buffers
-                "-XX:+UseSerialGC"));
-        command.addAll(options);
-        String classPath = ManagementFactory.getRuntimeMXBean().getClassPath();
-        command.addAll(List.of(
-                "-cp",
-                more.isEmpty() ? classPath : classPath + File.pathSeparator + more,
-                Worker.class.getName(),
-                kind));
-        return new Child(command, Map.of());
-    }
-
-    static void order(Child worker, Object... words) {
-        worker.say(String.join(" ", Arrays.stream(words).map(Object::toString).toList()));
-    }
-
-    /// The answer to an order.
-    static <T> T answer(Child worker, Class<T> type) throws Exception {
-        return read(worker.hear(), type);
-    }
-
-    static <T> T read(String answer, Class<T> type) throws Exception {
-        if (!answer.startsWith("ok ")) {
-            throw new Child.Failed(answer.replaceFirst("^failed ", ""));
-        }
-        return Bench.JSON.readValue(answer.substring(3), type);
     }
 }

@@ -45,7 +45,7 @@ class ContendersTest {
     void verbenaIsMeasured() throws Exception {
         try (var pair = VerbenaPair.overLoopback()) {
             for (Entry entry : pair.start()) {
-                if (entry.size != Bench.HUGE && !entry.series.equals(VerbenaPair.MANY)) {
+                if (entry.size != Sizes.HUGE && !entry.series.equals(VerbenaPair.MANY)) {
                     measure(entry);
                 }
             }
@@ -92,7 +92,7 @@ class ContendersTest {
             return;
         }
         for (Entry entry : entries) {
-            if (entry.size != Bench.HUGE) {
+            if (entry.size != Sizes.HUGE) {
                 measure(entry);
             }
         }

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
-import verbena.bench.Comparison.Costs;
 import verbena.tools.report.Goal;
 import verbena.tools.report.Latency;
 import verbena.tools.report.Result;
@@ -16,8 +15,8 @@ class GoalsTest {
 
     @Test
     void aRatioIsThatOfTheMediansAndItsSpreadThatOfTheRounds() {
-        bandwidth(VerbenaPair.WRITE, Bench.LARGE, 100, 400, 300);
-        bandwidth(Programs.PUT_OVER_TCP, Bench.LARGE, 100, 100, 200);
+        bandwidth(VerbenaPair.WRITE, Sizes.LARGE, 100, 400, 300);
+        bandwidth(Programs.PUT_OVER_TCP, Sizes.LARGE, 100, 100, 200);
 
         assertThat(goals().known)
                 .first(InstanceOfAssertFactories.type(Goal.class))
@@ -26,8 +25,8 @@ class GoalsTest {
 
     @Test
     void aGoalThatIsNotReachedSaysSo() {
-        bandwidth(VerbenaPair.WRITE, Bench.HUGE, 100);
-        bandwidth(VerbenaPair.READ, Bench.HUGE, 84);
+        bandwidth(VerbenaPair.WRITE, Sizes.HUGE, 100);
+        bandwidth(VerbenaPair.READ, Sizes.HUGE, 84);
 
         assertThat(goals().known).singleElement().satisfies(goal -> {
             assertThat(goal.name()).isEqualTo("READ, 1 MiB, over WRITE");
@@ -37,8 +36,8 @@ class GoalsTest {
 
     @Test
     void lessIsBetterForLatenciesAndCosts() {
-        entries.add(entry(VerbenaPair.WRITE, Bench.SMALL, latency(5)));
-        entries.add(entry(Programs.TAG_OVER_TCP, Bench.SMALL, latency(4)));
+        entries.add(entry(VerbenaPair.WRITE, Sizes.SMALL, latency(5)));
+        entries.add(entry(Programs.TAG_OVER_TCP, Sizes.SMALL, latency(4)));
         rate(VerbenaPair.MANY, 1);
         rate(VerbenaPair.FEW, 1.2);
 
@@ -56,12 +55,12 @@ class GoalsTest {
 
     @Test
     void besideOthersItCountsWhatGetsDone() {
-        String jdk = NioBench.JDK + NioPair.ECHO;
-        String shm = NioBench.SHM + NioPair.ECHO;
+        String jdk = NioPair.JDK + NioPair.ECHO;
+        String shm = NioPair.SHM + NioPair.ECHO;
         entries.add(entry(jdk, 16, roundTrips(900), roundTrips(1_000), roundTrips(3_000)));
         entries.add(entry(shm, 16, roundTrips(2_000), roundTrips(660), roundTrips(600)));
-        bandwidth(NioBench.JDK + NioPair.STREAM, Bench.LARGE, 300);
-        bandwidth(NioBench.SHM + NioPair.STREAM, Bench.LARGE, 210);
+        bandwidth(NioPair.JDK + NioPair.STREAM, Sizes.LARGE, 300);
+        bandwidth(NioPair.SHM + NioPair.STREAM, Sizes.LARGE, 210);
 
         assertThat(Goals.underNioBesideOthers(entries).known)
                 .extracting(Goal::value, Goal::reached)
@@ -83,7 +82,7 @@ class GoalsTest {
     }
 
     private void rate(String series, double value) {
-        entries.add(entry(series, Bench.SMALL, new Result(series, Bench.SMALL, 1, null, value, null)));
+        entries.add(entry(series, Sizes.SMALL, new Result(series, Sizes.SMALL, 1, null, value, null)));
     }
 
     private static Result roundTrips(long count) {
@@ -91,7 +90,7 @@ class GoalsTest {
     }
 
     private static Result latency(double median) {
-        return new Result(null, Bench.SMALL, 1, null, null, new Latency(1, median, 10, 20, 30));
+        return new Result(null, Sizes.SMALL, 1, null, null, new Latency(1, median, 10, 20, 30));
     }
 
     private static Entry entry(String series, int size, Result... results) {

@@ -7,7 +7,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import verbena.bench.Comparison.Costs;
 import verbena.tools.report.Report;
 import verbena.tools.report.Result;
 
@@ -31,14 +30,14 @@ class ShmBenchTest {
 
     @Test
     void theReportHasEachFigureAndEachGoal() {
-        entry(VerbenaPair.WRITE, Bench.LARGE, bandwidth(40_000), bandwidth(30_000), bandwidth(50_000));
-        entry("UCX put, sysv", Bench.LARGE, bandwidth(20_000), bandwidth(20_000), bandwidth(20_000));
-        entry("UCX put, posix", Bench.LARGE, Programs.ucxResult(PUT_BANDWIDTH, Bench.LARGE, false));
-        entry("libfabric message", Bench.LARGE, Programs.libfabricResult(BACK_AND_FORTH, Bench.LARGE, 5_000));
-        entry(Memcpy.NAME, Bench.LARGE, bandwidth(50_000));
-        entry(VerbenaPair.WRITE, Bench.SMALL, Programs.latency(Bench.SMALL, 1, 0.27));
-        entry("UCX put, posix", Bench.SMALL, Programs.ucxResult(PUT_LATENCY, Bench.SMALL, true));
-        entry(VerbenaPair.BATCHES, Bench.SMALL, Figures.stream(Bench.SMALL, 12_500_000, 1));
+        entry(VerbenaPair.WRITE, Sizes.LARGE, bandwidth(40_000), bandwidth(30_000), bandwidth(50_000));
+        entry("UCX put, sysv", Sizes.LARGE, bandwidth(20_000), bandwidth(20_000), bandwidth(20_000));
+        entry("UCX put, posix", Sizes.LARGE, Programs.ucxResult(PUT_BANDWIDTH, Sizes.LARGE, false));
+        entry("libfabric message", Sizes.LARGE, Programs.libfabricResult(BACK_AND_FORTH, Sizes.LARGE, 5_000));
+        entry(Memcpy.NAME, Sizes.LARGE, bandwidth(50_000));
+        entry(VerbenaPair.WRITE, Sizes.SMALL, Programs.latency(Sizes.SMALL, 1, 0.27));
+        entry("UCX put, posix", Sizes.SMALL, Programs.ucxResult(PUT_LATENCY, Sizes.SMALL, true));
+        entry(VerbenaPair.BATCHES, Sizes.SMALL, Figures.stream(Sizes.SMALL, 12_500_000, 1));
         entry(ConnectionsPair.CONNECT, 0, Programs.latency(0, 1, 5_053), Programs.latency(0, 1, 90));
         Goals goals = Goals.inMemory(entries, new Costs(List.of(0.0), List.of(0.2), List.of(7_000.0, 20_000.0)));
         var facts = new LinkedHashMap<>(Map.of("processor", "2 usable cores"));
@@ -84,6 +83,6 @@ class ShmBenchTest {
     }
 
     private static Result bandwidth(double megabytes) {
-        return Programs.bandwidth(Bench.LARGE, 1, megabytes);
+        return Programs.bandwidth(Sizes.LARGE, 1, megabytes);
     }
 }
