@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// ([#keep()]); any thread may read and release it then.
 public final class ActiveMessage {
     private final Traffic traffic;
-    private @Nullable RemoteWorker from;
+    private @Nullable Remote from;
     private int number;
     private MemorySegment memory = MemorySegment.NULL;
     private long headerOffset;
@@ -33,7 +33,7 @@ public final class ActiveMessage {
 
     /// A message that lies in a frame.
     void set(
-            RemoteWorker peer,
+            Remote peer,
             int itsNumber,
             @Nullable Rail itsRail,
             int itsSlot,
@@ -54,15 +54,15 @@ public final class ActiveMessage {
     }
 
     /// A message that has memory of its own, perhaps more than its data takes.
-    void set(RemoteWorker peer, int itsNumber, MemorySegment header, MemorySegment data, long bytes, long budget) {
+    void set(Remote peer, int itsNumber, MemorySegment header, MemorySegment data, long bytes, long budget) {
         set(peer, itsNumber, null, -1, header, 0, (int) header.byteSize(), bytes);
         dataMemory = data;
         dataOffset = 0;
         claimed = budget;
     }
 
-    RemoteWorker sender() {
-        RemoteWorker peer = from;
+    Remote sender() {
+        Remote peer = from;
         if (peer == null) {
             throw new IllegalStateException("an active message that was not kept, or is released");
         }
@@ -83,7 +83,7 @@ public final class ActiveMessage {
 
     /// The peer that has sent it.
     public RemoteWorker from() {
-        return sender();
+        return RemoteWorker.of(sender());
     }
 
     /// The number of its handler.
@@ -126,35 +126,36 @@ public final class ActiveMessage {
     /// Keeps it beyond its handler: the same message, or a copy when it lies in a frame. Until it is released
     /// it is part of the worker's budget ([WorkerOptions#budgetBytes]), and long messages may wait for that.
     public ActiveMessage keep() {
-        RemoteWorker peer = sender();
+        Remote peer = sender();
         if (slot < 0) {
             isKept = true;
             return this;
         }
         var copy = new ActiveMessage(traffic);
         long bytes = headerBytes + dataBytes;
-        copy.set(
-                peer,
-                number,
-                MemorySegment.ofArray(RemoteWorker.bytes(header())),
-                MemorySegment.ofArray(RemoteWorker.bytes(data())),
-                dataBytes,
-                bytes);
+        copy.set(peer, number, copy(header()), copy(data()), dataBytes, bytes);
         copy.isKept = true;
-        traffic.claim(bytes);
+        traffic.locked(copy, ActiveMessage::claim);
         return copy;
+    }
+
+    private static MemorySegment copy(MemorySegment memory) {
+        return MemorySegment.ofArray(memory.toArray(JAVA_BYTE));
+    }
+
+    private void claim() {
+        traffic.budget.take(claimed);
     }
 
     /// Gives a kept message back. Idempotent.
     public void release() {
-        traffic.lock.lock();
-        try {
-            if (isKept) {
-                isKept = false;
-                end();
-            }
-        } finally {
-            traffic.lock.unlock();
+        traffic.locked(this, ActiveMessage::endKept);
+    }
+
+    private void endKept() {
+        if (isKept) {
+            isKept = false;
+            end();
         }
     }
 
@@ -168,7 +169,7 @@ public final class ActiveMessage {
         claimed = 0;
         if (bytes > 0) {
             if (dataMemory.isNative()) {
-                traffic.longMessages.buffers.give(dataMemory);
+                traffic.devices.longMessages.buffers.give(dataMemory);
             }
             dataMemory = MemorySegment.NULL;
             traffic.release(bytes);

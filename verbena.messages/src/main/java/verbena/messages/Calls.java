@@ -1,46 +1,51 @@
 package verbena.messages;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
 import verbena.messages.protocol.OwnCalls;
-import verbena.messages.protocol.PeerCalls;
 
-/// The calls between this worker and one peer, both ways, by [OwnCalls] and [PeerCalls]: threads that wait for a place,
-/// the timer, memory, and the handlers of this end.
+/// The calls of this worker to one peer, by [OwnCalls]: threads that wait for a place, the timer, and memory.
 final class Calls {
-    private final RemoteWorker remote;
-    private final Worker worker;
+    private final Remote remote;
     private final Traffic traffic;
-    private final WorkerOptions options;
+    private final ScheduledExecutorService timer;
+    private final int maxAnswerBytes;
+    private final long maxRequestBytes;
     /// A call may begin that could not.
     private final Condition freed;
 
-    // Under the lock of the traffic.
+    // Under the lock of the worker.
     private final OwnCalls asked;
-    private final PeerCalls answering;
     /// Whether a look at the time limits is to come, and when the next one is.
     private boolean isTimed;
 
     private long nextLook;
 
     /// @param places that both ends have agreed on
-    Calls(RemoteWorker remote, Worker worker, Traffic traffic, WorkerOptions options, int places) {
+    /// @param maxAnswerBytes of an answer without memory for it
+    /// @param maxRequestBytes that the peer takes
+    Calls(
+            Remote remote,
+            Traffic traffic,
+            ScheduledExecutorService timer,
+            int places,
+            int maxAnswerBytes,
+            long maxRequestBytes) {
         this.remote = remote;
-        this.worker = worker;
         this.traffic = traffic;
-        this.options = options;
-        this.freed = traffic.lock.newCondition();
+        this.timer = timer;
+        this.maxAnswerBytes = maxAnswerBytes;
+        this.maxRequestBytes = maxRequestBytes;
+        this.freed = traffic.newCondition();
         this.asked = new OwnCalls(remote.peer(), places, freed::signal);
-        this.answering = new PeerCalls(remote.peer(), places);
     }
 
     // ---- this side calls
@@ -49,11 +54,19 @@ final class Calls {
     private abstract class Asked<T> extends OwnCalls.Asked {
         final Pending<T> pending = new Pending<>(traffic.readers);
         final Duration timeLimit;
+        private MemorySegment request = MemorySegment.NULL;
+        private long begun;
         private boolean isRequestBound;
         private MemorySegment answer = MemorySegment.NULL;
 
         Asked(Duration timeLimit) {
             this.timeLimit = timeLimit;
+        }
+
+        private void begin() throws InterruptedException {
+            MemorySegment memory = request;
+            request = MemorySegment.NULL; // the message has it now
+            Calls.this.begin(this, memory);
         }
 
         /// The longest answer, in bytes.
@@ -72,7 +85,7 @@ final class Calls {
         void bind(MemorySegment request) {
             isRequestBound = timeLimit.isZero()
                     && remote.peer().isLong(request.byteSize())
-                    && traffic.longMessages.isRegistrable(request);
+                    && traffic.devices.longMessages.isRegistrable(request);
         }
 
         @Override
@@ -99,7 +112,7 @@ final class Calls {
         protected void answered(Kind kind, long length, boolean isWaiting) {
             if (isWaiting) {
                 if (kind == Kind.FAULT) {
-                    String text = new String(RemoteWorker.bytes(answer), StandardCharsets.UTF_8);
+                    String text = new String(answer.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
                     fail(CallException.Reason.FAILED, "the peer: " + text);
                 } else if (length > takes()) {
                     fail(CallException.Reason.FAILED, "an answer of " + length + " bytes, of at most " + takes());
@@ -129,7 +142,7 @@ final class Calls {
         return start(request, new Asked<byte[]>(timeLimit) {
             @Override
             long takes() {
-                return options.maxCallBytes();
+                return maxAnswerBytes;
             }
 
             @Override
@@ -145,7 +158,7 @@ final class Calls {
     }
 
     Pending<Long> begin(MemorySegment request, MemorySegment into, Duration timeLimit) throws InterruptedException {
-        traffic.longMessages.requireWritable("into", into);
+        traffic.devices.longMessages.requireWritable("into", into);
         return start(request, new IntoMemory(into, timeLimit));
     }
 
@@ -175,10 +188,10 @@ final class Calls {
         MemorySegment memoryFor(long length) {
             long bytes = Math.min(length, into.byteSize());
             boolean isRead = remote.peer().isLong(length) && bytes > 0;
-            if (isRead && timeLimit.isZero() && traffic.longMessages.isRegistrable(into)) {
+            if (isRead && timeLimit.isZero() && traffic.devices.longMessages.isRegistrable(into)) {
                 isAnswerBound = true;
             } else if (isRead) {
-                buffer = traffic.longMessages.buffers.take(bytes);
+                buffer = traffic.devices.longMessages.buffers.take(bytes);
                 return buffer.asSlice(0, bytes);
             }
             return into;
@@ -201,67 +214,66 @@ final class Calls {
         void answerDone() {
             isAnswerBound = false;
             if (buffer.byteSize() > 0) {
-                traffic.longMessages.buffers.give(buffer);
+                traffic.devices.longMessages.buffers.give(buffer);
                 buffer = MemorySegment.NULL;
             }
         }
     }
 
-    /// Waits for a place, but not longer than the caller wants to wait for the answer.
     private <T> Pending<T> start(MemorySegment memory, Asked<T> call) throws InterruptedException {
         if (call.timeLimit.isNegative()) {
             throw new IllegalArgumentException("timeLimit: zero or more, got " + call.timeLimit);
         }
-        MemorySegment request = remote.forAllThreads(memory);
+        call.request = traffic.devices.longMessages.forAllThreads(memory);
         traffic.readers.requireMayWait();
-        long begun = System.nanoTime();
+        call.begun = System.nanoTime();
+        traffic.locked(call, Asked::begin);
+        return call.pending;
+    }
+
+    /// Waits for a place, but not longer than the caller wants to wait for the answer. Under the lock.
+    private void begin(Asked<?> call, MemorySegment request) throws InterruptedException {
         long nanos = Math.min(TimeUnit.NANOSECONDS.convert(call.timeLimit), OwnCalls.LIMIT_NANOS_MAX);
-        traffic.lock.lock();
         try {
-            if (request.byteSize() > remote.maxActiveBytes()) {
+            if (request.byteSize() > maxRequestBytes) {
                 call.fail(
                         CallException.Reason.FAILED,
-                        "a request of " + request.byteSize() + " bytes, of at most " + remote.maxActiveBytes());
-                return call.pending;
+                        "a request of " + request.byteSize() + " bytes, of at most " + maxRequestBytes);
+                return;
             }
             while (!asked.hasPlace() && !remote.peer().isLost()) {
                 if (nanos == 0) {
                     freed.await();
-                } else if (freed.awaitNanos(nanos - (System.nanoTime() - begun)) <= 0) {
+                } else if (freed.awaitNanos(nanos - (System.nanoTime() - call.begun)) <= 0) {
                     call.fail(CallException.Reason.TIMEOUT, "no place for it within " + call.timeLimit);
-                    return call.pending;
+                    return;
                 }
             }
             call.pending.withdrawnBy(() -> cancel(call));
             long now = System.nanoTime();
-            long left = nanos == 0 ? 0 : Math.max(1, nanos - (now - begun));
+            long left = nanos == 0 ? 0 : Math.max(1, nanos - (now - call.begun));
             call.bind(request);
             asked.begin(call, request, left, now);
-            traffic.departures.pump(remote);
+            traffic.pump(remote);
             if (left > 0 && !call.pending.isDone()) {
                 lookWithin(left, now);
             }
-            return call.pending;
         } finally {
             if (asked.hasPlace()) {
                 freed.signal(); // this thread may have taken the word from another
             }
-            traffic.lock.unlock();
         }
     }
 
     private boolean cancel(Asked<?> call) {
-        traffic.lock.lock();
-        try {
+        return traffic.ask(() -> {
             boolean isGivenUp = asked.giveUp(call);
             if (isGivenUp) {
                 call.pending.cancelled();
-                traffic.departures.pump(remote);
+                traffic.pump(remote);
             }
             return isGivenUp;
-        } finally {
-            traffic.lock.unlock();
-        }
+        });
     }
 
     // ---- time limits
@@ -273,130 +285,34 @@ final class Calls {
         if (!isTimed || planned - nextLook < 0) {
             isTimed = true;
             nextLook = planned;
-            var _ = worker.timer().schedule(() -> look(planned), nanos, TimeUnit.NANOSECONDS);
+            var _ = timer.schedule(() -> traffic.locked(planned, this::look), nanos, TimeUnit.NANOSECONDS);
         }
     }
 
+    /// Under the lock.
     private void look(long planned) {
-        traffic.lock.lock();
-        try {
-            if (!isTimed || planned != nextLook) {
-                return; // an earlier look has come in its place
-            }
-            isTimed = false;
-            long now = System.nanoTime();
-            for (OwnCalls.Asked each : asked.onDeadline(now)) {
-                if (each instanceof Asked<?> late) {
-                    late.fail(CallException.Reason.TIMEOUT, "no answer within " + late.timeLimit);
-                }
-            }
-            long next = asked.nanosToDeadline(now);
-            if (next >= 0) {
-                lookWithin(next, now);
-            }
-            traffic.departures.pump(remote);
-        } finally {
-            traffic.lock.unlock();
+        if (!isTimed || planned != nextLook) {
+            return; // an earlier look has come in its place
         }
+        isTimed = false;
+        long now = System.nanoTime();
+        for (OwnCalls.Asked each : asked.onDeadline(now)) {
+            if (each instanceof Asked<?> late) {
+                late.fail(CallException.Reason.TIMEOUT, "no answer within " + late.timeLimit);
+            }
+        }
+        long next = asked.nanosToDeadline(now);
+        if (next >= 0) {
+            lookWithin(next, now);
+        }
+        traffic.pump(remote);
     }
 
     // ---- arrivals
 
-    /// Where a message goes. Empty when it breaks the rules.
-    Optional<Incoming> incoming(Kind kind, long tag, long length) {
-        return switch (kind) {
-            case CALL ->
-                length > options.maxCallBytes() ? Optional.empty() : answering.onCall(new Request(tag, length));
-            case ANSWER, FAULT -> asked.onAnswer(kind, tag, length);
-            case CANCEL -> Optional.of(answering.onCancel(tag));
-            case TAGGED, ACTIVE -> Optional.empty();
-        };
-    }
-
-    // ---- the peer calls
-
-    /// A call of the peer, whose memory is claimed when there is room for it.
-    private final class Request extends PeerCalls.Request {
-        private final long length;
-        private final Optional<Duration> limit;
-        /// Its own; null before it has begun, and when the reader answers.
-        private @Nullable Thread thread;
-
-        private MemorySegment memory = MemorySegment.NULL;
-        private boolean isClaimed;
-
-        Request(long tag, long length) {
-            super(answering, tag);
-            this.length = length;
-            this.limit = Optional.of(PeerCalls.limitMillis(tag))
-                    .filter(millis -> millis > 0)
-                    .map(Duration::ofMillis);
-        }
-
-        /// Native when it is long, so that the device puts it there.
-        @Override
-        public MemorySegment memory() {
-            traffic.budget.take(length);
-            isClaimed = true;
-            memory = length > options.frameBytes()
-                    ? Arena.ofAuto().allocate(length, Long.BYTES)
-                    : MemorySegment.ofArray(new byte[(int) length]);
-            return memory;
-        }
-
-        @Override
-        protected void begin() {
-            Worker.Answering how = worker.answering();
-            if (how.isAtOnce()) {
-                traffic.handlers.answer(() -> run(how.by()));
-            } else {
-                thread = Thread.ofVirtual().name("verbena-call").start(() -> run(how.by()));
-                traffic.hasBegunCalls = true;
-            }
-        }
-
-        @Override
-        protected void interrupt() {
-            if (thread != null) {
-                thread.interrupt();
-            }
-        }
-
-        private void run(CallHandler handler) {
-            try {
-                answer(this, handler);
-            } finally {
-                drop();
-            }
-        }
-
-        @Override
-        protected void drop() {
-            if (isClaimed) {
-                isClaimed = false;
-                traffic.release(length);
-            }
-        }
-    }
-
-    private void answer(Request request, CallHandler handler) {
-        Kind kind = Kind.ANSWER;
-        MemorySegment answer;
-        try {
-            answer = request.isCancelled()
-                    ? MemorySegment.NULL
-                    : remote.forAllThreads(handler.handle(new Call(remote, request.memory, request.limit)));
-        } catch (Throwable e) { // whatever the program's code does is the caller's to know
-            kind = Kind.FAULT;
-            answer = PeerCalls.fault(String.valueOf(e));
-        }
-        traffic.lock.lock();
-        try {
-            answering.answer(request, kind, answer);
-            traffic.departures.pump(remote);
-        } finally {
-            traffic.lock.unlock();
-        }
+    /// Where an answer goes. Empty when it breaks the rules.
+    Optional<Incoming> onAnswer(Kind kind, long tag, long length) {
+        return asked.onAnswer(kind, tag, length);
     }
 
     // ---- the end
@@ -404,7 +320,6 @@ final class Calls {
     /// The peer is lost. Under the lock.
     void lose(String why) {
         asked.lose(why);
-        answering.lose();
         freed.signalAll();
     }
 

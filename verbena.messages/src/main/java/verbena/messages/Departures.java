@@ -8,57 +8,35 @@ import verbena.messages.protocol.Peer;
 import verbena.messages.protocol.Rails;
 import verbena.verbs.VerbsException;
 
-/// What leaves for the peers: frames, READs and operations. Under the lock of [Traffic].
+/// What leaves for the peers: frames, READs and operations. Under the lock of the worker.
 final class Departures {
-    // The upper half of a request's number says what it is, the lower half which.
-    static final long SEND = 1L << 32;
-    static final long PART = 2L << 32;
-    static final long RING = 3L << 32;
-    static final long OPERATION = 4L << 32;
-    static final long TELL = 5L << 32;
-    static final long END = 6L << 32;
-
-    /// Whether a completion of this number is a frame that has arrived.
-    static boolean isFrame(long number) {
-        return number < SEND;
-    }
-
-    /// Whether a completion of this number is that of a frame that was sent.
-    static boolean isSend(long number) {
-        return number >= SEND && number < PART;
-    }
-
-    /// Frames of one peer under way at once.
-    static final int SENDS = 32;
     /// Messages of one peer that are read at once.
     static final int READS = 8;
 
-    private final Traffic traffic;
     private final Slots slots;
     /// Those that found no slot to send from.
-    private final Set<RemoteWorker> starved = new LinkedHashSet<>();
+    private final Set<Remote> starved = new LinkedHashSet<>();
 
-    Departures(Traffic traffic, Slots slots) {
-        this.traffic = traffic;
+    Departures(Slots slots) {
         this.slots = slots;
     }
 
     /// Sends what the peer's protocol has to send, all of it at once.
-    void pump(RemoteWorker to) {
+    void pump(Remote to) {
         try {
             try {
                 send(to);
                 read(to);
             } finally {
-                to.submit();
+                to.ways().submit();
             }
         } catch (VerbsException | IllegalStateException e) { // the program has closed memory that was under way
-            traffic.lose(to, String.valueOf(e.getMessage()));
+            to.lose(String.valueOf(e.getMessage()));
         }
     }
 
     /// Sends a message that can leave at once; false when it cannot, and is not sent. See [Peer#pollAtOnce].
-    boolean sendAtOnce(RemoteWorker to, Kind kind, long tag, MemorySegment header, MemorySegment data) {
+    boolean sendAtOnce(Remote to, Kind kind, long tag, MemorySegment header, MemorySegment data) {
         int slot = slots.peek();
         if (slot < 0 || !to.rails().maySend() || to.rails().isToSendAgain()) {
             return false;
@@ -72,12 +50,12 @@ final class Departures {
         return !to.peer().isLost();
     }
 
-    private void send(RemoteWorker to) {
+    private void send(Remote to) {
         Peer peer = to.peer();
         Rails itsRails = to.rails();
         int teller = itsRails.toTell();
         if (teller >= 0 && !peer.isLost()) {
-            to.way(teller).tell(null);
+            to.ways().way(teller).tell(null);
         }
         while (itsRails.maySend() && !peer.isLost()) {
             if (!itsRails.isToSendAgain()) {
@@ -96,14 +74,14 @@ final class Departures {
         }
     }
 
-    private void read(RemoteWorker to) {
+    private void read(Remote to) {
         Peer peer = to.peer();
         while (to.readings < READS && !peer.isLost()) {
             Peer.Read next = peer.pollRead();
             if (next == null) {
                 break;
             }
-            LongMessages.start(to, next);
+            begin(to, next);
         }
         if (!peer.isLost()) {
             if (!to.operations().pump(slots)) {
@@ -113,15 +91,34 @@ final class Departures {
         }
     }
 
-    /// A frame that the peer's protocol has written into a slot.
-    private void put(RemoteWorker to, int slot, int bytes) {
-        slots.take(slot, to);
+    /// Begins to read a message.
+    private static void begin(Remote from, Peer.Read read) {
+        from.readings++;
+        var transfer = new Transfers.Transfer(false, read.at(), read.into()) {
+            @Override
+            void done() {
+                from.readings--;
+                assert from.readings >= 0 : "more messages were read than are being read";
+                from.peer().onRead(read);
+            }
+
+            @Override
+            void failed(String why) {
+                read.incoming().failed(why);
+            }
+        };
+        from.transfers().start(transfer);
+    }
+
+    /// Puts a frame that the peer's protocol has written into a slot behind all others.
+    private void put(Remote to, int slot, int bytes) {
+        slots.take(slot, to.ways());
         to.rails().put(slot, bytes);
     }
 
-    private void sendNext(RemoteWorker to) {
+    private void sendNext(Remote to) {
         Rails itsRails = to.rails();
-        Way way = to.way(itsRails.forFrames());
+        Way way = to.ways().way(itsRails.forFrames());
         int slot = itsRails.slot();
         long offset = slots.frameOffset(slot);
         int bytes = itsRails.bytes();
@@ -130,28 +127,29 @@ final class Departures {
             offset = slots.offset(slot);
             bytes += Rails.HEADER_BYTES;
         }
-        way.requests().send(SEND).sge(way.rail.outbox, offset, bytes).signaled();
+        way.requests().send(RequestIds.SEND).sge(way.rail.outbox, offset, bytes).signaled();
         itsRails.sent();
     }
 
     /// Gives back the slots whose frames are needed no more.
-    void freeSlots(RemoteWorker of) {
+    void freeSlots(Remote of) {
         for (int slot = of.rails().free(); slot >= 0; slot = of.rails().free()) {
-            slots.give(slot, of);
+            slots.give(slot, of.ways());
         }
     }
 
     /// Sends for those that found no slot before.
     void feedStarved() {
         while (!starved.isEmpty() && slots.peek() >= 0) {
-            RemoteWorker next = starved.iterator().next();
+            Remote next = starved.iterator().next();
             starved.remove(next);
             pump(next);
         }
     }
 
-    void forget(RemoteWorker gone) {
-        slots.forget(gone);
+    /// Takes back what a peer had whose queue pairs are closed.
+    void forget(Remote gone) {
+        slots.forget(gone.ways());
         starved.remove(gone);
         feedStarved();
     }

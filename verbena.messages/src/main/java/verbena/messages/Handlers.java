@@ -2,7 +2,6 @@ package verbena.messages;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -14,12 +13,18 @@ import verbena.messages.protocol.PeerOwner;
 /// it reads on. A message that lies in a frame stays there until its handler has returned; only then its sender gets a
 /// credit for it.
 final class Handlers {
-    /// Numbers of handlers are below.
-    static final int NUMBERS = 1024;
+    /// What answers calls, and whether the thread that reads does it.
+    record Answering(CallHandler by, boolean isAtOnce) {}
 
     private final Traffic traffic;
-    private final WorkerOptions options;
-    private final AtomicReferenceArray<@Nullable ActiveHandler> handlers = new AtomicReferenceArray<>(NUMBERS);
+    private final int maxBytes;
+    private volatile Answering answering = new Answering(
+            _ -> {
+                throw new UnsupportedOperationException("no handler for calls");
+            },
+            false);
+    private final AtomicReferenceArray<@Nullable ActiveHandler> handlers =
+            new AtomicReferenceArray<>(RemoteWorker.NUMBERS);
     private ArrayList<ActiveMessage> waiting = new ArrayList<>();
     /// Of the reader: those whose handlers it runs.
     private ArrayList<ActiveMessage> running = new ArrayList<>();
@@ -29,26 +34,34 @@ final class Handlers {
     private ArrayList<Runnable> answered = new ArrayList<>();
     /// Messages in frames, used again and again.
     private final ArrayList<ActiveMessage> spare = new ArrayList<>();
-    /// The slot of the frame that is being taken apart; negative for none, or when a message has it.
-    private int arriving = -1;
-
-    private @Nullable Rail rail;
     private long dropped;
+    /// Whether threads of calls were started that the reader has not given way to.
+    private boolean hasBegunCalls;
 
-    Handlers(Traffic traffic, WorkerOptions options) {
+    /// @param maxBytes of an active message
+    Handlers(Traffic traffic, int maxBytes) {
         this.traffic = traffic;
-        this.options = options;
+        this.maxBytes = maxBytes;
+    }
+
+    /// Sets what answers calls.
+    void answer(CallHandler by, boolean isAtOnce) {
+        answering = new Answering(by, isAtOnce);
+    }
+
+    Answering answering() {
+        return answering;
     }
 
     void set(int number, ActiveHandler handler) {
-        if (number < 0 || number >= NUMBERS) {
-            throw new IllegalArgumentException("number: 0 to " + (NUMBERS - 1) + ", got " + number);
+        if (number < 0 || number >= RemoteWorker.NUMBERS) {
+            throw new IllegalArgumentException("number: 0 to " + (RemoteWorker.NUMBERS - 1) + ", got " + number);
         }
         handlers.set(number, handler);
     }
 
     private boolean isKnown(int number) {
-        boolean isKnown = number >= 0 && number < NUMBERS && handlers.get(number) != null;
+        boolean isKnown = number >= 0 && number < RemoteWorker.NUMBERS && handlers.get(number) != null;
         if (!isKnown) {
             dropped++;
         }
@@ -61,32 +74,22 @@ final class Handlers {
 
     // ---- arrivals, under the lock
 
-    /// A frame is about to be taken apart.
-    void frame(Rail itsRail, int slot) {
-        rail = itsRail;
-        arriving = slot;
-    }
-
-    /// Whether a message stays in the frame.
-    boolean hasFrame() {
-        return arriving < 0;
-    }
-
     /// A whole message; false when it is dropped.
-    boolean arrived(RemoteWorker from, int number, MemorySegment frame, int at, int headerBytes, long dataBytes) {
+    boolean arrived(Remote from, int number, MemorySegment frame, int at, int headerBytes, long dataBytes) {
         if (!isKnown(number)) {
             return false;
         }
         ActiveMessage message = spare.isEmpty() ? new ActiveMessage(traffic) : spare.removeLast();
-        message.set(from, number, rail, arriving, frame, at, headerBytes, dataBytes);
-        arriving = -1;
+        FrameInHand inHand = traffic.devices.frame;
+        message.set(from, number, inHand.rail(), inHand.slot(), frame, at, headerBytes, dataBytes);
+        inHand.keep();
         waiting.add(message);
         return true;
     }
 
     /// Where a long message goes; empty to refuse it.
-    Optional<Incoming> offered(RemoteWorker from, int number, byte[] header, long length) {
-        if (length > options.maxCallBytes() || length == 0) {
+    Optional<Incoming> offered(Remote from, int number, byte[] header, long length) {
+        if (length > maxBytes || length == 0) {
             return Optional.empty();
         }
         return Optional.of(isKnown(number) ? new Reading(from, number, header, length) : Incoming.NOWHERE);
@@ -94,13 +97,13 @@ final class Handlers {
 
     /// A message that is read.
     private final class Reading implements Incoming {
-        private final RemoteWorker from;
+        private final Remote from;
         private final int number;
         private final byte[] header;
         private final long length;
         private MemorySegment buffer = MemorySegment.NULL;
 
-        Reading(RemoteWorker from, int number, byte[] header, long length) {
+        Reading(Remote from, int number, byte[] header, long length) {
             this.from = from;
             this.number = number;
             this.header = header;
@@ -110,7 +113,7 @@ final class Handlers {
         @Override
         public MemorySegment memory() {
             traffic.budget.take(length);
-            buffer = traffic.longMessages.buffers.take(length);
+            buffer = traffic.devices.longMessages.buffers.take(length);
             return buffer.asSlice(0, length);
         }
 
@@ -124,35 +127,79 @@ final class Handlers {
         @Override
         public void failed(String why) {
             if (buffer.byteSize() > 0) {
-                traffic.longMessages.buffers.give(buffer);
+                traffic.devices.longMessages.buffers.give(buffer);
                 traffic.release(length);
             }
         }
     }
 
-    /// A call that the reader answers.
-    void answer(Runnable call) {
+    /// Has the reader answer a call.
+    void answerAtOnce(Runnable call) {
         calls.add(call);
+    }
+
+    /// Tells that a thread for a call was started.
+    void hasBegunCall() {
+        hasBegunCalls = true;
+    }
+
+    private void take() {
+        ArrayList<ActiveMessage> come = waiting;
+        waiting = running;
+        running = come;
+        ArrayList<Runnable> called = calls;
+        calls = answered;
+        answered = called;
+    }
+
+    /// Their handlers have returned: the frames of these messages can be used again.
+    private void handled() {
+        for (int i = 0; i < running.size(); i++) {
+            ActiveMessage message = running.get(i);
+            Rail rail = message.inbox();
+            if (rail != null) {
+                if (!rail.isClosed) {
+                    rail.give(message.slot());
+                }
+                message.sender().peer().handled();
+            }
+        }
+        for (int i = 0; i < running.size(); i++) {
+            if (running.get(i).inbox() != null) {
+                traffic.pump(running.get(i).sender());
+            }
+        }
+        for (int i = 0; i < running.size(); i++) {
+            ActiveMessage message = running.get(i);
+            message.end();
+            if (message.slot() >= 0) {
+                spare.add(message);
+            }
+        }
+        running.clear();
     }
 
     // ---- the reader, without the lock
 
-    /// Runs the handlers of all that has come.
+    /// Runs the handlers of all that has come, and gives way to the threads of calls that have begun.
     void run() {
-        if (waiting.isEmpty() && calls.isEmpty()) { // what comes at this moment is told after it
-            return;
+        if (!waiting.isEmpty() || !calls.isEmpty()) { // what comes at this moment is told after it
+            handle();
         }
-        traffic.lock.lock();
-        try {
-            ArrayList<ActiveMessage> come = waiting;
-            waiting = running;
-            running = come;
-            ArrayList<Runnable> called = calls;
-            calls = answered;
-            answered = called;
-        } finally {
-            traffic.lock.unlock();
+        giveWayToCalls();
+    }
+
+    /// Their threads may need this processor.
+    @SuppressWarnings("ThreadPriorityCheck") // correct without the hint
+    private void giveWayToCalls() {
+        if (hasBegunCalls) {
+            hasBegunCalls = false;
+            Thread.yield();
         }
+    }
+
+    private void handle() {
+        traffic.locked(this, Handlers::take);
         int n = running.size();
         for (int i = 0; i < n; i++) {
             ActiveMessage message = running.get(i);
@@ -166,23 +213,11 @@ final class Handlers {
             }
         }
         if (n > 0) {
-            traffic.handled(running);
-            running.clear();
+            traffic.locked(this, Handlers::handled);
         }
         for (int i = 0; i < answered.size(); i++) {
             answered.get(i).run();
         }
         answered.clear();
-    }
-
-    /// Messages whose handlers have returned. Under the lock.
-    void recycle(List<ActiveMessage> messages) {
-        for (int i = 0; i < messages.size(); i++) {
-            ActiveMessage message = messages.get(i);
-            message.end();
-            if (message.slot() >= 0) {
-                spare.add(message);
-            }
-        }
     }
 }

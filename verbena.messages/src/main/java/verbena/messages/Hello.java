@@ -2,6 +2,7 @@ package verbena.messages;
 
 import java.nio.ByteBuffer;
 import java.util.Optional;
+import verbena.messages.protocol.Budget;
 import verbena.messages.protocol.PeerLimits;
 import verbena.messages.protocol.Rails;
 import verbena.verbs.cm.PrivateData;
@@ -26,7 +27,7 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes, int ca
         return new Hello(
                 ours.window(),
                 ours.frameBytes(),
-                (int) Math.min(Budget.offersMax(ours), 1 << 20),
+                (int) Math.min(Budget.offersMax(ours.budgetBytes(), ours.maxPeers()), 1 << 20),
                 ours.maxCallBytes(),
                 ours.maxCalls(),
                 rails);
@@ -72,7 +73,7 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes, int ca
         return new PeerLimits(
                 Math.min(frameBytes, ours.frameBytes()),
                 Math.min(window, ours.window()),
-                Budget.keptMax(ours),
+                Budget.keptMax(ours.budgetBytes(), ours.maxPeers()),
                 of(ours, agreed).offersMax,
                 offersMax,
                 agreed);

@@ -6,15 +6,15 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.locks.Lock;
-import verbena.messages.protocol.Peer;
+import org.jspecify.annotations.Nullable;
+import verbena.messages.protocol.Rails;
 import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.VerbsException;
 
 /// The memory of messages that their receiver reads, at both ends. Memory of the program is registered as long as a
 /// message is under way, and longer when it may come again ([Registrations]); what cannot be registered is copied.
-/// Under the lock of [Traffic].
+/// Under the lock of the worker, but for what programs ask.
 final class LongMessages {
     private static final long ALIGNMENT = 64;
 
@@ -32,21 +32,24 @@ final class LongMessages {
         this.registrations = new Registrations(rails.size());
     }
 
-    /// Memory for messages, until [#close()]. With several rails it is the process's own, because each can be given
-    /// back. Without the lock while it is made: that may take long.
-    MemorySegment allocate(long bytes, Lock lock) {
-        if (rails.size() > 1) {
-            return Arena.ofAuto().allocate(bytes, ALIGNMENT);
-        }
-        MemoryRegion region = rails.getFirst().domain.allocate(bytes, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
-        lock.lock();
-        try {
-            allocated.add(region);
-            registrations.addLasting(region.segment());
-        } finally {
-            lock.unlock();
-        }
-        return region.segment();
+    /// Memory for messages, or null for [#allocateHere]: with several rails, because each can be given back. May take
+    /// long, so it is made without the lock.
+    @Nullable
+    MemoryRegion allocate(long bytes) {
+        return rails.size() > 1
+                ? null
+                : rails.getFirst().domain.allocate(bytes, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+    }
+
+    /// Memory of the process's own.
+    static MemorySegment allocateHere(long bytes) {
+        return Arena.ofAuto().allocate(bytes, ALIGNMENT);
+    }
+
+    /// Keeps what was allocated until [#close()].
+    void add(MemoryRegion region) {
+        allocated.add(region);
+        registrations.addLasting(region.segment());
     }
 
     /// After all transfers.
@@ -64,6 +67,21 @@ final class LongMessages {
     void requireWritable(String name, MemorySegment memory) {
         if (memory.isReadOnly() || !memory.scope().isAlive() || !isForAllThreads(memory)) {
             throw new IllegalArgumentException(name + ": open memory that any thread may write, got " + memory);
+        }
+    }
+
+    /// The same memory, or a copy when it belongs to one thread.
+    ///
+    /// @throws IllegalStateException when it is closed, or another thread's
+    MemorySegment forAllThreads(MemorySegment memory) {
+        requireOpen(memory);
+        return isForAllThreads(memory) ? memory : MemorySegment.ofArray(memory.toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    /// Refuses memory that is closed.
+    static void requireOpen(MemorySegment memory) {
+        if (!memory.scope().isAlive()) {
+            throw new IllegalStateException("its memory is closed: " + memory);
         }
     }
 
@@ -111,7 +129,7 @@ final class LongMessages {
     /// Makes memory readable for a peer: the program's own, or a copy.
     ///
     /// @param mayChange whether it has to be a copy
-    Exposed expose(RemoteWorker to, MemorySegment data, boolean mayChange) {
+    Exposed expose(Rails to, MemorySegment data, boolean mayChange) {
         MemorySegment memory = data;
         boolean isCopied = mayChange || !isRegistrable(data);
         if (isCopied) {
@@ -120,8 +138,8 @@ final class LongMessages {
         }
         Registered exposed = registrations.take(memory, Set.of(Access.REMOTE_READ));
         try {
-            for (int i = 0; i < to.rails().count(); i++) {
-                if (to.rails().isUsable(i)) {
+            for (int i = 0; i < to.count(); i++) {
+                if (to.isUsable(i)) {
                     var _ = exposed.by(rails.get(i));
                 }
             }
@@ -130,23 +148,5 @@ final class LongMessages {
             throw e;
         }
         return new Exposed(exposed, memory, isCopied);
-    }
-
-    /// Begins to read a message.
-    static void start(RemoteWorker from, Peer.Read read) {
-        from.readings++;
-        var transfer = new Transfers.Transfer(false, read.at(), read.into()) {
-            @Override
-            void done() {
-                from.readings--;
-                from.peer().onRead(read);
-            }
-
-            @Override
-            void failed(String why) {
-                read.incoming().failed(why);
-            }
-        };
-        from.transfers().start(transfer);
     }
 }

@@ -4,20 +4,21 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.VerbsException;
 
-/// What happens when a rail is lost: with one peer, or with all when a device fails or is given back.
+/// What happens with a peer when one of its rails is lost. Under the lock of the worker.
 final class LostRails {
-    private final Traffic traffic;
-    private volatile Consumer<RemoteWorker> listener = _ -> {};
-    /// Under the lock of the traffic.
+    private final Departures departures;
+    private final Slots slots;
+    private volatile Consumer<Remote> listener = _ -> {};
     private long count;
 
-    LostRails(Traffic traffic) {
-        this.traffic = traffic;
+    LostRails(Departures departures, Slots slots) {
+        this.departures = departures;
+        this.slots = slots;
     }
 
-    void tell(Consumer<RemoteWorker> whom) {
+    /// Sets who is told of each lost rail, on a virtual thread. Any thread may.
+    void tell(Consumer<Remote> whom) {
         listener = whom;
     }
 
@@ -25,113 +26,35 @@ final class LostRails {
         return count;
     }
 
-    /// What was under way by a connection goes by the others of its peer; without any, the peer is lost.
-    void loseWay(Way way, String why) {
-        RemoteWorker remote = way.remote;
-        traffic.lock.lock();
-        try {
-            if (!remote.peer().isLost() && remote.rails().lose(way.rail.index)) {
-                drop(way, why);
-                traffic.departures.pump(remote);
-            }
-        } finally {
-            traffic.lock.unlock();
+    /// Has what was under way by a connection go by the others of its peer; without any, the peer is lost.
+    void lose(Remote remote, int rail, String why) {
+        if (!remote.peer().isLost() && remote.rails().lose(rail)) {
+            drop(remote, rail, why);
+            departures.pump(remote);
         }
     }
 
-    /// A connection has ended. Frames of it may have arrived that no thread has read; so the end comes by the same
-    /// queue, behind them.
-    void end(Way way) {
-        RemoteWorker remote = way.remote;
-        traffic.lock.lock();
-        try {
-            if (!remote.peer().isLost() && way.isUsable()) {
-                way.postEnd();
-                return;
-            }
-        } catch (VerbsException e) {
-            loseWay(way, "device " + way.rail.index + " of the worker has failed: " + e.getMessage());
-        } finally {
-            traffic.lock.unlock();
-        }
-        remote.releaseIfLost();
-    }
-
-    /// All that has arrived by a connection is handled, and no more will come. Under the lock of the traffic.
-    void ended(Way way) {
-        loseWay(way, "the peer has left, or is gone");
-        Thread.startVirtualThread(way.remote::releaseIfLost); // it waits for the device
-    }
-
-    private void drop(Way way, String why) {
-        RemoteWorker remote = way.remote;
+    private void drop(Remote remote, int rail, String why) {
         if (remote.rails().areAllLost()) {
-            traffic.lose(remote, why);
+            remote.lose(why);
             return;
         }
-        int rail = way.rail.index;
         count++;
-        way.disconnect();
-        remote.transfers().loseRail(rail);
-        remote.operations().loseRail(rail, traffic.slots);
-        remote.withdraw(rail);
-        Consumer<RemoteWorker> now = listener;
+        remote.ways().way(rail).disconnect();
+        remote.loseRail(rail, slots);
+        Consumer<Remote> now = listener;
         Thread.startVirtualThread(() -> now.accept(remote));
     }
 
-    /// A device has failed, or is given back.
-    void loseRail(Rail rail, String why) {
-        List<Way> ways;
-        traffic.lock.lock();
-        try {
-            rail.isClosed = true;
-            ways = rail.numbers.all();
-        } finally {
-            traffic.lock.unlock();
-        }
-        ways.forEach(each -> loseWay(each, why));
-    }
-
-    /// Gives a device back.
-    void leave(Rail rail) {
-        loseRail(rail, "this side has left its device " + rail.index);
-        List<Way> ways;
-        traffic.lock.lock();
-        try {
-            ways = rail.numbers.all();
-        } finally {
-            traffic.lock.unlock();
-        }
-        for (Way each : ways) {
-            each.interrupt();
-            each.close();
-            traffic.lock.lock();
-            try {
-                rail.numbers.remove(each);
-            } finally {
-                traffic.lock.unlock();
-            }
-        }
-        rail.closeQueues();
-        traffic.arrivals.join(rail);
-        traffic.lock.lock();
-        try {
-            traffic.longMessages.registrations.loseRail(rail.index);
-        } finally {
-            traffic.lock.unlock();
-        }
-        rail.closeMemory();
-    }
-
-    /// The peer tells of lost rails. What is wrong with it is the answer.
+    /// Takes what the peer tells of lost rails. What is wrong with it is the answer.
     @Nullable
-    String told(RemoteWorker from, MemorySegment frame) {
-        List<Way> before = from.ways().filter(Way::isUsable).toList();
+    String told(Remote from, MemorySegment frame) {
+        List<Way> before = from.ways().all().filter(Way::isUsable).toList();
         String wrong = from.rails().onTold(frame);
         if (wrong == null) {
             for (Way each : before) {
                 if (!each.isUsable()) {
-                    drop(each, "the peer has lost it");
+                    drop(from, each.rail.index, "the peer has lost it");
                 }
             }
         }

@@ -11,16 +11,20 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Which peer's a completion of a rail is, by the number of its queue pair. Under the lock of [Traffic].
-final class Numbers {
+/// Which peer's a completion of a rail is, by the number of its queue pair. Under the lock of the worker.
+///
+/// @param <P> a peer
+final class Numbers<P> {
     /// Peers that have spoken and are not known yet.
     private static final int EARLY_MAX = 1024;
     /// Frames of each: credits, and how to join rails, or which are lost.
     private static final int EARLY_FRAMES = 4;
 
-    private final Map<Integer, Way> byNumber = new HashMap<>();
+    private final Map<Integer, P> byNumber = new HashMap<>();
     /// That of the completion before: most come from one peer, and looking it up makes an object.
-    private @Nullable Way last;
+    private @Nullable P last;
+
+    private int lastNumber;
     /// The first frames of peers that are being connected.
     private final Map<Integer, List<byte[]>> early = new LinkedHashMap<>();
     /// Numbers of queue pairs that are closed, and whose completions may not have been read yet.
@@ -30,33 +34,33 @@ final class Numbers {
 
     /// Null when it is not a peer's.
     @Nullable
-    Way get(int number) {
-        Way before = last;
-        if (before == null || before.number() != number) {
+    P get(int number) {
+        if (last == null || lastNumber != number) {
             last = byNumber.get(number);
+            lastNumber = number;
         }
         return last;
     }
 
-    List<Way> all() {
+    List<P> all() {
         return List.copyOf(byNumber.values());
     }
 
     /// Adds a peer.
     ///
     /// @return the frames that have come already
-    List<byte[]> add(Way way) {
-        byNumber.put(way.number(), way);
-        List<byte[]> frames = early.remove(way.number());
+    List<byte[]> add(int number, P peer) {
+        byNumber.put(number, peer);
+        List<byte[]> frames = early.remove(number);
         return frames == null ? List.of() : frames;
     }
 
     /// False when it is not there.
-    boolean remove(Way way) {
+    boolean remove(int number, P peer) {
         last = null;
-        boolean isRemoved = byNumber.remove(way.number(), way);
+        boolean isRemoved = byNumber.remove(number, peer);
         if (isRemoved) {
-            gone.add(way.number());
+            gone.add(number);
         }
         return isRemoved;
     }

@@ -1,16 +1,17 @@
 package verbena.messages;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.OneSided;
+import verbena.messages.protocol.Rails;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
@@ -18,7 +19,9 @@ import verbena.verbs.VerbsException;
 
 /// The one-sided operations to one peer. What fits into a frame goes through a slot of the worker; longer
 /// memory of the program is registered as long as its operation is under way. All go by the rail of frames, in order.
-/// With several rails a long one is cut over all of them; none of the others is under way meanwhile.
+/// With several rails a long one is cut over all of them; none of the others is under way meanwhile. Under the lock of
+/// the
+/// worker.
 final class Operations {
     static final int UNDER_WAY = 16;
 
@@ -31,7 +34,8 @@ final class Operations {
         FLUSH
     }
 
-    private abstract static class Operation {
+    /// An operation.
+    abstract static class Operation {
         private final Type type;
         private final List<RemoteMemory> at;
         /// Of the program; of an atomic and a flush there is none.
@@ -66,114 +70,56 @@ final class Operations {
         /// @param result the bytes that were read
         abstract void done(MemorySegment result);
 
+        /// Memory of the program was closed, or the device has no such operation.
         abstract void failed(RuntimeException why);
+
+        /// The peer is lost, or the rail of an atomic.
+        ///
+        /// @param verb what was asked for
+        abstract void lost(String verb, String why);
+
+        /// The same, for any type.
+        void lost(String why) {
+            lost(type.name().toLowerCase(Locale.ROOT).replace('_', ' '), why);
+        }
     }
 
-    private final RemoteWorker remote;
-    private final Traffic traffic;
+    private final Ways ways;
+    private final Rails rails;
+    private final Transfers transfers;
+    private final LongMessages longMessages;
     private final int frameBytes;
-
-    // Under the lock of the traffic.
     private final OneSided<Operation> order = new OneSided<>(UNDER_WAY);
     private final Map<Integer, Operation> underWay = new LinkedHashMap<>(); // in the order in which they began
     private int last;
 
-    Operations(RemoteWorker remote, Traffic traffic, WorkerOptions options) {
-        this.remote = remote;
-        this.traffic = traffic;
-        this.frameBytes = options.frameBytes();
+    Operations(Ways ways, Transfers transfers, LongMessages longMessages, int frameBytes) {
+        this.ways = ways;
+        this.rails = ways.rails();
+        this.transfers = transfers;
+        this.longMessages = longMessages;
+        this.frameBytes = frameBytes;
     }
 
-    // ---- by the program
-
-    Pending<Void> transfer(Type type, List<RemoteMemory> at, MemorySegment memory) {
-        if (type == Type.GET) {
-            traffic.longMessages.requireWritable("into", memory);
-        }
-        if (memory.byteSize() > traffic.longMessages.longest()) {
-            throw new IllegalArgumentException(
-                    "at most " + traffic.longMessages.longest() + " bytes for one operation, got " + memory.byteSize());
-        }
-        var pending = new Pending<Void>(traffic.readers);
-        add(new Operation(type, at, type == Type.PUT ? remote.forAllThreads(memory) : memory) {
-            @Override
-            @SuppressWarnings("NullAway") // a Void has no other value
-            void done(MemorySegment result) {
-                pending.complete(null);
-            }
-
-            @Override
-            void failed(RuntimeException why) {
-                pending.fail(why);
-            }
-        });
-        return pending;
-    }
-
-    Pending<Long> atomic(Type type, List<RemoteMemory> at, long first, long second) {
-        var pending = new Pending<Long>(traffic.readers);
-        add(new Operation(type, at, MemorySegment.NULL) {
-            @Override
-            long first() {
-                return first;
-            }
-
-            @Override
-            long second() {
-                return second;
-            }
-
-            @Override
-            void done(MemorySegment result) {
-                pending.complete(result.get(JAVA_LONG_UNALIGNED, 0));
-            }
-
-            @Override
-            void failed(RuntimeException why) {
-                pending.fail(why);
-            }
-        });
-        return pending;
-    }
-
-    private void add(Operation operation) {
-        traffic.lock.lock();
-        try {
-            if (remote.peer().isLost()) {
-                operation.failed(lost(operation, remote.peer().whyLost()));
-            } else if (isStriped(operation)) {
-                order.fence();
-                order.add(operation);
-                order.fence();
-                traffic.departures.pump(remote);
-            } else {
-                order.add(operation);
-                traffic.departures.pump(remote);
-            }
-        } finally {
-            traffic.lock.unlock();
+    /// Adds an operation, which begins when its turn comes.
+    void add(Operation operation) {
+        if (isStriped(operation)) {
+            order.fence();
+            order.add(operation);
+            order.fence();
+        } else {
+            order.add(operation);
         }
     }
 
     private boolean isStriped(Operation operation) {
-        return remote.rails().areSeveral() && operation.length() >= Transfers.STRIPED_MIN;
+        return rails.areSeveral() && operation.length() >= Transfers.STRIPED_MIN;
     }
 
+    /// What is added from now on begins when all that was added before is done.
     void fence() {
-        traffic.lock.lock();
-        try {
-            order.fence();
-        } finally {
-            traffic.lock.unlock();
-        }
+        order.fence();
     }
-
-    private RuntimeException lost(Operation operation, String why) {
-        return remote.lost(
-                operation.type.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '), why);
-    }
-
-    // ---- under the lock
 
     boolean isIdle() {
         return order.isIdle();
@@ -181,7 +127,7 @@ final class Operations {
 
     /// Begins what may begin; false when there is no slot for it.
     boolean pump(Slots slots) {
-        while (slots.peek() >= 0 && remote.rails().forFrames() >= 0) {
+        while (slots.peek() >= 0 && rails.forFrames() >= 0) {
             Operation next = order.poll();
             if (next == null) {
                 return true;
@@ -215,16 +161,16 @@ final class Operations {
             @Override
             void failed(String why) {
                 order.done();
-                operation.failed(lost(operation, why));
+                operation.lost(why);
             }
         };
-        remote.transfers().start(transfer);
+        transfers.start(transfer);
     }
 
     private void start(Operation operation, Slots slots) {
         int number = ++last & Integer.MAX_VALUE;
-        operation.rail = remote.rails().forFrames();
-        Rail rail = remote.way(operation.rail).rail;
+        operation.rail = rails.forFrames();
+        Rail rail = ways.way(operation.rail).rail;
         if (operation.rail >= operation.at.size()) {
             throw new IllegalStateException("the peer does not share the memory with rail " + operation.rail);
         }
@@ -234,18 +180,18 @@ final class Operations {
             if (operation.type == Type.PUT) {
                 MemorySegment.copy(operation.memory, JAVA_BYTE, 0, slots.toSend(slot), JAVA_BYTE, 0, length);
             }
-            slots.take(slot, remote);
+            slots.take(slot, ways);
             operation.slot = slot;
             post(operation, number, rail.outbox, slots.frameOffset(slot), length);
         } else {
-            if (!traffic.longMessages.isRegistrable(operation.memory)) {
+            if (!longMessages.isRegistrable(operation.memory)) {
                 operation.isCopied = true;
                 operation.buffer = Arena.ofAuto().allocate(length, Long.BYTES);
                 if (operation.type == Type.PUT) {
                     MemorySegment.copy(operation.memory, JAVA_BYTE, 0, operation.buffer, JAVA_BYTE, 0, length);
                 }
             }
-            Registered registered = traffic.longMessages.local(operation.buffer, operation.type == Type.PUT);
+            Registered registered = longMessages.local(operation.buffer, operation.type == Type.PUT);
             operation.registered = registered;
             post(operation, number, registered.by(rail), registered.offset(operation.buffer), length);
         }
@@ -253,8 +199,8 @@ final class Operations {
     }
 
     private void post(Operation operation, int number, MemoryRegion region, long offset, int length) {
-        SendBatch requests = remote.way(operation.rail).requests();
-        long id = Departures.OPERATION | number;
+        SendBatch requests = ways.way(operation.rail).requests();
+        long id = RequestIds.OPERATION | number;
         RemoteMemory at = operation.at.get(operation.rail);
         long address = at.address();
         int key = at.rkey();
@@ -272,10 +218,10 @@ final class Operations {
         Registered registered = operation.registered;
         if (registered != null) {
             operation.registered = null;
-            traffic.longMessages.registrations.end(registered, isDone && !operation.isCopied);
+            longMessages.registrations.end(registered, isDone && !operation.isCopied);
         }
         if (operation.slot >= 0) {
-            slots.give(operation.slot, remote);
+            slots.give(operation.slot, ways);
             operation.slot = -1;
         }
     }
@@ -318,7 +264,7 @@ final class Operations {
             boolean isAtomic = each.type == Type.FETCH_ADD || each.type == Type.COMPARE_SWAP;
             if (isAtomic) {
                 order.done();
-                each.failed(lost(each, "its rail was lost, and it may have been done"));
+                each.lost("its rail was lost, and it may have been done");
             }
             return isAtomic;
         });
@@ -336,6 +282,6 @@ final class Operations {
             }
         }
         failing.addAll(order.drop());
-        failing.forEach(each -> each.failed(lost(each, why)));
+        failing.forEach(each -> each.lost(why));
     }
 }

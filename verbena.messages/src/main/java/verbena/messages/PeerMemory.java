@@ -1,5 +1,7 @@
 package verbena.messages;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
@@ -13,12 +15,14 @@ import verbena.verbs.RemoteMemory;
 /// them. When an operation is refused by the peer, as after [SharedMemory#close()], the peer is lost. Safe for
 /// use by any thread.
 public final class PeerMemory {
-    private final Operations operations;
+    private final Traffic traffic;
+    private final Remote owner;
     /// By each rail.
     private final List<RemoteMemory> remote;
 
-    PeerMemory(Operations operations, List<RemoteMemory> remote) {
-        this.operations = operations;
+    PeerMemory(Traffic traffic, Remote owner, List<RemoteMemory> remote) {
+        this.traffic = traffic;
+        this.owner = owner;
         this.remote = remote;
     }
 
@@ -33,7 +37,7 @@ public final class PeerMemory {
     /// @param at offset in the peer's memory
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
     public Pending<Void> put(MemorySegment from, long at) {
-        return operations.transfer(Operations.Type.PUT, slice(at, from.byteSize()), from);
+        return transfer(Operations.Type.PUT, slice(at, from.byteSize()), from);
     }
 
     /// Reads from the peer. Done when the bytes are there. A value of 8 aligned bytes is whole; what is longer
@@ -42,19 +46,19 @@ public final class PeerMemory {
     /// @param at offset in the peer's memory
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
     public Pending<Void> get(long at, MemorySegment into) {
-        return operations.transfer(Operations.Type.GET, slice(at, into.byteSize()), into);
+        return transfer(Operations.Type.GET, slice(at, into.byteSize()), into);
     }
 
-    /// Adds to 8 bytes of the peer, in the byte order of its machine; gives the value before. Devices of kind
+    /// Adds to 8 bytes of the peer, in the byte order of its machine; gives the value before. WorkerDevices of kind
     /// iWARP have none.
     public Pending<Long> fetchAdd(long at, long add) {
-        return operations.atomic(Operations.Type.FETCH_ADD, word(at), add, 0);
+        return atomic(Operations.Type.FETCH_ADD, word(at), add, 0);
     }
 
-    /// Replaces 8 bytes of the peer if they have a value; gives the value before. Devices of kind iWARP have
+    /// Replaces 8 bytes of the peer if they have a value; gives the value before. WorkerDevices of kind iWARP have
     /// none.
     public Pending<Long> compareSwap(long at, long expected, long value) {
-        return operations.atomic(Operations.Type.COMPARE_SWAP, word(at), expected, value);
+        return atomic(Operations.Type.COMPARE_SWAP, word(at), expected, value);
     }
 
     private List<RemoteMemory> slice(long at, long bytes) {
@@ -73,11 +77,77 @@ public final class PeerMemory {
 
     /// Operations to this peer that are asked for from now on begin when all before them are done.
     public void fence() {
-        operations.fence();
+        traffic.locked(owner, PeerMemory::fence);
     }
 
     /// Done when all that was put before is in the peer's memory.
     public Pending<Void> flush() {
-        return operations.transfer(Operations.Type.FLUSH, slice(0, 0), MemorySegment.NULL);
+        return transfer(Operations.Type.FLUSH, slice(0, 0), MemorySegment.NULL);
+    }
+
+    private static void fence(Remote owner) {
+        owner.operations().fence();
+    }
+
+    private Pending<Void> transfer(Operations.Type type, List<RemoteMemory> at, MemorySegment memory) {
+        LongMessages longMessages = traffic.devices.longMessages;
+        if (type == Operations.Type.GET) {
+            longMessages.requireWritable("into", memory);
+        }
+        if (memory.byteSize() > longMessages.longest()) {
+            throw new IllegalArgumentException(
+                    "at most " + longMessages.longest() + " bytes for one operation, got " + memory.byteSize());
+        }
+        var pending = new Pending<Void>(traffic.readers);
+        MemorySegment ours = type == Operations.Type.PUT ? longMessages.forAllThreads(memory) : memory;
+        traffic.begin(owner, new Operations.Operation(type, at, ours) {
+            @Override
+            @SuppressWarnings("NullAway") // a Void has no other value
+            void done(MemorySegment result) {
+                pending.complete(null);
+            }
+
+            @Override
+            void failed(RuntimeException why) {
+                pending.fail(why);
+            }
+
+            @Override
+            void lost(String verb, String why) {
+                pending.fail(owner.lost(verb, why));
+            }
+        });
+        return pending;
+    }
+
+    private Pending<Long> atomic(Operations.Type type, List<RemoteMemory> at, long first, long second) {
+        var pending = new Pending<Long>(traffic.readers);
+        traffic.begin(owner, new Operations.Operation(type, at, MemorySegment.NULL) {
+            @Override
+            long first() {
+                return first;
+            }
+
+            @Override
+            long second() {
+                return second;
+            }
+
+            @Override
+            void done(MemorySegment result) {
+                pending.complete(result.get(JAVA_LONG_UNALIGNED, 0));
+            }
+
+            @Override
+            void failed(RuntimeException why) {
+                pending.fail(why);
+            }
+
+            @Override
+            void lost(String verb, String why) {
+                pending.fail(owner.lost(verb, why));
+            }
+        });
+        return pending;
     }
 }

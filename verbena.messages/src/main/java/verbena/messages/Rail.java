@@ -27,6 +27,13 @@ final class Rail {
     /// Receives are posted at least so many at a time. As many are there beyond those needed, so none is missing.
     private static final int POSTED_AT_ONCE = 16;
 
+    /// How much a rail is made for.
+    ///
+    /// @param maxPeers peers at once
+    /// @param window frames that each of them may send at once
+    /// @param requests of each peer that are under way at most
+    record Sizes(int maxPeers, int window, int requests) {}
+
     final int index;
     final Context device;
     final ProtectionDomain domain;
@@ -34,11 +41,9 @@ final class Rail {
     /// The worker's memory for frames to send.
     final MemoryRegion outbox;
     final long longest;
-    // Under the lock of [Traffic].
-    final Numbers numbers = new Numbers();
+    /// Under the lock of the worker.
     boolean isClosed;
 
-    private final WorkerOptions options;
     private final int requests;
     private final int stride;
     private final Arena arena = Arena.ofShared();
@@ -58,18 +63,15 @@ final class Rail {
     private final @Nullable MemorySegment[] behindHeaders;
 
     /// @param rails of the worker
-    /// @param requests of each peer that are under way at most
-    /// @param ring number of the completions of [#ring()]
-    Rail(int index, int rails, Context device, WorkerOptions options, Slots slots, int requests, long ring) {
+    Rail(int index, int rails, Context device, Slots slots, Sizes sizes) {
         this.index = index;
         this.device = device;
-        this.options = options;
-        this.requests = requests;
-        this.stride = Slots.stride(options);
+        this.requests = sizes.requests;
+        this.stride = slots.stride();
         this.longest = Math.min(device.port(1).maxMessageBytes(), Integer.MAX_VALUE);
         int told = rails > 1 ? rails + 1 : 0; // frames without a credit: of lost rails, and of the token
-        this.receivesOfPeer = options.window() + told;
-        int count = options.maxPeers() * receivesOfPeer + SPARE + POSTED_AT_ONCE;
+        this.receivesOfPeer = sizes.window + told;
+        int count = sizes.maxPeers * receivesOfPeer + SPARE + POSTED_AT_ONCE;
         this.free = new int[count];
         this.arrived = new MemorySegment[count];
         this.behindHeaders = new MemorySegment[count];
@@ -79,7 +81,7 @@ final class Rail {
         try {
             domain = device.allocateProtectionDomain();
             made.add(domain);
-            queue = device.createCompletionQueue(count + options.maxPeers() * requests + Bell.RINGS);
+            queue = device.createCompletionQueue(count + sizes.maxPeers * requests + Bell.RINGS);
             made.add(queue);
             receives = domain.createSharedReceiveQueue(count, 1);
             made.add(receives);
@@ -93,7 +95,7 @@ final class Rail {
             freeCount = count;
             needed = SPARE;
             postReceives();
-            bell = rails == 1 ? new Bell(domain, queue, outbox, ring) : null;
+            bell = rails == 1 ? new Bell(domain, queue, outbox, RequestIds.RING) : null;
             done = true;
         } finally {
             if (!done) {
@@ -118,8 +120,6 @@ final class Rail {
                 .withProtectionDomain(domain)
                 .withCompletionQueues(queue, queue)
                 .withSharedReceiveQueue(receives)
-                .withTimeout(options.timeout())
-                .withSecret(options.secret())
                 .withPrivateData(hello);
     }
 
@@ -138,11 +138,13 @@ final class Rail {
 
     /// A receive has completed; its slot is the worker's until [#give].
     void taken() {
+        assert posted > 0 : "no receive is posted";
         posted--;
     }
 
     /// The frame in this slot is needed no more.
     void give(int slot) {
+        assert slot >= 0 && freeCount < free.length : "slot " + slot;
         free[freeCount++] = slot;
         postReceives();
     }

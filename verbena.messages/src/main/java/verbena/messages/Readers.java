@@ -350,21 +350,4 @@ final class Readers {
         passOn();
         return isLate;
     }
-
-    // ---- the end
-
-    /// Waits for the end of a thread, also when the caller is interrupted.
-    static void join(Thread other) {
-        boolean isInterrupted = false;
-        while (other.isAlive()) {
-            try {
-                other.join();
-            } catch (InterruptedException e) {
-                isInterrupted = true;
-            }
-        }
-        if (isInterrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
 }

@@ -5,29 +5,13 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
 import verbena.messages.protocol.Outgoing;
-import verbena.messages.protocol.Peer;
-import verbena.messages.protocol.PeerLimits;
 import verbena.messages.protocol.PeerOwner;
-import verbena.messages.protocol.Rails;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
-import verbena.verbs.RemoteMemory;
-import verbena.verbs.cm.Connection;
 
 /// A peer of a [Worker]. Messages to it leave in the order in which they were sent, and arrive once.
 ///
@@ -35,243 +19,56 @@ import verbena.verbs.cm.Connection;
 /// that is asked for later. Messages of it that have arrived whole can still be received. Safe for use by any
 /// thread.
 public final class RemoteWorker implements AutoCloseable {
+    /// Numbers of handlers are below.
+    static final int NUMBERS = 1024;
+
     private static final long FAREWELL_NANOS = 1_000_000_000;
 
-    private final Worker worker;
     private final Traffic traffic;
-    private final Peer peer;
-    private final Rails rails;
-    private final @Nullable Way[] ways;
-    private final Transfers transfers;
-    private final long maxActiveBytes;
+    private final Remote remote;
     private final Calls calls;
-    private final Operations operations;
-    /// Of the two, by which further rails join.
-    private final CompletableFuture<byte[]> token = new CompletableFuture<>();
+    private final long maxActiveBytes;
 
-    private final ReentrantLock closing = new ReentrantLock();
-    private boolean isClosed;
-
-    // Under the lock of the traffic.
-    private final Map<Integer, LongMessages.Exposed> exposed = new HashMap<>();
-    /// Messages of it that are being read.
-    int readings;
-    /// Whether the round of completions has touched it.
-    boolean isTouched;
-
-    /// @param count of the rails
-    RemoteWorker(Worker worker, Traffic traffic, Hello theirs, WorkerOptions ours, int count) {
-        this.worker = worker;
+    RemoteWorker(Traffic traffic, Remote remote, Calls calls, long maxActiveBytes) {
         this.traffic = traffic;
-        PeerLimits limits = theirs.limits(ours, count);
-        this.rails = new Rails(count, limits.window(), Departures.SENDS);
-        this.ways = new Way[count];
-        this.transfers = new Transfers(this, traffic.longMessages);
-        this.peer = new Peer(new Owner(), traffic.matching, limits);
-        this.calls = new Calls(this, worker, traffic, ours, Math.min(theirs.calls(), ours.maxCalls()));
-        this.operations = new Operations(this, traffic, ours);
-        this.maxActiveBytes = theirs.requestBytes();
+        this.remote = remote;
+        this.calls = calls;
+        this.maxActiveBytes = maxActiveBytes;
     }
 
-    /// What the protocol asks for.
-    private final class Owner implements PeerOwner {
-        private RemoteWorker remote() {
-            return RemoteWorker.this;
-        }
-
-        @Override
-        public Optional<Incoming> incoming(Kind kind, long tag, long length) {
-            return calls.incoming(kind, tag, length);
-        }
-
-        @Override
-        public boolean active(int handler, MemorySegment frame, int at, int headerBytes, long dataBytes) {
-            return traffic.handlers.arrived(RemoteWorker.this, handler, frame, at, headerBytes, dataBytes);
-        }
-
-        @Override
-        public Optional<Incoming> active(int handler, byte[] header, long length) {
-            return traffic.handlers.offered(RemoteWorker.this, handler, header, length);
-        }
-
-        @Override
-        public boolean admits(long length) {
-            return traffic.budget.admits(RemoteWorker.this, length);
-        }
-
-        @Override
-        public List<RemoteMemory> expose(int offer, MemorySegment data, boolean mayChange) {
-            LongMessages.Exposed memory = traffic.longMessages.expose(RemoteWorker.this, data, mayChange);
-            exposed.put(offer, memory);
-            return memory.registered().remote(memory.message(), rails.count());
-        }
-
-        @Override
-        public void withdraw(int offer, boolean isRead) {
-            LongMessages.Exposed memory = exposed.remove(offer);
-            if (memory != null) {
-                traffic.longMessages.registrations.end(memory.registered(), isRead && !memory.isCopied());
-            }
-        }
-    }
-
+    /// The program's end of a peer.
     static RemoteWorker of(PeerOwner owner) {
-        return ((Owner) owner).remote();
+        return (RemoteWorker) ((Remote) owner).attachment();
     }
 
-    // ---- rails
-
-    /// Adds a connection: the first one, or a further one. False when it is not wanted any more.
-    boolean join(Rail rail, Connection connection) {
-        var way = new Way(this, traffic, rail, connection);
-        boolean isJoined = traffic.join(way);
-        if (isJoined) {
-            way.start();
-        } else {
-            int number = way.number();
-            way.close();
-            traffic.forget(rail, number);
-        }
-        return isJoined;
-    }
-
-    /// False when there is one already. Under the lock.
-    boolean add(Way way) {
-        int rail = way.rail.index;
-        if (rail >= ways.length || ways[rail] != null) {
-            return false;
-        }
-        ways[rail] = way;
-        rails.join(rail);
-        if (rail == 0 && token.isDone()) {
-            way.tell(token.join()); // before all others
-            way.submit();
-        }
-        return rails.isUsable(rail);
-    }
-
-    boolean areAllJoined() {
-        traffic.lock.lock();
-        try {
-            return rails.areAllJoined();
-        } finally {
-            traffic.lock.unlock();
-        }
-    }
-
-    /// The token is this end's, and goes with the first frame.
-    void setToken(byte[] ours) {
-        token.complete(ours);
-    }
-
-    /// Whether a frame is the peer's token.
-    boolean takesToken(MemorySegment frame, long bytes) {
-        byte[] theirs = Rails.token(frame, bytes);
-        if (theirs != null) {
-            token.complete(theirs);
-        }
-        return theirs != null;
-    }
-
-    /// Waits for the peer's token.
-    byte[] awaitToken(long nanos) throws InterruptedException {
-        try {
-            return token.get(nanos, TimeUnit.NANOSECONDS);
-        } catch (ExecutionException | TimeoutException e) {
-            throw new ConnectionException(
-                    Reason.FAILED, "connect: the peer has not told how to join its other rails", e);
-        }
-    }
-
-    Rails rails() {
-        return rails;
-    }
-
-    /// Its connection over a rail that was joined.
-    Way way(int rail) {
-        Way way = ways[rail];
-        if (way == null) {
-            throw new IllegalStateException("rail " + rail + " of " + this + " is not there");
-        }
-        return way;
-    }
-
-    /// All connections that it has or had.
-    Stream<Way> ways() {
-        return Arrays.stream(ways).flatMap(Stream::ofNullable);
-    }
-
-    /// Lets the requests of all its connections leave.
-    void submit() {
-        for (int i = 0; i < ways.length; i++) {
-            Way way = ways[i];
-            if (way != null) {
-                way.submit();
-            }
-        }
-    }
-
-    /// What peers read goes by the other rails.
-    void withdraw(int rail) {
-        exposed.values().forEach(each -> each.registered().close(rail));
-    }
-
-    Transfers transfers() {
-        return transfers;
-    }
-
-    Peer peer() {
-        return peer;
+    Remote remote() {
+        return remote;
     }
 
     Calls calls() {
         return calls;
     }
 
-    Operations operations() {
-        return operations;
-    }
-
-    /// Whether nothing is under way to it. Under the lock.
-    boolean isIdle() {
-        return peer.isIdle() && operations.isIdle() && rails.isIdle();
-    }
-
-    /// Why it was lost. Under the lock.
-    void lost(String why) {
-        token.completeExceptionally(lost("connect", why));
-    }
-
     // ---- by the program
 
     /// Of the first rail.
     public InetSocketAddress localAddress() {
-        return way(0).connection.localAddress();
+        return remote.ways().way(0).connection.localAddress();
     }
 
     /// Of the first rail.
     public InetSocketAddress peerAddress() {
-        return way(0).connection.peerAddress();
+        return remote.ways().way(0).connection.peerAddress();
     }
 
     /// Connections to it that work now; more than one when both workers have several devices.
     public int railCount() {
-        traffic.lock.lock();
-        try {
-            return peer.isLost() ? 0 : rails.usable();
-        } finally {
-            traffic.lock.unlock();
-        }
+        return traffic.ask(() -> remote.peer().isLost() ? 0 : remote.rails().usable());
     }
 
     /// Whether the peer is lost, or this is closed.
     public boolean isLost() {
-        traffic.lock.lock();
-        try {
-            return peer.isLost();
-        } finally {
-            traffic.lock.unlock();
-        }
+        return traffic.ask(remote.peer()::isLost);
     }
 
     /// Sends a message. It is done when the memory is the program's again: a message that fits into a frame
@@ -281,11 +78,11 @@ public final class RemoteWorker implements AutoCloseable {
     /// @param data of any kind; memory that is no array's and belongs to no single thread is not copied when it is
     ///     long
     public Pending<Void> send(long tag, MemorySegment data) {
-        if (sendAtOnce(Kind.TAGGED, tag, MemorySegment.NULL, data)) {
+        if (traffic.sendAtOnce(remote, Kind.TAGGED, tag, MemorySegment.NULL, data)) {
             return traffic.sent;
         }
         var pending = new Pending<Void>(traffic.readers);
-        post(new Outgoing(Kind.TAGGED, tag, forAllThreads(data)) {
+        traffic.post(remote, new Outgoing(Kind.TAGGED, tag, traffic.devices.longMessages.forAllThreads(data)) {
             @Override
             @SuppressWarnings("NullAway") // a Void has no other value
             public void done() {
@@ -294,7 +91,7 @@ public final class RemoteWorker implements AutoCloseable {
 
             @Override
             public void failed(String why) {
-                pending.fail(lost("send", why));
+                pending.fail(remote.lost("send", why));
             }
         });
         return pending;
@@ -320,18 +117,23 @@ public final class RemoteWorker implements AutoCloseable {
     public Pending<Void> sendActive(int number, MemorySegment header, MemorySegment data) {
         requireActive(number, header, data);
         var pending = new Pending<Void>(traffic.readers);
-        post(new Outgoing(number, bytes(header), forAllThreads(data)) {
-            @Override
-            @SuppressWarnings("NullAway") // a Void has no other value
-            public void done() {
-                pending.complete(null);
-            }
+        traffic.post(
+                remote,
+                new Outgoing(
+                        number,
+                        header.toArray(ValueLayout.JAVA_BYTE),
+                        traffic.devices.longMessages.forAllThreads(data)) {
+                    @Override
+                    @SuppressWarnings("NullAway") // a Void has no other value
+                    public void done() {
+                        pending.complete(null);
+                    }
 
-            @Override
-            public void failed(String why) {
-                pending.fail(lost("send", why));
-            }
-        });
+                    @Override
+                    public void failed(String why) {
+                        pending.fail(remote.lost("send", why));
+                    }
+                });
         return pending;
     }
 
@@ -340,22 +142,14 @@ public final class RemoteWorker implements AutoCloseable {
     /// peer, or when the peer is lost: then it is not sent, and [#sendActive] can take it.
     public boolean trySendActive(int number, MemorySegment header, MemorySegment data) {
         requireActive(number, header, data);
-        requireOpen(data); // also when it cannot leave
-        return sendAtOnce(Kind.ACTIVE, Outgoing.activeTag(number, (int) header.byteSize()), header, data);
-    }
-
-    private boolean sendAtOnce(Kind kind, long tag, MemorySegment header, MemorySegment data) {
-        traffic.lock.lock();
-        try {
-            return traffic.departures.sendAtOnce(this, kind, tag, header, data);
-        } finally {
-            traffic.lock.unlock();
-        }
+        LongMessages.requireOpen(data); // also when it cannot leave
+        return traffic.sendAtOnce(
+                remote, Kind.ACTIVE, Outgoing.activeTag(number, (int) header.byteSize()), header, data);
     }
 
     private void requireActive(int number, MemorySegment header, MemorySegment data) {
-        if (number < 0 || number >= Handlers.NUMBERS) {
-            throw new IllegalArgumentException("number: 0 to " + (Handlers.NUMBERS - 1) + ", got " + number);
+        if (number < 0 || number >= NUMBERS) {
+            throw new IllegalArgumentException("number: 0 to " + (NUMBERS - 1) + ", got " + number);
         }
         if (header.byteSize() > maxHeaderBytes()) {
             throw new IllegalArgumentException(
@@ -368,7 +162,7 @@ public final class RemoteWorker implements AutoCloseable {
 
     /// The longest header of an active message to this peer.
     public int maxHeaderBytes() {
-        return peer.headerBytesMax();
+        return remote.peer().headerBytesMax();
     }
 
     /// The longest data of an active message to this peer: as long as its requests
@@ -379,7 +173,7 @@ public final class RemoteWorker implements AutoCloseable {
 
     /// Receives a message of this peer; else as [Worker#receive(long, long, MemorySegment)].
     public Pending<Received> receive(long tag, long mask, MemorySegment into) {
-        return worker.receive(tag, mask, this, into);
+        return receive(traffic, tag, mask, remote, into);
     }
 
     /// Calls the peer's [CallHandler]. Waits while as many calls are under way as the options of both workers say,
@@ -418,41 +212,34 @@ public final class RemoteWorker implements AutoCloseable {
     ///
     /// @param token from the peer, by a message or in any other way
     public PeerMemory memory(byte[] token) {
-        return new PeerMemory(operations, SharedMemory.of(token));
+        return new PeerMemory(traffic, remote, SharedMemory.of(token));
     }
 
     // ---- within
 
-    void post(Outgoing message) {
-        traffic.lock.lock();
-        try {
-            peer.send(message);
-            traffic.departures.pump(this);
-        } finally {
-            traffic.lock.unlock();
-        }
-    }
+    /// Posts a receive, of one peer or of any.
+    static Pending<Received> receive(Traffic traffic, long tag, long mask, @Nullable Remote from, MemorySegment into) {
+        traffic.devices.longMessages.requireWritable("into", into);
+        var pending = new Pending<Received>(traffic.readers);
+        var incoming = new Incoming() {
+            @Override
+            public MemorySegment memory() {
+                return into;
+            }
 
-    ConnectionException lost(String verb, String why) {
-        return new ConnectionException(Reason.DISCONNECTED, verb + ": " + this + ": " + why);
-    }
+            @Override
+            public void done(PeerOwner sender, long itsTag, long length) {
+                pending.complete(new Received(of(sender), itsTag, length, length > into.byteSize()));
+            }
 
-    /// The same memory, or a copy when it belongs to one thread.
-    ///
-    /// @throws IllegalStateException when it is closed, or another thread's
-    MemorySegment forAllThreads(MemorySegment data) {
-        requireOpen(data);
-        return traffic.longMessages.isForAllThreads(data) ? data : MemorySegment.ofArray(bytes(data));
-    }
-
-    private static void requireOpen(MemorySegment data) {
-        if (!data.scope().isAlive()) {
-            throw new IllegalStateException("its memory is closed: " + data);
-        }
-    }
-
-    static byte[] bytes(MemorySegment memory) {
-        return memory.toArray(ValueLayout.JAVA_BYTE);
+            @Override
+            public void failed(String why) {
+                pending.fail(new ConnectionException(Reason.DISCONNECTED, "receive: " + why));
+            }
+        };
+        pending.withdrawnBy(() -> traffic.withdraw(incoming, pending::cancelled));
+        traffic.receive(tag, mask, from, incoming);
+        return pending;
     }
 
     // ---- the end
@@ -461,39 +248,11 @@ public final class RemoteWorker implements AutoCloseable {
     @Override
     public void close() {
         traffic.readers.requireMayWait();
-        try {
-            traffic.drain(this, FAREWELL_NANOS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // closes at once
-        }
-        ways().forEach(Way::interrupt);
-        traffic.lose(this, "this side has closed it");
-        release();
-    }
-
-    /// After one of its connections has ended.
-    void releaseIfLost() {
-        if (isLost()) {
-            release();
-        }
-    }
-
-    private void release() {
-        closing.lock();
-        try {
-            if (!isClosed) {
-                isClosed = true;
-                ways().forEach(Way::close);
-                traffic.remove(this);
-            }
-        } finally {
-            closing.unlock();
-        }
+        traffic.close(remote, FAREWELL_NANOS);
     }
 
     @Override
     public String toString() {
-        Way first = ways[0];
-        return "remote worker, by a " + (first == null ? "connection that is not made" : first.connection);
+        return remote.toString();
     }
 }

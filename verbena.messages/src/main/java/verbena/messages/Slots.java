@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Rails;
 
 /// The memory from which a worker sends, in slots of a frame each. All devices of the worker have it registered, so a
-/// frame that was lost with one can be sent again by another. Claimed when it is made. Under the lock of [Traffic].
+/// frame that was lost with one can be sent again by another. Claimed when it is made. Under the lock of the worker.
 final class Slots {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
@@ -15,19 +15,17 @@ final class Slots {
     private final int[] free;
     private int freeCount;
     /// Which peer has a slot.
-    private final @Nullable RemoteWorker[] owners;
+    private final @Nullable Object[] owners;
 
     // Made when they are first used, so that a frame makes no object.
     private final @Nullable MemorySegment[] toSend;
     private final @Nullable MemorySegment[] headers;
 
-    /// @param spare slots beside those of all peers' windows
-    Slots(WorkerOptions options, int spare) {
-        this.frameBytes = options.frameBytes();
-        int slots = options.maxPeers() * options.window() + spare;
-        this.memory = arena.allocate((long) slots * stride(options), Long.BYTES);
+    Slots(int slots, int frameBytes) {
+        this.frameBytes = frameBytes;
+        this.memory = arena.allocate((long) slots * stride(), Long.BYTES);
         this.free = new int[slots];
-        this.owners = new RemoteWorker[slots];
+        this.owners = new Object[slots];
         this.toSend = new MemorySegment[slots];
         this.headers = new MemorySegment[slots];
         for (int i = 0; i < slots; i++) {
@@ -36,8 +34,8 @@ final class Slots {
     }
 
     /// Bytes of a slot: the header that frames have when there are several rails, and the frame.
-    static int stride(WorkerOptions options) {
-        return Rails.HEADER_BYTES + options.frameBytes();
+    int stride() {
+        return Rails.HEADER_BYTES + frameBytes;
     }
 
     MemorySegment memory() {
@@ -51,7 +49,7 @@ final class Slots {
 
     /// Where the header of a slot begins.
     long offset(int slot) {
-        return (long) slot * (Rails.HEADER_BYTES + frameBytes);
+        return (long) slot * stride();
     }
 
     /// Where the frame of a slot begins.
@@ -80,13 +78,14 @@ final class Slots {
     }
 
     /// Takes the slot that [#peek()] gave, until [#give].
-    void take(int slot, RemoteWorker by) {
+    void take(int slot, Object by) {
+        assert freeCount > 0 && slot == free[freeCount - 1] && owners[slot] == null : "slot " + slot + " is not free";
         freeCount--;
         owners[slot] = by;
     }
 
     /// Gives a slot back, unless it is another peer's by now.
-    void give(int slot, RemoteWorker by) {
+    void give(int slot, Object by) {
         if (owners[slot] == by) {
             owners[slot] = null;
             free[freeCount++] = slot;
@@ -94,7 +93,7 @@ final class Slots {
     }
 
     /// A peer whose frames will not complete any more.
-    void forget(RemoteWorker gone) {
+    void forget(Object gone) {
         for (int i = 0; i < owners.length; i++) {
             give(i, gone);
         }

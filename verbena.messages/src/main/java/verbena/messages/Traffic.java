@@ -1,7 +1,6 @@
 package verbena.messages;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -10,78 +9,123 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
+import verbena.messages.protocol.Budget;
 import verbena.messages.protocol.Incoming;
+import verbena.messages.protocol.Kind;
 import verbena.messages.protocol.Matching;
+import verbena.messages.protocol.Outgoing;
 import verbena.messages.protocol.Peer;
-import verbena.messages.protocol.Rails;
+import verbena.messages.protocol.PeerLimits;
 import verbena.verbs.Context;
+import verbena.verbs.MemoryRegion;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.Connection;
 
-/// What moves frames between the devices of a worker and its peers: one thread at a time handles what has arrived
-/// ([Readers], [Arrivals]). All peers share one queue of receives of each device. Each has as many of them as its
-/// window, so every frame finds one, and the memory is claimed once.
+/// The lock of a worker: what programs ask for, and what has arrived, is carried out here one after the other. All that
+/// is below, the devices and the protocol, is reached only from here, and takes no lock. One thread at a time handles
+/// what has arrived ([Readers], [Arrivals]).
 final class Traffic {
-    final ReentrantLock lock = new ReentrantLock();
+    /// Something to do under the lock.
+    ///
+    /// @param <T> with what, so that the action can be one for all
+    /// @param <X> what it throws
+    interface Action<T, X extends Exception> {
+        /// Does it.
+        void on(T subject) throws X;
+    }
+
+    private final ReentrantLock lock = new ReentrantLock();
     /// Something was sent or has come.
     private final Condition moved = lock.newCondition();
-    final Matching matching;
-    final Budget budget;
-    final Handlers handlers;
     private final WorkerOptions options;
-    final Slots slots;
-    final List<Rail> rails = new ArrayList<>();
-    private final Thread thread;
-    final Arrivals arrivals;
+    private final Thread thread =
+            Thread.ofPlatform().daemon().name("verbena-messages").unstarted(this::keep);
+    final WorkerDevices devices;
+    final Budget<Remote> budget;
     final Readers readers;
-    /// Of all messages that left at once.
+    /// The outcome of each message that left at once.
     final Pending<Void> sent;
-    final LongMessages longMessages;
-    final LostRails lostRails = new LostRails(this);
-    final Departures departures;
-
-    // Under the lock.
-    private final Set<RemoteWorker> remotes = new LinkedHashSet<>();
-
+    private final Matching matching;
+    private final Departures departures;
+    private final Reception reception;
+    private final Arrivals arrivals;
+    private final Set<Remote> remotes = new LinkedHashSet<>();
     private int peers;
     private boolean isClosing;
-    /// Whether threads of calls were started that the reader has not given way to.
-    boolean hasBegunCalls;
 
     Traffic(List<Context> devices, WorkerOptions options) {
         this.options = options;
-        this.matching = new Matching(Budget.leftMax(options));
-        this.budget = new Budget(options);
-        this.handlers = new Handlers(this, options);
-        this.slots = new Slots(options, Rail.SPARE);
-        this.departures = new Departures(this, slots);
-        int count = devices.size();
-        int told = count > 1 ? count + 1 : 0; // of lost rails, and of the token
-        int requests = Departures.SENDS + Transfers.REQUESTS + Operations.UNDER_WAY + told + 1; // and of the end
-        boolean done = false;
-        try {
-            for (Context each : devices) {
-                rails.add(new Rail(rails.size(), count, each, options, slots, requests, Departures.RING));
-            }
-            done = true;
-        } finally {
-            if (!done) {
-                rails.forEach(Rail::closeQueues);
-                free();
-            }
-        }
-        this.thread = Thread.ofPlatform().daemon().name("verbena-messages").unstarted(this::keep);
-        this.arrivals = new Arrivals(this, rails);
+        this.matching = new Matching(Budget.leftMax(options.budgetBytes()));
+        this.budget = new Budget<>(options.budgetBytes());
+        this.devices = new WorkerDevices(devices, options.maxPeers(), options.window(), options.frameBytes(), thread);
+        this.departures = new Departures(this.devices.slots);
+        this.arrivals = new Arrivals(new Arrived(), this.devices.rails);
         this.readers = new Readers(arrivals);
         this.sent = Pending.done(readers);
-        this.longMessages = new LongMessages(rails, thread);
+        this.reception = new Reception(
+                this.devices, departures, readers::heard, ended -> Thread.startVirtualThread(() -> closeIfLost(ended)));
+    }
+
+    /// Begins to read.
+    ///
+    /// @param afterRead runs on the thread that reads, after each read that brought something, without the lock
+    void start(Runnable afterRead) {
+        arrivals.start(afterRead);
         thread.start();
-        arrivals.start();
+    }
+
+    private void keep() {
+        try {
+            readers.keep();
+        } catch (InterruptedException e) {
+            throw new AssertionError("no program knows this thread", e);
+        }
+    }
+
+    // ---- what others do under the lock
+
+    /// Does something under the lock.
+    <T, X extends Exception> void locked(T subject, Action<T, X> action) throws X {
+        lock.lock();
+        try {
+            action.on(subject);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Finds something out under the lock.
+    <T> T ask(Supplier<T> what) {
+        lock.lock();
+        try {
+            return what.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// A condition, for actions that wait.
+    Condition newCondition() {
+        return lock.newCondition();
+    }
+
+    /// Sends what a peer's protocol has to send. Under the lock.
+    void pump(Remote to) {
+        assert lock.isHeldByCurrentThread();
+        departures.pump(to);
     }
 
     // ---- peers
+
+    /// A peer that has no connection yet.
+    Remote remote(PeerLimits limits) {
+        return new Remote(limits, options.frameBytes(), matching, budget, devices.longMessages);
+    }
 
     /// Takes room for one more peer; false when there is none, or the worker is being closed.
     boolean reserve() {
@@ -97,7 +141,7 @@ final class Traffic {
         }
     }
 
-    /// No peer came of it.
+    /// Gives the room back: no peer came of it.
     void giveBack() {
         lock.lock();
         try {
@@ -109,23 +153,33 @@ final class Traffic {
     }
 
     private void countPeers(int now) {
-        rails.forEach(each -> each.need(now));
+        assert lock.isHeldByCurrentThread() && now >= 0 && now <= options.maxPeers() : now;
+        devices.rails.forEach(each -> each.need(now));
         peers = now;
     }
 
-    /// A connection of a peer is there, its first or a further one; false when it is not wanted any more.
-    boolean join(Way way) {
-        RemoteWorker remote = way.remote;
+    /// Adds a connection of a peer, its first or a further one; false when it is not wanted any more.
+    boolean join(Remote remote, Rail rail, Connection connection) {
+        var way = new Way(rail, connection, remote.rails(), () -> end(remote, rail));
+        boolean isJoined = join(remote, way);
+        if (isJoined) {
+            way.start();
+        } else {
+            int number = way.number();
+            way.close();
+            forget(rail, number);
+        }
+        return isJoined;
+    }
+
+    private boolean join(Remote remote, Way way) {
         lock.lock();
         try {
             if (isClosing || way.rail.isClosed || remote.peer().isLost() || !remote.add(way)) {
                 return false;
             }
             remotes.add(remote);
-            for (byte[] frame : way.rail.numbers.add(way)) {
-                MemorySegment whole = MemorySegment.ofArray(frame);
-                arrived(way, whole, whole.asSlice(Math.min(frame.length, Rails.HEADER_BYTES)), frame.length);
-            }
+            reception.join(remote, way);
             departures.pump(remote);
             return true;
         } finally {
@@ -133,17 +187,24 @@ final class Traffic {
         }
     }
 
-    /// A connection is closed that is no peer's.
-    void forget(Rail rail, int number) {
+    /// Closes a connection that is no peer's.
+    void sendAway(Rail rail, Connection connection) {
+        int number = connection.queuePair().qpn();
+        connection.close();
+        forget(rail, number);
+    }
+
+    private void forget(Rail rail, int number) {
         lock.lock();
         try {
-            rail.numbers.forget(number);
+            reception.numbers(rail).forget(number);
         } finally {
             lock.unlock();
         }
     }
 
-    List<RemoteWorker> remotes() {
+    /// All peers that have a connection.
+    List<Remote> remotes() {
         lock.lock();
         try {
             return List.copyOf(remotes);
@@ -153,25 +214,28 @@ final class Traffic {
     }
 
     /// Fails what is under way with a peer, once, and ends the connection.
-    void lose(RemoteWorker remote, String why) {
+    void lose(Remote remote, String why) {
         lock.lock();
         try {
-            if (remote.peer().isLost()) {
-                return;
-            }
-            remote.ways().forEach(Way::disconnect);
-            remote.transfers().lose(why);
-            remote.peer().lose(why, List.of());
-            remote.operations().lose(why);
-            remote.calls().lose(why);
-            remote.lost(why);
+            remote.lose(why);
         } finally {
             lock.unlock();
         }
     }
 
-    /// Waits until all that was sent has arrived, but not longer than `nanos`.
-    void drain(RemoteWorker remote, long nanos) throws InterruptedException {
+    /// Ends a peer. What was sent has so long to arrive; what is under way then fails.
+    void close(Remote remote, long nanos) {
+        try {
+            drain(remote, nanos);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // closes at once
+        }
+        remote.ways().all().forEach(Way::interrupt);
+        lose(remote, "this side has closed it");
+        remote.close(() -> remove(remote));
+    }
+
+    private void drain(Remote remote, long nanos) throws InterruptedException {
         long left = nanos;
         lock.lock();
         try {
@@ -183,12 +247,18 @@ final class Traffic {
         }
     }
 
+    private void closeIfLost(Remote remote) {
+        if (ask(remote.peer()::isLost)) {
+            remote.close(() -> remove(remote));
+        }
+    }
+
     /// After its queue pairs are closed: what they have not completed is free.
-    void remove(RemoteWorker remote) {
+    private void remove(Remote remote) {
         lock.lock();
         try {
             if (remotes.remove(remote)) {
-                remote.ways().forEach(each -> each.rail.numbers.remove(each));
+                remote.ways().all().forEach(each -> reception.numbers(each.rail).remove(each.number(), remote));
                 budget.forget(remote);
                 countPeers(peers - 1);
                 departures.forget(remote);
@@ -199,9 +269,153 @@ final class Traffic {
         }
     }
 
-    // ---- the budget
+    // ---- rails that are lost
 
-    /// Memory that came unasked is needed no more: more may be read.
+    /// Sets who is told of each rail that is lost.
+    void onRailLost(Consumer<Remote> listener) {
+        reception.lostRails.tell(listener);
+    }
+
+    /// A connection has ended. Frames of it may have arrived that no thread has read; so the end comes by the same
+    /// queue, behind them.
+    private void end(Remote remote, Rail rail) {
+        Way way = remote.ways().way(rail.index);
+        lock.lock();
+        try {
+            if (!remote.peer().isLost() && way.isUsable()) {
+                way.postEnd();
+                return;
+            }
+        } catch (VerbsException e) {
+            loseWay(remote, rail, "device " + rail.index + " of the worker has failed: " + e.getMessage());
+        } finally {
+            lock.unlock();
+        }
+        closeIfLost(remote);
+    }
+
+    private void loseWay(Remote remote, Rail rail, String why) {
+        lock.lock();
+        try {
+            reception.lostRails.lose(remote, rail.index, why);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// A device has failed, or is given back.
+    private void loseRail(Rail rail, String why) {
+        lock.lock();
+        try {
+            rail.isClosed = true;
+        } finally {
+            lock.unlock();
+        }
+        peersOf(rail).forEach(each -> loseWay(each, rail, why));
+    }
+
+    private List<Remote> peersOf(Rail rail) {
+        lock.lock();
+        try {
+            return reception.numbers(rail).all();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Gives a device back.
+    void leave(Rail rail) {
+        loseRail(rail, "this side has left its device " + rail.index);
+        for (Remote each : peersOf(rail)) {
+            Way way = each.ways().way(rail.index);
+            way.interrupt();
+            way.close();
+            lock.lock();
+            try {
+                reception.numbers(rail).remove(way.number(), each);
+            } finally {
+                lock.unlock();
+            }
+        }
+        rail.closeQueues();
+        arrivals.join(rail);
+        lock.lock();
+        try {
+            devices.longMessages.registrations.loseRail(rail.index);
+        } finally {
+            lock.unlock();
+        }
+        rail.closeMemory();
+    }
+
+    // ---- messages
+
+    /// Sends a message, at once or when its turn comes.
+    void post(Remote to, Outgoing message) {
+        lock.lock();
+        try {
+            to.peer().send(message);
+            departures.pump(to);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Sends a message that can leave at once; false when it cannot, and is not sent.
+    boolean sendAtOnce(Remote to, Kind kind, long tag, MemorySegment header, MemorySegment data) {
+        lock.lock();
+        try {
+            return departures.sendAtOnce(to, kind, tag, header, data);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Begins an operation when its turn comes.
+    void begin(Remote to, Operations.Operation operation) {
+        lock.lock();
+        try {
+            if (to.peer().isLost()) {
+                operation.lost(to.peer().whyLost());
+            } else {
+                to.operations().add(operation);
+                departures.pump(to);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Posts a receive.
+    void receive(long tag, long mask, @Nullable Remote from, Incoming incoming) {
+        lock.lock();
+        try {
+            Peer peer = matching.receive(tag, mask, from == null ? null : from.peer(), incoming);
+            if (peer != null) {
+                departures.pump((Remote) peer.owner());
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Takes a receive back; false when it has a message already.
+    boolean withdraw(Incoming incoming, Runnable withdrawn) {
+        lock.lock();
+        try {
+            boolean isTaken = matching.withdraw(incoming);
+            if (isTaken) {
+                withdrawn.run();
+            }
+            return isTaken;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- memory
+
+    /// Gives memory back that came unasked: more may be read.
     void release(long bytes) {
         lock.lock();
         try {
@@ -211,38 +425,28 @@ final class Traffic {
         }
     }
 
-    void claim(long bytes) {
-        lock.lock();
-        try {
-            budget.take(bytes);
-        } finally {
-            lock.unlock();
+    /// Memory for messages, until the end. Without the lock while it is made: that may take long.
+    MemorySegment allocate(long bytes) {
+        MemoryRegion region = devices.longMessages.allocate(bytes);
+        if (region == null) {
+            return LongMessages.allocateHere(bytes);
         }
+        locked(region, devices.longMessages::add);
+        return region.segment();
     }
 
-    // ---- receives
-
-    void receive(long tag, long mask, @Nullable RemoteWorker from, Incoming incoming) {
-        lock.lock();
-        try {
-            Peer peer = matching.receive(tag, mask, from == null ? null : from.peer(), incoming);
-            if (peer != null) {
-                departures.pump(RemoteWorker.of(peer.owner()));
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    SortedMap<String, Long> counters() {
+    /// The counters of [Worker#counters], but for those that are told.
+    ///
+    /// @param activeDropped active messages without a handler
+    SortedMap<String, Long> counters(Supplier<Long> activeDropped) {
         lock.lock();
         try {
             var all = new TreeMap<String, Long>();
             all.put("unexpected.messages", (long) matching.unexpectedCount());
             all.put("unexpected.dropped", matching.dropped());
             all.put("requests.bytes", budget.requestBytes());
-            all.put("active.dropped", handlers.dropped());
-            all.put("rails.lost", lostRails.count());
+            all.put("active.dropped", activeDropped.get());
+            all.put("rails.lost", reception.lostRails.count());
             sum(all, "unexpected.bytes", Peer::keptBytes);
             sum(all, "unexpected.crowded", Peer::timesCrowded);
             sum(all, "requests.waiting", Peer::unread);
@@ -254,186 +458,54 @@ final class Traffic {
     }
 
     private void sum(Map<String, Long> all, String name, ToLongFunction<Peer> of) {
-        all.put(name, remotes.stream().map(RemoteWorker::peer).mapToLong(of).sum());
+        all.put(name, remotes.stream().map(Remote::peer).mapToLong(of).sum());
     }
 
     // ---- arrivals
 
-    private void keep() {
-        try {
-            readers.keep();
-        } catch (InterruptedException e) {
-            throw new AssertionError("no program knows this thread", e);
+    /// What the threads that read say.
+    private final class Arrived implements Arrivals.Owner {
+        @Override
+        public void round(Rail rail, @Nullable WorkCompletion first, WorkCompletion[] batch, int n, boolean areAll) {
+            lock.lock();
+            try {
+                reception.round(rail, first, batch, n, areAll);
+                moved.signalAll();
+            } finally {
+                lock.unlock();
+            }
         }
-    }
 
-    /// Handles completions of a rail.
-    ///
-    /// @param first null when there are only those of the batch
-    /// @param n how many those are
-    /// @param areAll whether these are all that were there when the round began
-    /// @param touched an empty list, and left so
-    void round(
-            Rail rail,
-            @Nullable WorkCompletion first,
-            WorkCompletion[] batch,
-            int n,
-            boolean areAll,
-            List<RemoteWorker> touched) {
-        lock.lock();
-        try {
-            if (first != null) {
-                completed(rail, first, touched);
-            }
-            for (int i = 0; i < n; i++) {
-                completed(rail, batch[i], touched);
-            }
-            for (int i = 0; i < touched.size(); i++) {
-                touched.get(i).isTouched = false;
-                departures.pump(touched.get(i));
-            }
-            touched.clear();
-            departures.feedStarved();
-            if (areAll) {
-                rail.numbers.endRound();
-            }
-            moved.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    void failAll(String why) {
-        remotes().forEach(each -> lose(each, why));
-        lock.lock();
-        try {
-            matching.close(why);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void completed(Rail rail, WorkCompletion wc, List<RemoteWorker> touched) {
-        long number = wc.wrId();
-        if (number == Departures.RING) {
+        @Override
+        public void heard() {
             readers.heard();
-            return;
         }
-        Way way = rail.numbers.get(wc.qpn());
-        if (Departures.isFrame(number)) {
-            received(rail, way, wc, (int) number);
-        } else if (way != null && way.isUsable() && wc.ok()) {
-            RemoteWorker remote = way.remote;
-            if (number >= Departures.TELL) {
-                // its memory is not used again
-            } else if (number >= Departures.OPERATION) {
-                remote.operations().completed((int) number, slots);
-            } else if (number >= Departures.PART) {
-                partDone(remote, (int) number);
-            } else {
-                remote.rails().completed(rail.index);
-                departures.freeSlots(remote);
-            }
-        }
-        if (way != null) {
-            RemoteWorker remote = way.remote;
-            if (!remote.isTouched) {
-                remote.isTouched = true;
-                touched.add(remote);
-            }
-            if (number == Departures.END) {
-                lostRails.ended(way);
-            } else if (!wc.ok()) {
-                lostRails.loseWay(way, wc.cause() + " (" + wc.status() + ")");
-            }
-        }
-    }
 
-    private void received(Rail rail, @Nullable Way way, WorkCompletion wc, int slot) {
-        rail.taken();
-        if (wc.ok()) {
-            handlers.frame(rail, slot);
-            if (way != null) {
-                arrived(way, rail.arrived(slot), rail.behindHeader(slot), wc.byteLength());
-            } else {
-                rail.numbers.remember(wc.qpn(), rail.arrived(slot).asSlice(0, wc.byteLength()));
-            }
+        @Override
+        public void lost(Rail rail, String why) {
+            loseRail(rail, why);
         }
-        if (!wc.ok() || !handlers.hasFrame()) {
-            rail.give(slot);
-        }
-    }
 
-    private void partDone(RemoteWorker from, int number) {
-        try {
-            from.transfers().completed(number);
-        } catch (VerbsException | IllegalStateException e) { // the program has closed the memory at this moment
-            lose(from, String.valueOf(e.getMessage()));
-        }
-    }
-
-    /// @param behind the frame without the header that it has when there are several rails
-    private void arrived(Way way, MemorySegment frame, MemorySegment behind, long bytes) {
-        RemoteWorker from = way.remote;
-        Rails itsRails = from.rails();
-        if (from.peer().isLost() || !way.isUsable()) {
-            return;
-        }
-        String wrong;
-        try {
-            if (!itsRails.areSeveral()) {
-                wrong = from.peer().onFrame(frame, bytes);
-            } else if (Rails.isTold(frame, bytes)) {
-                wrong = lostRails.told(from, frame);
-            } else if (from.takesToken(frame, bytes)) {
-                wrong = null;
-            } else {
-                wrong = itsRails.onFrame(way.rail.index, frame, bytes);
-                if (wrong == null) {
-                    wrong = from.peer().onFrame(behind, bytes - Rails.HEADER_BYTES);
-                }
-                departures.freeSlots(from);
+        @Override
+        public void over(String why) {
+            remotes().forEach(each -> lose(each, why));
+            lock.lock();
+            try {
+                matching.close(why);
+            } finally {
+                lock.unlock();
             }
-        } catch (IllegalStateException e) { // the program has closed the memory of a receive at this moment
-            wrong = String.valueOf(e.getMessage());
-        }
-        if (wrong != null) {
-            lose(from, "the peer does not keep to the protocol: " + wrong);
-        }
-    }
-
-    /// The handlers of these messages have returned: their frames can be used again.
-    void handled(List<ActiveMessage> messages) {
-        lock.lock();
-        try {
-            for (int i = 0; i < messages.size(); i++) {
-                ActiveMessage message = messages.get(i);
-                Rail rail = message.inbox();
-                if (rail != null) {
-                    if (!rail.isClosed) {
-                        rail.give(message.slot());
-                    }
-                    message.sender().peer().handled();
-                }
-            }
-            for (int i = 0; i < messages.size(); i++) {
-                if (messages.get(i).inbox() != null) {
-                    departures.pump(messages.get(i).sender());
-                }
-            }
-            handlers.recycle(messages);
-        } finally {
-            lock.unlock();
         }
     }
 
     // ---- the end
 
     /// Takes no more peers. Those that are there are the caller's to close.
-    void shut() {
+    List<Remote> shut() {
         lock.lock();
         try {
             isClosing = true;
+            return List.copyOf(remotes);
         } finally {
             lock.unlock();
         }
@@ -449,16 +521,9 @@ final class Traffic {
         } finally {
             lock.unlock();
         }
-        rails.forEach(Rail::closeQueues);
-        Readers.join(thread);
-        rails.forEach(arrivals::join);
-        longMessages.close();
-        free();
-    }
-
-    private void free() {
-        rails.forEach(Rail::closeMemory);
-        rails.forEach(Rail::free);
-        slots.close();
+        devices.closeQueues();
+        Threads.join(thread);
+        devices.rails.forEach(arrivals::join);
+        devices.close();
     }
 }

@@ -11,13 +11,14 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import verbena.messages.protocol.Rails;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
 
 /// Long READs and WRITEs between memory of this end and of one peer. With several rails they are cut into parts, and a
 /// rail that has done its part takes the next one. What was under way on a rail that is lost goes by another. Under
-/// the lock of [Traffic].
+/// the lock of the worker.
 final class Transfers {
     /// Parts on a rail at once.
     static final int PARTS = 8;
@@ -80,7 +81,8 @@ final class Transfers {
 
     private record Part(Transfer of, long offset, int length, int rail) {}
 
-    private final RemoteWorker remote;
+    private final Ways ways;
+    private final Rails rails;
     private final LongMessages longMessages;
     private final ArrayList<Transfer> all = new ArrayList<>();
     private final Map<Integer, Part> parts = new HashMap<>();
@@ -88,10 +90,11 @@ final class Transfers {
     private final long[] bytesOf;
     private int last;
 
-    Transfers(RemoteWorker remote, LongMessages longMessages) {
-        this.remote = remote;
+    Transfers(Ways ways, LongMessages longMessages) {
+        this.ways = ways;
+        this.rails = ways.rails();
         this.longMessages = longMessages;
-        this.partsOf = new int[remote.rails().count()];
+        this.partsOf = new int[rails.count()];
         this.bytesOf = new long[partsOf.length];
     }
 
@@ -122,7 +125,7 @@ final class Transfers {
     void pump() {
         for (int i = 0; i < all.size(); i++) {
             Transfer transfer = all.get(i);
-            boolean waits = transfer.isWrite && !remote.rails().isAgreed(); // until a lost rail brings nothing more
+            boolean waits = transfer.isWrite && !rails.isAgreed(); // until a lost rail brings nothing more
             while (!waits && !transfer.isBegun()) {
                 int rail = idlest(transfer);
                 if (rail < 0) {
@@ -138,7 +141,7 @@ final class Transfers {
         int best = -1;
         boolean isPossible = false;
         for (int rail = 0; rail < partsOf.length; rail++) {
-            if (remote.rails().isUsable(rail) && transfer.canGoBy(rail)) {
+            if (rails.isUsable(rail) && transfer.canGoBy(rail)) {
                 isPossible = true;
                 if (partsOf[rail] < PARTS && (best < 0 || partsOf[rail] < partsOf[best])) {
                     best = rail;
@@ -157,8 +160,8 @@ final class Transfers {
             return new Part(transfer, lost.offset, lost.length, rail);
         }
         long left = transfer.memory.byteSize() - transfer.begun;
-        boolean isStriped = remote.rails().usable() > 1 && transfer.memory.byteSize() >= STRIPED_MIN;
-        long most = Math.min(isStriped ? STRIPE_BYTES : WHOLE_BYTES, remote.way(rail).rail.longest);
+        boolean isStriped = rails.usable() > 1 && transfer.memory.byteSize() >= STRIPED_MIN;
+        long most = Math.min(isStriped ? STRIPE_BYTES : WHOLE_BYTES, ways.way(rail).rail.longest);
         var part = new Part(transfer, transfer.begun, (int) Math.min(left, most), rail);
         transfer.begun += part.length;
         return part;
@@ -172,7 +175,7 @@ final class Transfers {
             registered = longMessages.local(transfer.memory, transfer.isWrite);
             transfer.registered = registered;
         }
-        MemoryRegion region = registered.by(remote.way(rail).rail);
+        MemoryRegion region = registered.by(ways.way(rail).rail);
         long offset = registered.offset(transfer.memory) + part.offset;
         last = last == Integer.MAX_VALUE ? 1 : last + 1;
         int number = last;
@@ -180,17 +183,17 @@ final class Transfers {
         partsOf[rail]++;
         transfer.underWay++;
         RemoteMemory at = transfer.at.get(rail);
-        SendBatch requests = remote.way(rail).requests();
+        SendBatch requests = ways.way(rail).requests();
         long address = at.address() + part.offset;
         if (transfer.isWrite) {
-            requests.write(Departures.PART, address, at.rkey())
+            requests.write(RequestIds.PART, address, at.rkey())
                     .sge(region, offset, part.length)
                     .signaled();
-            requests.read(Departures.PART | number, address, at.rkey()) // behind the effect of the WRITE
+            requests.read(RequestIds.PART | number, address, at.rkey()) // behind the effect of the WRITE
                     .sge(region, 0, 0)
                     .signaled();
         } else {
-            requests.read(Departures.PART | number, address, at.rkey())
+            requests.read(RequestIds.PART | number, address, at.rkey())
                     .sge(region, offset, part.length)
                     .signaled();
         }
@@ -203,6 +206,7 @@ final class Transfers {
             return;
         }
         partsOf[part.rail]--;
+        assert partsOf[part.rail] >= 0 && part.of.underWay > 0 : part;
         bytesOf[part.rail] += part.length;
         Transfer transfer = part.of;
         if (--transfer.underWay > 0 || !transfer.isBegun()) {

@@ -3,6 +3,7 @@ package verbena.messages;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Rails;
+import verbena.verbs.Access;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
@@ -15,10 +16,10 @@ import verbena.verbs.cm.ConnectionId;
 final class Way {
     private static final int TOLD_BYTES_MAX = 32;
 
-    final RemoteWorker remote;
     final Rail rail;
     final Connection connection;
-    private final Traffic traffic;
+    private final Rails rails;
+    private final Runnable onEnd;
     /// Ends when the connection does.
     final Thread watcher;
     /// For frames that tell of rails; null when there is only one.
@@ -28,14 +29,14 @@ final class Way {
     /// What leaves with the next [#submit()]; null for nothing.
     private @Nullable SendBatch requests;
 
-    Way(RemoteWorker remote, Traffic traffic, Rail rail, Connection connection) {
-        this.remote = remote;
-        this.traffic = traffic;
+    /// @param onEnd runs on a thread of its own when the connection has ended
+    Way(Rail rail, Connection connection, Rails rails, Runnable onEnd) {
         this.rail = rail;
         this.connection = connection;
-        int rails = remote.rails().count();
-        this.told =
-                rails > 1 ? rail.domain.allocate((rails + 1L) * TOLD_BYTES_MAX, verbena.verbs.Access.local()) : null;
+        this.rails = rails;
+        this.onEnd = onEnd;
+        long count = rails.count();
+        this.told = count > 1 ? rail.domain.allocate((count + 1) * TOLD_BYTES_MAX, Access.local()) : null;
         this.watcher = Thread.ofVirtual().name("verbena-peer").unstarted(this::watch);
     }
 
@@ -54,7 +55,7 @@ final class Way {
         } catch (InvalidStateException e) {
             // closed
         }
-        traffic.lostRails.end(this);
+        onEnd.run();
     }
 
     int number() {
@@ -66,7 +67,7 @@ final class Way {
     }
 
     /// Where to write a request. All that are written leave together with [#submit()], which the same thread calls
-    /// before it gives the lock of [Traffic] back.
+    /// before it gives the lock of the worker back.
     SendBatch requests() {
         SendBatch open = requests;
         if (open == null) {
@@ -88,25 +89,25 @@ final class Way {
     }
 
     boolean isUsable() {
-        return remote.rails().isUsable(rail.index);
+        return rails.isUsable(rail.index);
     }
 
-    /// Tells of lost rails, or how to join, with the next [#submit()]. Under the lock of [Traffic]. Each time has
+    /// Tells of lost rails, or how to join, with the next [#submit()]. Under the lock of the worker. Each time has
     /// memory of its own.
     void tell(byte @Nullable [] token) {
         MemoryRegion memory = told;
         if (memory != null) {
             long at = (long) toldCount++ * TOLD_BYTES_MAX;
             var out = memory.segment().asSlice(at, TOLD_BYTES_MAX);
-            int bytes = token == null ? remote.rails().tell(out) : Rails.writeToken(out, token);
-            requests().send(Departures.TELL).sge(memory, at, bytes).signaled();
+            int bytes = token == null ? rails.tell(out) : Rails.writeToken(out, token);
+            requests().send(RequestIds.TELL).sge(memory, at, bytes).signaled();
         }
     }
 
     /// Posts a last request, after the connection has ended. It completes flushed (IBTA chapter 10.3.1, the Error
     /// state), behind all that has arrived.
     void postEnd() {
-        requests().send(Departures.END).signaled();
+        requests().send(RequestIds.END).signaled();
         submit();
     }
 
@@ -121,7 +122,7 @@ final class Way {
 
     void interrupt() {
         watcher.interrupt();
-        Readers.join(watcher);
+        Threads.join(watcher);
     }
 
     void close() {

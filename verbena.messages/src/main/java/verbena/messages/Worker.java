@@ -8,15 +8,11 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
-import verbena.messages.protocol.Incoming;
-import verbena.messages.protocol.PeerOwner;
 import verbena.messages.protocol.Rails;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
@@ -43,18 +39,11 @@ public final class Worker implements AutoCloseable {
     private final List<Context> devices;
     private final WorkerOptions options;
     private final Traffic traffic;
-    private final ScheduledThreadPoolExecutor timer;
+    private final Handlers handlers;
+    private final Peers peers;
     private final ReentrantLock closing = new ReentrantLock();
     private boolean isClosed;
     private final Set<SharedMemory> shared = ConcurrentHashMap.newKeySet();
-    private volatile Answering answering = new Answering(
-            _ -> {
-                throw new UnsupportedOperationException("no handler for calls");
-            },
-            false);
-
-    /// Who answers calls, and whether the thread that reads does it.
-    record Answering(CallHandler by, boolean isAtOnce) {}
 
     private Worker(List<Context> devices, WorkerOptions options) {
         if (devices.isEmpty() || devices.size() > Rails.MAX) {
@@ -71,8 +60,9 @@ public final class Worker implements AutoCloseable {
         this.devices = List.copyOf(devices);
         this.options = options;
         this.traffic = new Traffic(this.devices, options);
-        this.timer = new ScheduledThreadPoolExecutor(
-                1, Thread.ofPlatform().daemon().name("verbena-time-limits").factory());
+        this.handlers = new Handlers(traffic, options.maxCallBytes());
+        this.peers = new Peers(traffic, handlers, options);
+        traffic.start(handlers::run);
     }
 
     /// Opens a worker with the default options.
@@ -99,14 +89,7 @@ public final class Worker implements AutoCloseable {
         return new Worker(devices, options);
     }
 
-    ScheduledThreadPoolExecutor timer() {
-        return timer;
-    }
-
-    Answering answering() {
-        return answering;
-    }
-
+    /// For tests.
     Traffic traffic() {
         return traffic;
     }
@@ -138,15 +121,15 @@ public final class Worker implements AutoCloseable {
         long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(options.timeout());
         RemoteWorker made = null;
         try {
-            Rail first = traffic.rails.getFirst();
+            Rail first = traffic.devices.rails.getFirst();
             Hello ours = Hello.of(options, count);
-            Connection connection = Connection.connect(to.getFirst(), first.connection(ours.privateData()));
+            Connection connection = Connection.connect(to.getFirst(), peers.connection(first, ours.privateData()));
             Hello theirs = Hello.of(connection.peer().privateData()).orElse(null);
             if (theirs != null && theirs.rails() >= count) {
-                RemoteWorker remote = peer(theirs, count);
-                made = remote.join(first, connection) ? remote : null;
+                RemoteWorker peer = peers.make(theirs, count);
+                made = traffic.join(peer.remote(), first, connection) ? peer : null;
             } else {
-                sendAway(first, connection);
+                traffic.sendAway(first, connection);
             }
             if (made == null) {
                 throw new ConnectionException(
@@ -167,11 +150,11 @@ public final class Worker implements AutoCloseable {
         boolean done = false;
         try {
             for (int i = 1; i < to.size(); i++) {
-                byte[] token = made.awaitToken(deadline - System.nanoTime());
-                Rail rail = traffic.rails.get(i);
+                byte[] token = made.remote().awaitToken(deadline - System.nanoTime());
+                Rail rail = traffic.devices.rails.get(i);
                 var left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
-                var options = rail.connection(Hello.join(i, token)).withTimeout(left);
-                if (!made.join(rail, Connection.connect(to.get(i), options))) {
+                var options = peers.connection(rail, Hello.join(i, token)).withTimeout(left);
+                if (!traffic.join(made.remote(), rail, Connection.connect(to.get(i), options))) {
                     throw new ConnectionException(Reason.FAILED, "connect: the peer was lost before all was made");
                 }
             }
@@ -198,18 +181,7 @@ public final class Worker implements AutoCloseable {
         if (at.isEmpty() || at.size() > devices.size()) {
             throw new IllegalArgumentException("at: 1 to " + devices.size() + " addresses, got " + at.size());
         }
-        return new WorkerListener(this, options, at);
-    }
-
-    /// A peer that has no connection yet.
-    RemoteWorker peer(Hello theirs, int count) {
-        return new RemoteWorker(this, traffic, theirs, options, count);
-    }
-
-    void sendAway(Rail rail, Connection connection) {
-        int number = connection.queuePair().qpn();
-        connection.close();
-        traffic.forget(rail, number);
+        return new WorkerListener(peers, options, at);
     }
 
     /// Has a listener told of each rail that is lost, once. With its last rail a peer is lost, which what is under
@@ -217,7 +189,7 @@ public final class Worker implements AutoCloseable {
     ///
     /// @param listener gets the peer, on a virtual thread
     public void onRailLost(Consumer<RemoteWorker> listener) {
-        traffic.lostRails.tell(listener);
+        traffic.onRailLost(lost -> listener.accept(RemoteWorker.of(lost)));
     }
 
     /// Gives one of several devices back: its rails are lost, and all goes by the others. The program can close it
@@ -228,8 +200,9 @@ public final class Worker implements AutoCloseable {
         traffic.readers.requireMayWait();
         closing.lock();
         try {
-            List<Rail> open =
-                    traffic.rails.stream().filter(each -> !each.isClosed).toList();
+            List<Rail> open = traffic.devices.rails.stream()
+                    .filter(each -> !each.isClosed)
+                    .toList();
             Rail leaving = open.stream()
                     .filter(each -> each.device == device)
                     .findFirst()
@@ -238,7 +211,7 @@ public final class Worker implements AutoCloseable {
                 throw new IllegalArgumentException("device: not the last one; close the worker in place of that");
             }
             shared.forEach(each -> each.withdraw(leaving.index));
-            traffic.lostRails.leave(leaving);
+            traffic.leave(leaving);
         } finally {
             closing.unlock();
         }
@@ -252,42 +225,7 @@ public final class Worker implements AutoCloseable {
     /// @param mask the bits of the tag that count: [#EXACT], [#ANY_TAG] or some
     /// @param into for the message, of any kind. A longer message fills it, and the receive tells so
     public Pending<Received> receive(long tag, long mask, MemorySegment into) {
-        return receive(tag, mask, null, into);
-    }
-
-    Pending<Received> receive(long tag, long mask, @Nullable RemoteWorker from, MemorySegment into) {
-        traffic.longMessages.requireWritable("into", into);
-        var pending = new Pending<Received>(traffic.readers);
-        var incoming = new Incoming() {
-            @Override
-            public MemorySegment memory() {
-                return into;
-            }
-
-            @Override
-            public void done(PeerOwner peer, long itsTag, long length) {
-                pending.complete(new Received(RemoteWorker.of(peer), itsTag, length, length > into.byteSize()));
-            }
-
-            @Override
-            public void failed(String why) {
-                pending.fail(new ConnectionException(Reason.DISCONNECTED, "receive: " + why));
-            }
-        };
-        pending.withdrawnBy(() -> {
-            traffic.lock.lock();
-            try {
-                boolean isTaken = traffic.matching.withdraw(incoming);
-                if (isTaken) {
-                    pending.cancelled();
-                }
-                return isTaken;
-            } finally {
-                traffic.lock.unlock();
-            }
-        });
-        traffic.receive(tag, mask, from, incoming);
-        return pending;
+        return RemoteWorker.receive(traffic, tag, mask, null, into);
     }
 
     // ---- active messages
@@ -297,7 +235,7 @@ public final class Worker implements AutoCloseable {
     /// @param number 0 to 1023
     /// @param handler runs on the thread that reads what arrives: see there what it may do
     public void onActive(int number, ActiveHandler handler) {
-        traffic.handlers.set(number, handler);
+        handlers.set(number, handler);
     }
 
     /// Reads what arrives, on this thread, until a condition is true; false when the time has passed before, or
@@ -323,7 +261,7 @@ public final class Worker implements AutoCloseable {
         if (bytes < 1) {
             throw new IllegalArgumentException("bytes: at least 1, got " + bytes);
         }
-        return traffic.longMessages.allocate(bytes, traffic.lock);
+        return traffic.allocate(bytes);
     }
 
     /// Lets peers use memory by themselves ([RemoteWorker#memory]).
@@ -331,7 +269,7 @@ public final class Worker implements AutoCloseable {
     /// @param memory native; it stays the program's, which sees at any time what peers write
     /// @param access what peers may do, as `REMOTE_READ`; or [Access#remoteAll()]
     public SharedMemory share(MemorySegment memory, Set<Access> access) {
-        return new SharedMemory(memory, traffic.longMessages.share(memory, access), shared);
+        return new SharedMemory(memory, traffic.devices.longMessages.share(memory, access), shared);
     }
 
     // ---- what it holds
@@ -347,14 +285,14 @@ public final class Worker implements AutoCloseable {
     /// - `active.dropped`: active messages without a handler
     /// - `rails.lost`: connections of peers that have others left
     public SortedMap<String, Long> counters() {
-        return traffic.counters();
+        return traffic.counters(handlers::dropped);
     }
 
     // ---- calls
 
     /// Has the calls of all peers answered from now on, each on a virtual thread of its own.
     public void answerCalls(CallHandler by) {
-        answering = new Answering(by, false);
+        handlers.answer(by, false);
     }
 
     /// Has the calls of all peers answered from now on, each on the thread that reads what arrives. That saves the
@@ -362,7 +300,7 @@ public final class Worker implements AutoCloseable {
     /// rules of an [ActiveHandler]: they run one at a time, nothing else arrives meanwhile, and they must not wait.
     /// A caller that gives up does not interrupt them.
     public void answerCallsAtOnce(CallHandler by) {
-        answering = new Answering(by, true);
+        handlers.answer(by, true);
     }
 
     // ---- the end
@@ -377,11 +315,11 @@ public final class Worker implements AutoCloseable {
                 return;
             }
             isClosed = true;
-            traffic.shut();
+            List<Remote> left = traffic.shut();
             try (var threads = Executors.newVirtualThreadPerTaskExecutor()) { // each waits for its peer
-                traffic.remotes().forEach(each -> threads.execute(each::close));
+                left.forEach(each -> threads.execute(() -> RemoteWorker.of(each).close()));
             }
-            timer.shutdownNow();
+            peers.timer.shutdownNow();
             shared.forEach(SharedMemory::close);
             traffic.close();
         } finally {

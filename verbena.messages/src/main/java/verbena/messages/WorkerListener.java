@@ -23,7 +23,8 @@ import verbena.verbs.cm.ConnectionListener;
 public final class WorkerListener implements AutoCloseable {
     private static final Duration FOREVER = Duration.ofDays(36_500);
 
-    private final Worker worker;
+    private final Peers peers;
+    private final Traffic traffic;
     private final WorkerOptions options;
     private final List<ConnectionListener> listeners = new ArrayList<>();
 
@@ -34,15 +35,16 @@ public final class WorkerListener implements AutoCloseable {
     /// Empty when the listener is closed.
     private final LinkedBlockingQueue<Optional<RemoteWorker>> ready = new LinkedBlockingQueue<>();
 
-    WorkerListener(Worker worker, WorkerOptions options, List<InetSocketAddress> at) {
-        this.worker = worker;
+    WorkerListener(Peers peers, WorkerOptions options, List<InetSocketAddress> at) {
+        this.peers = peers;
+        this.traffic = peers.traffic;
         this.options = options;
         var hello = Hello.of(options, at.size()).privateData();
         boolean done = false;
         try {
             for (int i = 0; i < at.size(); i++) {
-                Rail rail = worker.traffic().rails.get(i);
-                listeners.add(ConnectionListener.bind(at.get(i), rail.connection(hello)));
+                Rail rail = traffic.devices.rails.get(i);
+                listeners.add(ConnectionListener.bind(at.get(i), peers.connection(rail, hello)));
             }
             done = true;
         } finally {
@@ -101,25 +103,23 @@ public final class WorkerListener implements AutoCloseable {
 
     /// Makes a peer of a connection of the first device; null when it was sent away, or has rails to come.
     private @Nullable RemoteWorker adopt(Connection connection) {
-        Rail first = worker.traffic().rails.getFirst();
+        Rail first = traffic.devices.rails.getFirst();
         Hello hello = Hello.of(connection.peer().privateData()).orElse(null);
-        if (hello == null
-                || hello.rails() > listeners.size()
-                || !worker.traffic().reserve()) {
-            worker.sendAway(first, connection);
+        if (hello == null || hello.rails() > listeners.size() || !traffic.reserve()) {
+            traffic.sendAway(first, connection);
             return null;
         }
         boolean isMade = false;
         try {
-            RemoteWorker made = worker.peer(hello, hello.rails());
+            RemoteWorker made = peers.make(hello, hello.rails());
             if (hello.rails() > 1) {
                 expect(made); // before the peer has the token
             }
-            isMade = made.join(first, connection);
+            isMade = traffic.join(made.remote(), first, connection);
             return isMade && hello.rails() == 1 ? made : null;
         } finally {
             if (!isMade) {
-                worker.traffic().giveBack();
+                traffic.giveBack();
             }
         }
     }
@@ -140,7 +140,7 @@ public final class WorkerListener implements AutoCloseable {
     }
 
     private void take(int index, Connection connection) {
-        Rail rail = worker.traffic().rails.get(index);
+        Rail rail = traffic.devices.rails.get(index);
         try {
             if (index > 0) {
                 join(rail, connection);
@@ -151,7 +151,7 @@ public final class WorkerListener implements AutoCloseable {
                 ready.add(Optional.of(made));
             }
         } catch (RuntimeException e) { // the device has no room for one more, or fails: others are accepted
-            worker.sendAway(rail, connection);
+            traffic.sendAway(rail, connection);
         }
     }
 
@@ -160,11 +160,11 @@ public final class WorkerListener implements AutoCloseable {
     private void expect(RemoteWorker peer) {
         byte[] bytes = new byte[Rails.TOKEN_BYTES];
         random.nextBytes(bytes);
-        peer.setToken(bytes);
+        peer.remote().setToken(bytes);
         String token = HexFormat.of().formatHex(bytes);
         joining.put(token, peer);
         long nanos = TimeUnit.NANOSECONDS.convert(options.timeout());
-        var _ = worker.timer().schedule(() -> giveUp(token), nanos, TimeUnit.NANOSECONDS);
+        var _ = peers.timer.schedule(() -> giveUp(token), nanos, TimeUnit.NANOSECONDS);
     }
 
     private void giveUp(String token) {
@@ -178,13 +178,15 @@ public final class WorkerListener implements AutoCloseable {
     private void join(Rail rail, Connection connection) {
         Hello.Join hello = Hello.join(connection.peer().privateData()).orElse(null);
         if (hello == null || hello.rail() != rail.index) {
-            worker.sendAway(rail, connection);
+            traffic.sendAway(rail, connection);
             return;
         }
         RemoteWorker peer = joining.get(hello.token());
         if (peer == null) {
-            worker.sendAway(rail, connection);
-        } else if (peer.join(rail, connection) && peer.areAllJoined() && joining.remove(hello.token()) != null) {
+            traffic.sendAway(rail, connection);
+        } else if (traffic.join(peer.remote(), rail, connection)
+                && traffic.ask(peer.remote().rails()::areAllJoined)
+                && joining.remove(hello.token()) != null) {
             ready.add(Optional.of(peer));
         }
     }
@@ -193,7 +195,7 @@ public final class WorkerListener implements AutoCloseable {
     @Override
     public void close() {
         listeners.forEach(ConnectionListener::close);
-        threads.forEach(Readers::join);
+        threads.forEach(Threads::join);
         try (var closing = Executors.newVirtualThreadPerTaskExecutor()) { // each waits for its peer
             joining.values().forEach(each -> closing.execute(each::close));
         }

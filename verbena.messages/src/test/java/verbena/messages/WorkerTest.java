@@ -318,7 +318,7 @@ class WorkerTest {
             var isHandling = new CountDownLatch(1);
             pair.server().onActive(1, _ -> {
                 isHandling.countDown();
-                Readers.join(pair.toClient().way(0).watcher);
+                Threads.join(pair.toClient().remote().ways().way(0).watcher);
             });
             pair.toServer().sendActive(1, memory(0), memory(0)).await();
             isHandling.await();

@@ -1,40 +1,42 @@
-package verbena.messages;
+package verbena.messages.protocol;
 
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import verbena.messages.protocol.PeerLimits;
 
 /// Memory of a worker for messages that no program has asked for. Each peer has a share for messages that no
 /// receive waits for; what peers leave behind when they are lost has a quarter of the whole, and so have
-/// requests. A long request waits at its sender until there is room. Under the lock of [Traffic].
-final class Budget {
+/// requests. A long request waits at its sender until there is room. Guarded by the worker.
+///
+/// @param <P> a peer
+public final class Budget<P> {
     private final long requestsMax;
-    private final Set<RemoteWorker> refused = new LinkedHashSet<>();
+    private final Set<P> refused = new LinkedHashSet<>();
     private long requests;
 
-    Budget(WorkerOptions options) {
-        this.requestsMax = options.budgetBytes() / 4;
+    /// @param bytes of the whole
+    public Budget(long bytes) {
+        this.requestsMax = bytes / 4;
     }
 
     /// Whole messages that no receive waits for, of one peer; half of its share.
-    static long keptMax(WorkerOptions options) {
-        return options.budgetBytes() / 4 / options.maxPeers();
+    public static long keptMax(long bytes, int maxPeers) {
+        return bytes / 4 / maxPeers;
     }
 
     /// Offers of one kind, of one peer. Those of tagged messages cost their upkeep, those of active messages a header,
     /// too: together less than the other half of the share.
-    static long offersMax(WorkerOptions options) {
-        return keptMax(options) / (4L * PeerLimits.KEPT_COST);
+    public static long offersMax(long bytes, int maxPeers) {
+        return keptMax(bytes, maxPeers) / (4L * PeerLimits.KEPT_COST);
     }
 
     /// Messages of lost peers.
-    static long leftMax(WorkerOptions options) {
-        return options.budgetBytes() / 4;
+    public static long leftMax(long bytes) {
+        return bytes / 4;
     }
 
     /// Whether a long request may be read now. The first one may, however long it is.
-    boolean admits(RemoteWorker from, long bytes) {
+    public boolean admits(P from, long bytes) {
         boolean isAdmitted = requests == 0 || requests + bytes <= requestsMax;
         if (!isAdmitted) {
             refused.add(from);
@@ -42,25 +44,26 @@ final class Budget {
         return isAdmitted;
     }
 
-    void take(long bytes) {
+    public void take(long bytes) {
         requests += bytes;
     }
 
     /// Gives memory of requests back.
     ///
     /// @return peers that were refused before
-    List<RemoteWorker> release(long bytes) {
+    public List<P> release(long bytes) {
         requests -= bytes;
+        assert requests >= 0 : "more given back than was taken: " + requests;
         var again = List.copyOf(refused);
         refused.clear();
         return again;
     }
 
-    void forget(RemoteWorker lost) {
+    public void forget(P lost) {
         refused.remove(lost);
     }
 
-    long requestBytes() {
+    public long requestBytes() {
         return requests;
     }
 }

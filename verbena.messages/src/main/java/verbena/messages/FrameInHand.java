@@ -1,0 +1,39 @@
+package verbena.messages;
+
+import org.jspecify.annotations.Nullable;
+
+/// The frame that is being taken apart. An active message may keep it. Under the lock of the worker.
+final class FrameInHand {
+    private @Nullable Rail rail;
+    private int slot = -1;
+
+    /// Begins with a frame.
+    void take(Rail itsRail, int itsSlot) {
+        assert slot < 0 : "the frame before is in hand";
+        rail = itsRail;
+        slot = itsSlot;
+    }
+
+    /// The rail by which it has come; null when it is a copy.
+    @Nullable
+    Rail rail() {
+        return slot < 0 ? null : rail;
+    }
+
+    /// The slot that it lies in; negative when it is a copy.
+    int slot() {
+        return slot;
+    }
+
+    /// Leaves the slot to a message.
+    void keep() {
+        slot = -1;
+    }
+
+    /// Ends with the frame; whether its slot is free.
+    boolean isDone() {
+        boolean isFree = slot >= 0;
+        slot = -1;
+        return isFree;
+    }
+}

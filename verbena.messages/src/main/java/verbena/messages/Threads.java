@@ -1,0 +1,21 @@
+package verbena.messages;
+
+/// Threads of a worker.
+final class Threads {
+    private Threads() {}
+
+    /// Waits for the end of a thread, also when the caller is interrupted.
+    static void join(Thread other) {
+        boolean isInterrupted = false;
+        while (other.isAlive()) {
+            try {
+                other.join();
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
