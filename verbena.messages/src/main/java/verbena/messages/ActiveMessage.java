@@ -4,6 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import verbena.messages.rail.Rail;
+import verbena.messages.rail.Remote;
 
 /// A message for an [ActiveHandler]. It is the handler's until that returns. What is to stay longer is kept
 /// ([#keep()]); any thread may read and release it then.

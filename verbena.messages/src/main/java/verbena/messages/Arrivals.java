@@ -5,6 +5,9 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import verbena.messages.rail.Completions;
+import verbena.messages.rail.Rail;
+import verbena.messages.rail.Threads;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
 

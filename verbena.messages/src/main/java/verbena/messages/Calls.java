@@ -11,6 +11,7 @@ import java.util.concurrent.locks.Condition;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
 import verbena.messages.protocol.OwnCalls;
+import verbena.messages.rail.Remote;
 
 /// The calls of this worker to one peer, by [OwnCalls]: threads that wait for a place, the timer, and memory.
 final class Calls {

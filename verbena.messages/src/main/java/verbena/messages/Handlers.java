@@ -7,6 +7,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.PeerOwner;
+import verbena.messages.rail.FrameInHand;
+import verbena.messages.rail.Rail;
+import verbena.messages.rail.Remote;
 
 /// The handlers of active messages, the messages that wait for them, and calls that are answered at once. They come
 /// while the reader holds the lock of [Traffic]; the reader runs their handlers when it has given the lock back, before

@@ -5,6 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
+import verbena.messages.rail.LongMessages;
+import verbena.messages.rail.Operations;
+import verbena.messages.rail.Remote;
 import verbena.verbs.RemoteMemory;
 
 /// Memory of a peer that this end reads and changes by itself: no thread of the peer has a part in it. Each
@@ -103,17 +106,17 @@ public final class PeerMemory {
         traffic.begin(owner, new Operations.Operation(type, at, ours) {
             @Override
             @SuppressWarnings("NullAway") // a Void has no other value
-            void done(MemorySegment result) {
+            protected void done(MemorySegment result) {
                 pending.complete(null);
             }
 
             @Override
-            void failed(RuntimeException why) {
+            protected void failed(RuntimeException why) {
                 pending.fail(why);
             }
 
             @Override
-            void lost(String verb, String why) {
+            protected void lost(String verb, String why) {
                 pending.fail(owner.lost(verb, why));
             }
         });
@@ -124,27 +127,27 @@ public final class PeerMemory {
         var pending = new Pending<Long>(traffic.readers);
         traffic.begin(owner, new Operations.Operation(type, at, MemorySegment.NULL) {
             @Override
-            long first() {
+            protected long first() {
                 return first;
             }
 
             @Override
-            long second() {
+            protected long second() {
                 return second;
             }
 
             @Override
-            void done(MemorySegment result) {
+            protected void done(MemorySegment result) {
                 pending.complete(result.get(JAVA_LONG_UNALIGNED, 0));
             }
 
             @Override
-            void failed(RuntimeException why) {
+            protected void failed(RuntimeException why) {
                 pending.fail(why);
             }
 
             @Override
-            void lost(String verb, String why) {
+            protected void lost(String verb, String why) {
                 pending.fail(owner.lost(verb, why));
             }
         });

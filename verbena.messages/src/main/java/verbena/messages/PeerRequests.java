@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
 import verbena.messages.protocol.PeerCalls;
+import verbena.messages.rail.Recipient;
+import verbena.messages.rail.Remote;
 
 /// What a peer sends that is for no receive: its calls, by [PeerCalls], the answers to calls of this worker, and active
 /// messages.

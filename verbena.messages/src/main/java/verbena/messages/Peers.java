@@ -1,6 +1,8 @@
 package verbena.messages;
 
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import verbena.messages.rail.Rail;
+import verbena.messages.rail.Remote;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.PrivateData;
 

@@ -10,6 +10,8 @@ import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
 import verbena.messages.protocol.Outgoing;
 import verbena.messages.protocol.PeerOwner;
+import verbena.messages.rail.LongMessages;
+import verbena.messages.rail.Remote;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import verbena.messages.protocol.Rails;
+import verbena.messages.rail.Registered;
 import verbena.verbs.RemoteMemory;
 
 /// Memory of a worker that its peers may use by themselves ([Worker#share]). A peer needs the token, which the

@@ -14,6 +14,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import verbena.messages.protocol.Rails;
+import verbena.messages.rail.Rail;
+import verbena.messages.rail.Remote;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;

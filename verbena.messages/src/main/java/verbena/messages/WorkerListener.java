@@ -14,6 +14,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Rails;
+import verbena.messages.rail.Rail;
+import verbena.messages.rail.Threads;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.cm.Connection;

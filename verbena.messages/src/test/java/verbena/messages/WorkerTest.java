@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.messages.rail.Threads;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;

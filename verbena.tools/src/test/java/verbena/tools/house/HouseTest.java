@@ -57,7 +57,7 @@ class HouseTest {
             floors("verbena.nio", ""),
             floors("verbena.netty", ""),
             floors("verbena.abi", "", "verbs", "cm", "rsocket", "entry"),
-            floors("verbena.messages", "protocol", ""),
+            floors("verbena.messages", "protocol", "rail", ""),
             floors("verbena.sim", "", "model", "script", "traffic", "ethernet", "scenario"),
             floors("verbena.conformance", "fixture", "cases", ""),
             floors(

@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashSet;
@@ -9,7 +9,7 @@ import verbena.messages.protocol.Rails;
 import verbena.verbs.VerbsException;
 
 /// What leaves for the peers: frames, READs and operations. Under the lock of the worker.
-final class Departures {
+public final class Departures {
     /// Messages of one peer that are read at once.
     static final int READS = 8;
 
@@ -17,12 +17,12 @@ final class Departures {
     /// Those that found no slot to send from.
     private final Set<Remote> starved = new LinkedHashSet<>();
 
-    Departures(Slots slots) {
+    public Departures(Slots slots) {
         this.slots = slots;
     }
 
     /// Sends what the peer's protocol has to send, all of it at once.
-    void pump(Remote to) {
+    public void pump(Remote to) {
         try {
             try {
                 send(to);
@@ -36,7 +36,7 @@ final class Departures {
     }
 
     /// Sends a message that can leave at once; false when it cannot, and is not sent. See [Peer#pollAtOnce].
-    boolean sendAtOnce(Remote to, Kind kind, long tag, MemorySegment header, MemorySegment data) {
+    public boolean sendAtOnce(Remote to, Kind kind, long tag, MemorySegment header, MemorySegment data) {
         int slot = slots.peek();
         if (slot < 0 || !to.rails().maySend() || to.rails().isToSendAgain()) {
             return false;
@@ -148,7 +148,7 @@ final class Departures {
     }
 
     /// Takes back what a peer had whose queue pairs are closed.
-    void forget(Remote gone) {
+    public void forget(Remote gone) {
         slots.forget(gone.ways());
         starved.remove(gone);
         feedStarved();

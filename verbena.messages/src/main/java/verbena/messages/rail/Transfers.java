@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
@@ -19,7 +19,7 @@ import verbena.verbs.SendBatch;
 /// Long READs and WRITEs between memory of this end and of one peer. With several rails they are cut into parts, and a
 /// rail that has done its part takes the next one. What was under way on a rail that is lost goes by another. Under
 /// the lock of the worker.
-final class Transfers {
+public final class Transfers {
     /// Parts on a rail at once.
     static final int PARTS = 8;
     /// Requests of a rail for them: a part that is written has a READ behind it.
@@ -99,7 +99,7 @@ final class Transfers {
     }
 
     /// Bytes that have gone by a rail.
-    long bytesOf(int rail) {
+    public long bytesOf(int rail) {
         return bytesOf[rail];
     }
 

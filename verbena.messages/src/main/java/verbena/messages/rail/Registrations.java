@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,7 +15,7 @@ import verbena.verbs.spi.LastingMemory;
 /// closes it. Memory of the global arena may be another allocator's, which frees it. So it stays registered only for
 /// transfers of this end, which name it again, and no peer can reach it later. What was under way when something
 /// failed is not used again, so no device touches it later. Under the lock of [Traffic].
-final class Registrations {
+public final class Registrations {
     /// Registrations that wait.
     static final int KEPT_MAX = 128;
     /// Memory that would be free without them, in bytes: that of automatic arenas.
@@ -99,7 +99,7 @@ final class Registrations {
     }
 
     /// A device is given back.
-    void loseRail(int rail) {
+    public void loseRail(int rail) {
         kept.forEach(each -> each.close(rail));
     }
 

@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,13 +15,13 @@ import verbena.verbs.VerbsException;
 /// The memory of messages that their receiver reads, at both ends. Memory of the program is registered as long as a
 /// message is under way, and longer when it may come again ([Registrations]); what cannot be registered is copied.
 /// Under the lock of the worker, but for what programs ask.
-final class LongMessages {
+public final class LongMessages {
     private static final long ALIGNMENT = 64;
 
     private final List<Rail> rails;
     private final Thread worker;
-    final Registrations registrations;
-    final Buffers buffers = new Buffers();
+    public final Registrations registrations;
+    public final Buffers buffers = new Buffers();
     /// What programs have allocated.
     private final List<MemoryRegion> allocated = new ArrayList<>();
 
@@ -35,19 +35,19 @@ final class LongMessages {
     /// Memory for messages, or null for [#allocateHere]: with several rails, because each can be given back. May take
     /// long, so it is made without the lock.
     @Nullable
-    MemoryRegion allocate(long bytes) {
+    public MemoryRegion allocate(long bytes) {
         return rails.size() > 1
                 ? null
                 : rails.getFirst().domain.allocate(bytes, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
     }
 
     /// Memory of the process's own.
-    static MemorySegment allocateHere(long bytes) {
+    public static MemorySegment allocateHere(long bytes) {
         return Arena.ofAuto().allocate(bytes, ALIGNMENT);
     }
 
     /// Keeps what was allocated until [#close()].
-    void add(MemoryRegion region) {
+    public void add(MemoryRegion region) {
         allocated.add(region);
         registrations.addLasting(region.segment());
     }
@@ -64,7 +64,7 @@ final class LongMessages {
     }
 
     /// Refuses memory that nothing can be received into.
-    void requireWritable(String name, MemorySegment memory) {
+    public void requireWritable(String name, MemorySegment memory) {
         if (memory.isReadOnly() || !memory.scope().isAlive() || !isForAllThreads(memory)) {
             throw new IllegalArgumentException(name + ": open memory that any thread may write, got " + memory);
         }
@@ -73,25 +73,25 @@ final class LongMessages {
     /// The same memory, or a copy when it belongs to one thread.
     ///
     /// @throws IllegalStateException when it is closed, or another thread's
-    MemorySegment forAllThreads(MemorySegment memory) {
+    public MemorySegment forAllThreads(MemorySegment memory) {
         requireOpen(memory);
         return isForAllThreads(memory) ? memory : MemorySegment.ofArray(memory.toArray(ValueLayout.JAVA_BYTE));
     }
 
     /// Refuses memory that is closed.
-    static void requireOpen(MemorySegment memory) {
+    public static void requireOpen(MemorySegment memory) {
         if (!memory.scope().isAlive()) {
             throw new IllegalStateException("its memory is closed: " + memory);
         }
     }
 
     /// Whether the device can use it where it is: it is no array's, and every thread may touch it.
-    boolean isRegistrable(MemorySegment memory) {
+    public boolean isRegistrable(MemorySegment memory) {
         return memory.isNative() && isForAllThreads(memory);
     }
 
     /// Memory that peers use by themselves, by each device.
-    Registered share(MemorySegment memory, Set<Access> access) {
+    public Registered share(MemorySegment memory, Set<Access> access) {
         var shared = new Registered(memory, access, rails.size());
         boolean done = false;
         try {
@@ -110,7 +110,7 @@ final class LongMessages {
     }
 
     /// Bytes of the longest operation.
-    long longest() {
+    public long longest() {
         return rails.stream().mapToLong(each -> each.longest).min().orElseThrow();
     }
 

@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -21,7 +21,7 @@ import verbena.verbs.cm.PrivateData;
 
 /// What a worker has of one of its devices: the queue of receives that all peers share, and the completion queue. All
 /// is claimed when it is made. The connection of a peer over it is a [Way].
-final class Rail {
+public final class Rail {
     /// Receives for peers that are sent away, and may have sent a frame.
     static final int SPARE = 16;
     /// Receives are posted at least so many at a time. As many are there beyond those needed, so none is missing.
@@ -34,15 +34,15 @@ final class Rail {
     /// @param requests of each peer that are under way at most
     record Sizes(int maxPeers, int window, int requests) {}
 
-    final int index;
-    final Context device;
+    public final int index;
+    public final Context device;
     final ProtectionDomain domain;
     final CompletionQueue queue;
     /// The worker's memory for frames to send.
     final MemoryRegion outbox;
     final long longest;
     /// Under the lock of the worker.
-    boolean isClosed;
+    public boolean isClosed;
 
     private final int requests;
     private final int stride;
@@ -113,7 +113,7 @@ final class Rail {
     }
 
     /// Options of a connection to a peer.
-    ConnectionOptions connection(PrivateData hello) {
+    public ConnectionOptions connection(PrivateData hello) {
         return ConnectionOptions.defaults()
                 .withParameters(ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)))
                 .withSizes(new QueuePairOptions.Sizes(requests, 0, 1, 1, 0))
@@ -125,7 +125,7 @@ final class Rail {
 
     /// Posts a receive for each frame that so many peers may send, and 16 to 32 more. While there are few peers, their
     /// frames come into memory that the caches know.
-    void need(int peers) {
+    public void need(int peers) {
         needed = peers * receivesOfPeer + SPARE;
         try {
             if (!isClosed) {
@@ -143,7 +143,7 @@ final class Rail {
     }
 
     /// The frame in this slot is needed no more.
-    void give(int slot) {
+    public void give(int slot) {
         assert slot >= 0 && freeCount < free.length : "slot " + slot;
         free[freeCount++] = slot;
         postReceives();
@@ -185,14 +185,14 @@ final class Rail {
     }
 
     /// Ends the wait at the completion queue. For a worker of one rail.
-    void ring() {
+    public void ring() {
         if (bell != null) {
             bell.ring();
         }
     }
 
     /// Ends the wait at the completion queue for ever. After all connections.
-    void closeQueues() {
+    public void closeQueues() {
         receives.close();
         if (bell != null) {
             bell.close();
@@ -201,7 +201,7 @@ final class Rail {
     }
 
     /// After [#closeQueues()], when no thread reads any more.
-    void closeMemory() {
+    public void closeMemory() {
         inbox.close();
         outbox.close();
         domain.close();

@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 /// The numbers of requests. The upper half of a number says what the request is, the lower half which. Those of
 /// receives

@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -12,8 +12,8 @@ import verbena.verbs.WorkCompletion;
 /// What has arrived: takes completions apart, by peer. All peers share one queue of receives of each device. Each has
 /// as
 /// many of them as its window, so every frame finds one, and the memory is claimed once. Under the lock of the worker.
-final class Reception {
-    final LostRails lostRails;
+public final class Reception {
+    public final LostRails lostRails;
     private final FrameInHand frame;
     private final Departures departures;
     private final Slots slots;
@@ -26,7 +26,7 @@ final class Reception {
 
     /// @param onRing a read was to end
     /// @param onEnd all that has arrived by a connection is handled, and no more will come
-    Reception(WorkerDevices devices, Departures departures, Runnable onRing, Consumer<Remote> onEnd) {
+    public Reception(WorkerDevices devices, Departures departures, Runnable onRing, Consumer<Remote> onEnd) {
         this.frame = devices.frame;
         this.slots = devices.slots;
         this.departures = departures;
@@ -37,7 +37,7 @@ final class Reception {
     }
 
     /// The peers of a rail.
-    Numbers<Remote> numbers(Rail rail) {
+    public Numbers<Remote> numbers(Rail rail) {
         return numbers.get(rail.index);
     }
 
@@ -46,7 +46,7 @@ final class Reception {
     /// @param first null when there are only those of the batch
     /// @param n how many those are
     /// @param areAll whether these are all that were there when the round began
-    void round(Rail rail, @Nullable WorkCompletion first, WorkCompletion[] batch, int n, boolean areAll) {
+    public void round(Rail rail, @Nullable WorkCompletion first, WorkCompletion[] batch, int n, boolean areAll) {
         assert touched.isEmpty() : "one round at a time";
         if (first != null) {
             completed(rail, first);
@@ -126,7 +126,7 @@ final class Reception {
     }
 
     /// Takes a connection of a peer in: frames may have come by it already.
-    void join(Remote remote, Way way) {
+    public void join(Remote remote, Way way) {
         for (byte[] early : numbers(way.rail).add(way.number(), remote)) {
             MemorySegment whole = MemorySegment.ofArray(early);
             MemorySegment behind = whole.asSlice(Math.min(early.length, Rails.HEADER_BYTES));

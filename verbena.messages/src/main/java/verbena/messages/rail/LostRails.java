@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// What happens with a peer when one of its rails is lost. Under the lock of the worker.
-final class LostRails {
+public final class LostRails {
     private final Departures departures;
     private final Slots slots;
     private volatile Consumer<Remote> listener = _ -> {};
@@ -18,16 +18,16 @@ final class LostRails {
     }
 
     /// Sets who is told of each lost rail, on a virtual thread. Any thread may.
-    void tell(Consumer<Remote> whom) {
+    public void tell(Consumer<Remote> whom) {
         listener = whom;
     }
 
-    long count() {
+    public long count() {
         return count;
     }
 
     /// Has what was under way by a connection go by the others of its peer; without any, the peer is lost.
-    void lose(Remote remote, int rail, String why) {
+    public void lose(Remote remote, int rail, String why) {
         if (!remote.peer().isLost() && remote.rails().lose(rail)) {
             drop(remote, rail, why);
             departures.pump(remote);

@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.MemoryRegion;

@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
@@ -6,7 +6,7 @@ import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
 
 /// Where messages of a peer go that are for no receive. Called under the lock of the worker.
-interface Recipient {
+public interface Recipient {
     /// Where one goes that belongs to a call; empty to refuse it, which ends the peer.
     Optional<Incoming> incoming(Kind kind, long tag, long length);
 

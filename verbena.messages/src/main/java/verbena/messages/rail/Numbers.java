@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// Which peer's a completion of a rail is, by the number of its queue pair. Under the lock of the worker.
 ///
 /// @param <P> a peer
-final class Numbers<P> {
+public final class Numbers<P> {
     /// Peers that have spoken and are not known yet.
     private static final int EARLY_MAX = 1024;
     /// Frames of each: credits, and how to join rails, or which are lost.
@@ -42,7 +42,7 @@ final class Numbers<P> {
         return last;
     }
 
-    List<P> all() {
+    public List<P> all() {
         return List.copyOf(byNumber.values());
     }
 
@@ -56,7 +56,7 @@ final class Numbers<P> {
     }
 
     /// False when it is not there.
-    boolean remove(int number, P peer) {
+    public boolean remove(int number, P peer) {
         last = null;
         boolean isRemoved = byNumber.remove(number, peer);
         if (isRemoved) {
@@ -67,7 +67,7 @@ final class Numbers<P> {
 
     /// What came from a connection that is no peer's means nothing, after its queue pair is closed. Another queue
     /// pair may get the number.
-    void forget(int number) {
+    public void forget(int number) {
         early.remove(number);
         gone.add(number);
     }

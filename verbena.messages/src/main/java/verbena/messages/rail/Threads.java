@@ -1,11 +1,11 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 /// Threads of a worker.
-final class Threads {
+public final class Threads {
     private Threads() {}
 
     /// Waits for the end of a thread, also when the caller is interrupted.
-    static void join(Thread other) {
+    public static void join(Thread other) {
         boolean isInterrupted = false;
         while (other.isAlive()) {
             try {

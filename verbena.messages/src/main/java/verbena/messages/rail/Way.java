@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -13,15 +13,15 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionId;
 
 /// The connection of a peer over one rail.
-final class Way {
+public final class Way {
     private static final int TOLD_BYTES_MAX = 32;
 
-    final Rail rail;
-    final Connection connection;
+    public final Rail rail;
+    public final Connection connection;
     private final Rails rails;
     private final Runnable onEnd;
     /// Ends when the connection does.
-    final Thread watcher;
+    public final Thread watcher;
     /// For frames that tell of rails; null when there is only one.
     private final @Nullable MemoryRegion told;
 
@@ -30,7 +30,7 @@ final class Way {
     private @Nullable SendBatch requests;
 
     /// @param onEnd runs on a thread of its own when the connection has ended
-    Way(Rail rail, Connection connection, Rails rails, Runnable onEnd) {
+    public Way(Rail rail, Connection connection, Rails rails, Runnable onEnd) {
         this.rail = rail;
         this.connection = connection;
         this.rails = rails;
@@ -40,7 +40,7 @@ final class Way {
         this.watcher = Thread.ofVirtual().name("verbena-peer").unstarted(this::watch);
     }
 
-    void start() {
+    public void start() {
         watcher.start();
     }
 
@@ -58,11 +58,11 @@ final class Way {
         onEnd.run();
     }
 
-    int number() {
+    public int number() {
         return connection.queuePair().qpn();
     }
 
-    QueuePair queuePair() {
+    public QueuePair queuePair() {
         return connection.queuePair();
     }
 
@@ -88,7 +88,7 @@ final class Way {
         }
     }
 
-    boolean isUsable() {
+    public boolean isUsable() {
         return rails.isUsable(rail.index);
     }
 
@@ -106,12 +106,12 @@ final class Way {
 
     /// Posts a last request, after the connection has ended. It completes flushed (IBTA chapter 10.3.1, the Error
     /// state), behind all that has arrived.
-    void postEnd() {
+    public void postEnd() {
         requests().send(RequestIds.END).signaled();
         submit();
     }
 
-    void disconnect() {
+    public void disconnect() {
         try {
             submit(); // no state can change while requests are being written
             connection.id().disconnect();
@@ -120,12 +120,12 @@ final class Way {
         }
     }
 
-    void interrupt() {
+    public void interrupt() {
         watcher.interrupt();
         Threads.join(watcher);
     }
 
-    void close() {
+    public void close() {
         connection.close();
         if (told != null) {
             told.close();

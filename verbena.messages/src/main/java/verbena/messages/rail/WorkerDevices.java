@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -6,14 +6,14 @@ import verbena.verbs.Context;
 
 /// The devices of a worker, a rail for each, and what they share: the memory to send from, and the memory of long
 /// messages. All is claimed when it is made.
-final class WorkerDevices {
-    final Slots slots;
-    final List<Rail> rails = new ArrayList<>();
-    final LongMessages longMessages;
-    final FrameInHand frame = new FrameInHand();
+public final class WorkerDevices {
+    public final Slots slots;
+    public final List<Rail> rails = new ArrayList<>();
+    public final LongMessages longMessages;
+    public final FrameInHand frame = new FrameInHand();
 
     /// @param toucher the thread that touches the memory of programs
-    WorkerDevices(List<Context> devices, int maxPeers, int window, int frameBytes, Thread toucher) {
+    public WorkerDevices(List<Context> devices, int maxPeers, int window, int frameBytes, Thread toucher) {
         int count = devices.size();
         int told = count > 1 ? count + 1 : 0; // of lost rails, and of the token
         int requests = Remote.SENDS + Transfers.REQUESTS + Operations.UNDER_WAY + told + 1; // and of the end
@@ -35,12 +35,12 @@ final class WorkerDevices {
     }
 
     /// Ends the waits at the completion queues for ever. After all connections.
-    void closeQueues() {
+    public void closeQueues() {
         rails.forEach(Rail::closeQueues);
     }
 
     /// Gives everything back, when no thread reads any more.
-    void close() {
+    public void close() {
         longMessages.close();
         free();
     }

@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -6,7 +6,7 @@ import java.util.ArrayDeque;
 
 /// Memory for long messages that no program has given memory for, used again and again. Fresh memory would have to be
 /// cleared, fetched from the system page by page, and registered. Under the lock of [Traffic].
-final class Buffers {
+public final class Buffers {
     /// Bytes that wait to be used again, at most.
     static final long FREE_MAX = 16 << 20;
 
@@ -27,7 +27,7 @@ final class Buffers {
     }
 
     /// Memory of so many bytes or more, up to twice as many, in which anything may be.
-    MemorySegment take(long bytes) {
+    public MemorySegment take(long bytes) {
         int size = Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, bytes - 1));
         if (size >= SIZES) {
             return Arena.ofAuto().allocate(bytes, ALIGNMENT);
@@ -41,7 +41,7 @@ final class Buffers {
     }
 
     /// Takes memory of [#take] back, which no thread uses any more.
-    void give(MemorySegment buffer) {
+    public void give(MemorySegment buffer) {
         long bytes = buffer.byteSize();
         if (Long.bitCount(bytes) == 1 && freeBytes + bytes <= FREE_MAX) {
             free[Long.numberOfTrailingZeros(bytes)].push(buffer);

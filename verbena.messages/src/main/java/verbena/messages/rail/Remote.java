@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
@@ -25,7 +25,7 @@ import verbena.verbs.RemoteMemory;
 
 /// What a worker has of a peer: the protocol, the connections, and what goes over them. Under the lock of the worker,
 /// but for the token and the end of the connections.
-final class Remote implements PeerOwner {
+public final class Remote implements PeerOwner {
     /// Frames to it under way at once.
     static final int SENDS = 32;
 
@@ -49,7 +49,8 @@ final class Remote implements PeerOwner {
     /// Whether the round of completions has touched it.
     boolean isTouched;
 
-    Remote(PeerLimits limits, int frameBytes, Matching matching, Budget<Remote> budget, LongMessages longMessages) {
+    public Remote(
+            PeerLimits limits, int frameBytes, Matching matching, Budget<Remote> budget, LongMessages longMessages) {
         this.ways = new Ways(new Rails(limits.rails(), limits.window(), SENDS));
         this.transfers = new Transfers(ways, longMessages);
         this.operations = new Operations(ways, transfers, longMessages, frameBytes);
@@ -59,13 +60,13 @@ final class Remote implements PeerOwner {
     }
 
     /// Says whose messages are for what is no receive, and what the program has for this peer.
-    void attach(Recipient to, Object programs) {
+    public void attach(Recipient to, Object programs) {
         recipient = to;
         attachment = programs;
     }
 
     /// What the program has for this peer.
-    Object attachment() {
+    public Object attachment() {
         return attached(attachment);
     }
 
@@ -80,28 +81,28 @@ final class Remote implements PeerOwner {
         return what;
     }
 
-    Peer peer() {
+    public Peer peer() {
         return peer;
     }
 
-    Ways ways() {
+    public Ways ways() {
         return ways;
     }
 
-    Rails rails() {
+    public Rails rails() {
         return ways.rails();
     }
 
-    Transfers transfers() {
+    public Transfers transfers() {
         return transfers;
     }
 
-    Operations operations() {
+    public Operations operations() {
         return operations;
     }
 
     /// Whether nothing is under way to it.
-    boolean isIdle() {
+    public boolean isIdle() {
         return peer.isIdle() && operations.isIdle() && rails().isIdle();
     }
 
@@ -145,7 +146,7 @@ final class Remote implements PeerOwner {
     // ---- rails
 
     /// Adds a connection: the first one, or a further one. False when it is not wanted any more.
-    boolean add(Way way) {
+    public boolean add(Way way) {
         if (!ways.add(way)) {
             return false;
         }
@@ -157,7 +158,7 @@ final class Remote implements PeerOwner {
     }
 
     /// Sets the token: it is this end's, and goes with the first frame.
-    void setToken(byte[] ours) {
+    public void setToken(byte[] ours) {
         token.complete(ours);
     }
 
@@ -171,7 +172,7 @@ final class Remote implements PeerOwner {
     }
 
     /// Waits for the peer's token.
-    byte[] awaitToken(long nanos) throws InterruptedException {
+    public byte[] awaitToken(long nanos) throws InterruptedException {
         try {
             return token.get(nanos, TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
@@ -190,7 +191,7 @@ final class Remote implements PeerOwner {
     // ---- the end
 
     /// Fails what is under way with it, once, and ends its connections.
-    void lose(String why) {
+    public void lose(String why) {
         if (peer.isLost()) {
             return;
         }
@@ -205,14 +206,14 @@ final class Remote implements PeerOwner {
     }
 
     /// A failure that a program is told.
-    ConnectionException lost(String verb, String why) {
+    public ConnectionException lost(String verb, String why) {
         return new ConnectionException(Reason.DISCONNECTED, verb + ": " + this + ": " + why);
     }
 
     /// Closes its connections, once. Without the lock of the worker: it waits for the device.
     ///
     /// @param closed what follows; other threads that close it wait for that
-    void close(Runnable closed) {
+    public void close(Runnable closed) {
         closing.lock();
         try {
             if (!isClosed) {

@@ -1,30 +1,30 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.WorkCompletion;
 
 /// The completions of one rail, which one thread at a time reads.
-final class Completions {
+public final class Completions {
     private static final Duration FOREVER = Duration.ofDays(36_500);
     /// A limit of so much is none, and needs no object.
     private static final long FOREVER_NANOS = Duration.ofDays(365).toNanos();
     private static final int BATCH = 64;
 
     /// What handles completions.
-    interface Handler {
+    public interface Handler {
         /// Handles completions, as [Reception#round] does.
         void round(Rail rail, @Nullable WorkCompletion first, WorkCompletion[] batch, int n, boolean areAll);
     }
 
-    final Rail rail;
+    public final Rail rail;
     private final Handler handler;
     private final WorkCompletion first = new WorkCompletion();
     private final WorkCompletion[] batch = new WorkCompletion[BATCH];
     /// Whether the first completion is still to be handled.
     private boolean isKept;
 
-    Completions(Rail rail, Handler handler) {
+    public Completions(Rail rail, Handler handler) {
         this.rail = rail;
         this.handler = handler;
         for (int i = 0; i < BATCH; i++) {
@@ -34,7 +34,7 @@ final class Completions {
 
     /// Handles a frame as soon as it is there, because its sender may wait for an answer. What can wait comes
     /// with the next read: a look for more frames, and the completion of a send that came with the frame.
-    boolean read(long nanos) throws InterruptedException {
+    public boolean read(long nanos) throws InterruptedException {
         int n = rail.queue.poll(batch);
         if (isKept || n > 0) {
             WorkCompletion before = isKept ? first : null;

@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,9 +1,9 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import org.jspecify.annotations.Nullable;
 
 /// The frame that is being taken apart. An active message may keep it. Under the lock of the worker.
-final class FrameInHand {
+public final class FrameInHand {
     private @Nullable Rail rail;
     private int slot = -1;
 
@@ -16,17 +16,17 @@ final class FrameInHand {
 
     /// The rail by which it has come; null when it is a copy.
     @Nullable
-    Rail rail() {
+    public Rail rail() {
         return slot < 0 ? null : rail;
     }
 
     /// The slot that it lies in; negative when it is a copy.
-    int slot() {
+    public int slot() {
         return slot;
     }
 
     /// Leaves the slot to a message.
-    void keep() {
+    public void keep() {
         slot = -1;
     }
 

@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.util.Arrays;
 import java.util.stream.Stream;
@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Rails;
 
 /// The connections of a peer, one over each rail that was joined. Under the lock of the worker.
-final class Ways {
+public final class Ways {
     private final Rails rails;
     private final @Nullable Way[] ways;
 
@@ -31,7 +31,7 @@ final class Ways {
     }
 
     /// The connection over a rail that was joined.
-    Way way(int rail) {
+    public Way way(int rail) {
         Way way = ways[rail];
         if (way == null) {
             throw new IllegalStateException("rail " + rail + " is not there");
@@ -46,7 +46,7 @@ final class Ways {
     }
 
     /// All connections that the peer has or had.
-    Stream<Way> all() {
+    public Stream<Way> all() {
         return Arrays.stream(ways).flatMap(Stream::ofNullable);
     }
 

@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -11,7 +11,7 @@ import verbena.verbs.RemoteMemory;
 
 /// Memory that is registered with the devices of a worker: with each when it is first used there. Under the lock of
 /// [Traffic], but for [SharedMemory].
-final class Registered {
+public final class Registered {
     private final MemorySegment memory;
     private final Set<Access> access;
     private final @Nullable MemoryRegion[] regions;
@@ -26,7 +26,7 @@ final class Registered {
         return memory;
     }
 
-    int rails() {
+    public int rails() {
         return regions.length;
     }
 
@@ -64,7 +64,7 @@ final class Registered {
     /// A part of it for a peer, by each rail; key 0 where it cannot be reached.
     ///
     /// @param count of the peer's rails
-    List<RemoteMemory> remote(MemorySegment part, int count) {
+    public List<RemoteMemory> remote(MemorySegment part, int count) {
         var all = new ArrayList<RemoteMemory>(count);
         for (int i = 0; i < count; i++) {
             MemoryRegion each = regions[i];
@@ -73,7 +73,7 @@ final class Registered {
         return List.copyOf(all);
     }
 
-    void close(int rail) {
+    public void close(int rail) {
         MemoryRegion region = regions[rail];
         if (region != null) {
             regions[rail] = null;
@@ -81,7 +81,7 @@ final class Registered {
         }
     }
 
-    void close() {
+    public void close() {
         for (int i = 0; i < regions.length; i++) {
             close(i);
         }

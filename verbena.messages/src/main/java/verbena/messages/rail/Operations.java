@@ -1,4 +1,4 @@
-package verbena.messages;
+package verbena.messages.rail;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
@@ -22,10 +22,10 @@ import verbena.verbs.VerbsException;
 /// With several rails a long one is cut over all of them; none of the others is under way meanwhile. Under the lock of
 /// the
 /// worker.
-final class Operations {
+public final class Operations {
     static final int UNDER_WAY = 16;
 
-    enum Type {
+    public enum Type {
         PUT,
         GET,
         FETCH_ADD,
@@ -35,7 +35,7 @@ final class Operations {
     }
 
     /// An operation.
-    abstract static class Operation {
+    public abstract static class Operation {
         private final Type type;
         private final List<RemoteMemory> at;
         /// Of the program; of an atomic and a flush there is none.
@@ -48,7 +48,7 @@ final class Operations {
         private boolean isCopied;
         private int rail;
 
-        Operation(Type type, List<RemoteMemory> at, MemorySegment memory) {
+        protected Operation(Type type, List<RemoteMemory> at, MemorySegment memory) {
             this.type = type;
             this.at = at;
             this.memory = memory;
@@ -59,27 +59,27 @@ final class Operations {
             return at.getFirst().length();
         }
 
-        long first() {
+        protected long first() {
             return 0;
         }
 
-        long second() {
+        protected long second() {
             return 0;
         }
 
         /// @param result the bytes that were read
-        abstract void done(MemorySegment result);
+        protected abstract void done(MemorySegment result);
 
         /// Memory of the program was closed, or the device has no such operation.
-        abstract void failed(RuntimeException why);
+        protected abstract void failed(RuntimeException why);
 
         /// The peer is lost, or the rail of an atomic.
         ///
         /// @param verb what was asked for
-        abstract void lost(String verb, String why);
+        protected abstract void lost(String verb, String why);
 
         /// The same, for any type.
-        void lost(String why) {
+        public void lost(String why) {
             lost(type.name().toLowerCase(Locale.ROOT).replace('_', ' '), why);
         }
     }
@@ -102,7 +102,7 @@ final class Operations {
     }
 
     /// Adds an operation, which begins when its turn comes.
-    void add(Operation operation) {
+    public void add(Operation operation) {
         if (isStriped(operation)) {
             order.fence();
             order.add(operation);
@@ -117,7 +117,7 @@ final class Operations {
     }
 
     /// What is added from now on begins when all that was added before is done.
-    void fence() {
+    public void fence() {
         order.fence();
     }
 
