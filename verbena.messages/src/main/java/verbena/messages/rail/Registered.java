@@ -10,7 +10,7 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.RemoteMemory;
 
 /// Memory that is registered with the devices of a worker: with each when it is first used there. Under the lock of
-/// [Traffic], but for [SharedMemory].
+/// the worker, but for memory that is shared with peers.
 public final class Registered {
     private final MemorySegment memory;
     private final Set<Access> access;

@@ -14,7 +14,7 @@ import verbena.verbs.spi.LastingMemory;
 /// Memory of an arena that can be closed is registered for each transfer anew: the JDK does not say when the program
 /// closes it. Memory of the global arena may be another allocator's, which frees it. So it stays registered only for
 /// transfers of this end, which name it again, and no peer can reach it later. What was under way when something
-/// failed is not used again, so no device touches it later. Under the lock of [Traffic].
+/// failed is not used again, so no device touches it later. Under the lock of the worker.
 public final class Registrations {
     /// Registrations that wait.
     static final int KEPT_MAX = 128;
