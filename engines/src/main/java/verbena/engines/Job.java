@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 /// @param isSmall that it is one of many checks, and may take some seconds only
 /// @param folder empty, for the files of this end
 public record Job(boolean isSmall, Path folder) {
+    /// What the lines begin with that are for the process that has started this one.
+    static final String PREFIX = "engine: ";
+
     /// One of two sizes.
     public int size(int small, int full) {
         return isSmall ? small : full;
@@ -18,7 +21,7 @@ public record Job(boolean isSmall, Path folder) {
     /// To be called by each client when about half of its work is done. Returns when the work may go on. The server may
     /// have been killed meanwhile; then the client has to notice.
     public void halfway() throws IOException {
-        Peer.say("halfway");
+        say("halfway");
         int _ = System.in.read();
     }
 
@@ -43,5 +46,11 @@ public record Job(boolean isSmall, Path folder) {
         if (!same) {
             throw new AssertionError(what + " is not what it has to be");
         }
+    }
+
+    /// Tells the process that has started this one.
+    static void say(String text) {
+        System.out.println(PREFIX + text);
+        System.out.flush();
     }
 }

@@ -60,8 +60,8 @@ final class Member implements AutoCloseable {
             String line = out.readLine();
             while (line != null) {
                 file.append(line).append('\n').flush();
-                if (line.startsWith(Peer.PREFIX)) {
-                    said.add(line.substring(Peer.PREFIX.length()));
+                if (line.startsWith(Job.PREFIX)) {
+                    said.add(line.substring(Job.PREFIX.length()));
                 }
                 line = out.readLine();
             }

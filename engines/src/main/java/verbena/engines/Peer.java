@@ -5,9 +5,8 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 
 /// The main class of both processes: one end of an [Engine]. What it tells the process that has started it stands in
-/// lines of standard output that begin with [#PREFIX]. The others are the system's own.
+/// lines of standard output that begin with [Job#PREFIX]. The others are the system's own.
 final class Peer {
-    static final String PREFIX = "engine: ";
     static final String SERVER = "server";
     static final String CLIENT = "client";
     /// A client that measures.
@@ -31,14 +30,14 @@ final class Peer {
                 serve(engine, job);
             } else {
                 var server = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), Integer.parseInt(arguments[4]));
-                say(
+                Job.say(
                         arguments[1].equals(MEASURE)
                                 ? "measured " + Times.text(engine.measure(server, job))
                                 : "checked " + engine.use(server, job));
             }
         } catch (Throwable e) { // a class that is missing, too
             e.printStackTrace();
-            say("failed " + e);
+            Job.say("failed " + e);
             status = 1;
         }
         System.exit(status); // threads that a system has left do not hold it up
@@ -46,13 +45,8 @@ final class Peer {
 
     private static void serve(Engine engine, Job job) throws Exception {
         Engine.Serving serving = engine.serve(job);
-        say("serves " + serving.port());
+        Job.say("serves " + serving.port());
         byte[] _ = System.in.readAllBytes(); // until the other process closes it
         serving.end().close();
-    }
-
-    static void say(String text) {
-        System.out.println(PREFIX + text);
-        System.out.flush();
     }
 }

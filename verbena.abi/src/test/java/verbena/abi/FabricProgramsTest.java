@@ -15,7 +15,7 @@ import verbena.nic.fabric.FabricPort;
 import verbena.nic.fabric.FabricServer;
 import verbena.subnet.fabric.Fabric;
 import verbena.subnet.manager.ManagerOptions;
-import verbena.subnet.topology.Topology;
+import verbena.subnet.topology.TopologyText;
 
 /// A program of our own in C over a soft fabric that the test runs, as `fabric up --lmc 1` does.
 @Timeout(180)
@@ -48,7 +48,7 @@ class FabricProgramsTest {
     @Test
     void aProgramMigratesAndItsConnectionOutlivesAPulledCable() throws Exception {
         Path place = folder.resolve("run").resolve("fabric");
-        var fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
+        var fabric = new Fabric(TopologyText.parse(TOPOLOGY), System.nanoTime());
         fabric.manage(fabric.node("m"), ManagerOptions.DEFAULT.withLmc(1), 1);
         try (var programs = Programs.over("ib1 ib2").with("VERBENA_FABRIC", place.toString());
                 var server = new FabricServer(place, fabric, _ -> "")) {

@@ -1,6 +1,7 @@
 package verbena.netty;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
@@ -64,7 +65,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
     }
 
     /// A connection that a listener has accepted.
-    VerbenaSocketChannel(VerbenaServerSocketChannel parent, StreamChannel accepted) throws IOException {
+    VerbenaSocketChannel(Channel parent, StreamChannel accepted) throws IOException {
         super(parent);
         accepted.configureBlocking(false);
         adopt(accepted);

@@ -7,13 +7,15 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelectionKey;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.spi.Waiter;
 
 /// A channel's registration with an [RdmaSelector]: of a channel of ours, or of one of the JDK's own. What the kernel
 /// tells comes through a second key, with the JDK's selector inside.
-final class RdmaKey extends AbstractSelectionKey {
-    private final RdmaSelector selector;
+final class RdmaKey extends AbstractSelectionKey implements Selected.Key {
+    private final Selector selector;
+    private final Consumer<RdmaKey> look;
     private final SelectableChannel channel;
     /// Null for a channel of the JDK's own.
     private final @Nullable Selected ours;
@@ -39,8 +41,10 @@ final class RdmaKey extends AbstractSelectionKey {
     /// It has been seen with a stream.
     boolean isStream;
 
-    RdmaKey(RdmaSelector selector, SelectableChannel channel, @Nullable Selected ours) {
+    /// @param look has the selector look at a key when it looks next, or now if it sleeps
+    RdmaKey(Selector selector, Consumer<RdmaKey> look, SelectableChannel channel, @Nullable Selected ours) {
         this.selector = selector;
+        this.look = look;
         this.channel = channel;
         this.ours = ours;
     }
@@ -102,9 +106,9 @@ final class RdmaKey extends AbstractSelectionKey {
         }
     }
 
-    /// The selector looks at this key when it looks next, or now if it sleeps.
-    void poke() {
-        selector.poke(this);
+    @Override
+    public void poke() {
+        look.accept(this);
     }
 
     @Override
@@ -153,8 +157,8 @@ final class RdmaKey extends AbstractSelectionKey {
         }
     }
 
-    /// Leaves the JDK's selector; whether it was there.
-    boolean leave() {
+    @Override
+    public boolean leave() {
         SelectionKey below = inner;
         if (below == null) {
             return false;

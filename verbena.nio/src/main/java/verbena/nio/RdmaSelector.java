@@ -66,7 +66,7 @@ final class RdmaSelector extends AbstractSelector {
         if (ours == null && !Jdk.isNative(channel)) {
             throw new IllegalSelectorException();
         }
-        var key = new RdmaKey(this, channel, ours);
+        var key = new RdmaKey(this, this::poke, channel, ours);
         key.attach(attachment);
         key.begin(ops);
         keys.add(key);

@@ -7,31 +7,40 @@ import verbena.stream.StreamChannel;
 
 /// What a channel of ours shows to the selectors that have a key of it.
 abstract class Selected {
-    private static final RdmaKey[] NONE = {};
+    /// A key of the channel.
+    interface Key {
+        /// The selector looks at this key when it looks next, or now if it sleeps.
+        void poke();
+
+        /// Leaves the JDK's selector; whether it was there.
+        boolean leave();
+    }
+
+    private static final Key[] NONE = {};
 
     /// Copied for each change, so that a look at it makes nothing.
-    private volatile RdmaKey[] keys = NONE;
+    private volatile Key[] keys = NONE;
 
-    synchronized void add(RdmaKey key) {
-        RdmaKey[] more = Arrays.copyOf(keys, keys.length + 1);
+    synchronized void add(Key key) {
+        Key[] more = Arrays.copyOf(keys, keys.length + 1);
         more[keys.length] = key;
         keys = more;
     }
 
-    synchronized void remove(RdmaKey key) {
-        keys = Arrays.stream(keys).filter(each -> each != key).toArray(RdmaKey[]::new);
+    synchronized void remove(Key key) {
+        keys = Arrays.stream(keys).filter(each -> each != key).toArray(Key[]::new);
     }
 
     /// Has all selectors look again. Any thread; does not wait.
     void poke() {
-        for (RdmaKey key : keys) {
+        for (Key key : keys) {
             key.poke();
         }
     }
 
     /// Leaves the JDK's selectors, where keys were cancelled that no selection has removed yet.
     void leave() {
-        for (RdmaKey key : keys) {
+        for (Key key : keys) {
             boolean _ = key.leave();
         }
     }

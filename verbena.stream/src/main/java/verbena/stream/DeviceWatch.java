@@ -22,6 +22,7 @@ final class DeviceWatch {
     private static final Duration FOREVER = Duration.ofDays(36_500);
 
     private static final Map<Context, DeviceWatch> ALL = new HashMap<>();
+    private static volatile boolean hasStreams;
 
     private final Context context;
     private final CompletionChannel channel;
@@ -36,13 +37,22 @@ final class DeviceWatch {
         this.channel = context.createCompletionChannel();
     }
 
+    /// A stream that is connected, when the process ends.
+    interface Stream {
+        /// Tells the peer that nothing more comes, if there is time for that.
+        void sayLast(long nanos) throws InterruptedException;
+
+        /// Waits until the peer has all that was written.
+        void awaitLast(long nanos) throws InterruptedException;
+    }
+
     /// The place of one stream.
     static final class Seat implements AutoCloseable {
         private final DeviceWatch watch;
         private @Nullable CompletionQueue queue;
         private volatile boolean isArmed;
         private volatile @Nullable Runnable listener;
-        private volatile @Nullable OpenStream stream;
+        private volatile @Nullable Stream stream;
 
         private Seat(DeviceWatch watch) {
             this.watch = watch;
@@ -57,7 +67,7 @@ final class DeviceWatch {
         }
 
         /// The stream that has the place is connected.
-        void take(OpenStream made) {
+        void take(Stream made) {
             stream = made;
         }
 
@@ -97,7 +107,7 @@ final class DeviceWatch {
 
     /// A place at the device, for one stream.
     static Seat join(Context context) {
-        ProcessEnd.hasStreams();
+        hasStreams = true;
         synchronized (ALL) {
             DeviceWatch watch = ALL.computeIfAbsent(context, DeviceWatch::new);
             watch.streams++;
@@ -174,8 +184,13 @@ final class DeviceWatch {
         }
     }
 
+    /// Whether there is a stream, or was one, or is to be one.
+    static boolean hasStreams() {
+        return hasStreams;
+    }
+
     /// Returns the streams that are connected.
-    static List<OpenStream> streams() {
+    static List<Stream> streams() {
         return all().stream()
                 .flatMap(watch -> watch.seats.values().stream())
                 .map(seat -> seat.stream)

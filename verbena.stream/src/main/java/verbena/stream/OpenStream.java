@@ -21,8 +21,11 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionId;
 
 /// The stream of a connection. Safe for use by any thread.
-final class OpenStream implements WaitingThreads.Source {
+final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
     static final long FOREVER = WaitingThreads.FOREVER;
+    /// The next read would find no byte, but the end or a failure.
+    static final int OP_END = 1 << 1;
+
     private final ConnectionId id;
     private final ByteStream stream;
     private final DeviceWatch.Seat seat;
@@ -174,7 +177,7 @@ final class OpenStream implements WaitingThreads.Source {
         return interestOps
                 & ((isReadable() ? SelectionKey.OP_READ : 0)
                         | (isWritable() ? SelectionKey.OP_WRITE : 0)
-                        | (isReadable() && stream.available() == 0 ? StreamChannel.OP_END : 0));
+                        | (isReadable() && stream.available() == 0 ? OP_END : 0));
     }
 
     // ---- data
@@ -400,7 +403,8 @@ final class OpenStream implements WaitingThreads.Source {
     /// The threads of the program see nothing of it. One that wants to write waits until the process has gone.
     ///
     /// @param nanos to wait for the lock at most
-    void sayLast(long nanos) throws InterruptedException {
+    @Override
+    public void sayLast(long nanos) throws InterruptedException {
         if (!lock.tryLock(nanos, TimeUnit.NANOSECONDS)) {
             return;
         }
@@ -424,7 +428,8 @@ final class OpenStream implements WaitingThreads.Source {
     /// Waits until the peer has all that was written, and knows that it is the end. After [#sayLast].
     ///
     /// @param nanos to wait at most
-    void awaitLast(long nanos) throws InterruptedException {
+    @Override
+    public void awaitLast(long nanos) throws InterruptedException {
         long start = System.nanoTime();
         if (!lock.tryLock(nanos, TimeUnit.NANOSECONDS)) {
             return;

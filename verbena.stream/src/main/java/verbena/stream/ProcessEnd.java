@@ -13,7 +13,7 @@ public final class ProcessEnd {
     private static final Duration LONGEST = Duration.ofSeconds(10);
 
     private static volatile boolean isExpected;
-    private static volatile boolean hasStreams;
+    private static volatile boolean hasCloses;
 
     private ProcessEnd() {}
 
@@ -22,14 +22,9 @@ public final class ProcessEnd {
         isExpected = true;
     }
 
-    /// Notes that there is a stream, or is to be one.
-    static void hasStreams() {
-        hasStreams = true;
-    }
-
     /// Notes that there are closed streams to wait for.
     static void waitsForCloses() {
-        hasStreams = true;
+        hasCloses = true;
         if (!isExpected) {
             try {
                 Runtime.getRuntime()
@@ -51,17 +46,17 @@ public final class ProcessEnd {
     /// Tells the peers of all streams that nothing more comes, and waits until they have all that was written: ten
     /// seconds at most. Threads of the program do not see it. From now on none of them writes.
     public static void run() {
-        if (!hasStreams) {
+        if (!hasCloses && !DeviceWatch.hasStreams()) {
             return;
         }
         boolean _ = Thread.interrupted(); // of the thread that ends the process, before
         long begun = System.nanoTime();
-        List<OpenStream> streams = DeviceWatch.streams();
+        List<DeviceWatch.Stream> streams = DeviceWatch.streams();
         try {
-            for (OpenStream stream : streams) {
+            for (DeviceWatch.Stream stream : streams) {
                 stream.sayLast(left(begun)); // all at once
             }
-            for (OpenStream stream : streams) {
+            for (DeviceWatch.Stream stream : streams) {
                 stream.awaitLast(left(begun));
             }
         } catch (InterruptedException e) {

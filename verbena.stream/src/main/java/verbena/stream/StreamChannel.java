@@ -53,7 +53,7 @@ import verbena.verbs.cm.PortSpace;
 public final class StreamChannel
         implements ByteChannel, GatheringByteChannel, ScatteringByteChannel, InterruptibleChannel {
     /// An operation of [#readyOps]: the next read would find no byte, but the end or a failure.
-    public static final int OP_END = 1 << 1;
+    public static final int OP_END = OpenStream.OP_END;
     private final StreamOptions options;
     private final long waitNanos;
     private final ConnectionId id;

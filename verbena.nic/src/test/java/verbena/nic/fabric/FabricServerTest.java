@@ -25,7 +25,7 @@ import verbena.foreign.linux.LinuxSockets;
 import verbena.nic.link.LinkException;
 import verbena.subnet.fabric.Fabric;
 import verbena.subnet.manager.ManagerOptions;
-import verbena.subnet.topology.Topology;
+import verbena.subnet.topology.TopologyText;
 import verbena.wire.BigEndian;
 import verbena.wire.ib.Lrh;
 import verbena.wire.ib.Vcrc;
@@ -46,7 +46,7 @@ class FabricServerTest {
     private Path folder;
 
     private final Fabric fabric =
-            new Fabric(Topology.parse("switch s\nhca a\nhca b\nlink a s\nlink b s\n"), System.nanoTime());
+            new Fabric(TopologyText.parse("switch s\nhca a\nhca b\nlink a s\nlink b s\n"), System.nanoTime());
     private final Arena arena = Arena.ofShared();
     private final LinuxSockets linux = new LinuxSockets(arena);
     private final MemorySegment message = arena.allocate(BYTES_MAX, 8);
@@ -84,7 +84,7 @@ class FabricServerTest {
             case "folder" -> Files.createDirectory(other);
             default -> Files.createSymbolicLink(other, place());
         }
-        var another = new Fabric(Topology.parse("switch s\nhca a\nlink a s\n"), System.nanoTime());
+        var another = new Fabric(TopologyText.parse("switch s\nhca a\nlink a s\n"), System.nanoTime());
         assertThatThrownBy(() -> new FabricServer(other, another, _ -> ""))
                 .isInstanceOf(LinkException.class)
                 .hasMessageContaining(kind.equals("link") ? "there is a fabric already" : "is no socket");
@@ -94,7 +94,7 @@ class FabricServerTest {
     @Test
     void whatHasTakenThePlaceOfTheSocketStays() throws IOException {
         Path place = place().resolveSibling("second");
-        var another = new Fabric(Topology.parse("switch s\nhca a\nlink a s\n"), System.nanoTime());
+        var another = new Fabric(TopologyText.parse("switch s\nhca a\nlink a s\n"), System.nanoTime());
         var second = new FabricServer(place, another, _ -> "");
         Files.delete(place);
         Files.writeString(place, "precious");

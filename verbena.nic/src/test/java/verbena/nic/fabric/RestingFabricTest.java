@@ -21,7 +21,7 @@ import verbena.nic.link.NativeAccess;
 import verbena.nic.link.ib.IbLink;
 import verbena.subnet.fabric.Fabric;
 import verbena.subnet.manager.ManagerOptions;
-import verbena.subnet.topology.Topology;
+import verbena.subnet.topology.TopologyText;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 import verbena.wire.mad.PortInfo;
@@ -44,7 +44,7 @@ class RestingFabricTest {
     @TempDir
     private Path folder;
 
-    private final Fabric fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
+    private final Fabric fabric = new Fabric(TopologyText.parse(TOPOLOGY), System.nanoTime());
     private FabricServer server;
     private Thread runner;
 

@@ -22,7 +22,7 @@ public final class ChannelAdapter extends FabricNode {
 
     private final IntQueue arrivals = new IntQueue();
 
-    ChannelAdapter(Fabric fabric, Node node, int bufferBlocks) {
+    ChannelAdapter(Surroundings fabric, Node node, int bufferBlocks) {
         super(fabric, node, bufferBlocks);
     }
 

@@ -63,6 +63,7 @@ public final class Fabric {
     private final List<Cable> cables = new ArrayList<>();
     private final MemorySegment control = Arena.ofAuto().allocate(FlowControl.BYTES);
     private long nowNanos;
+    private final FabricNode.Surroundings surroundings = new Own();
     private long deadlineNanos = Long.MAX_VALUE;
     private @Nullable FabricWatch watch;
 
@@ -74,8 +75,8 @@ public final class Fabric {
             nodes.put(
                     node.name(),
                     node.isSwitch()
-                            ? new Switch(this, made, BUFFER_BLOCKS)
-                            : new ChannelAdapter(this, made, BUFFER_BLOCKS));
+                            ? new Switch(surroundings, made, BUFFER_BLOCKS)
+                            : new ChannelAdapter(surroundings, made, BUFFER_BLOCKS));
         }
         for (Topology.Link link : topology.links()) {
             var a = new End(node(link.a()), link.portA());
@@ -183,10 +184,6 @@ public final class Fabric {
         nodes.values().forEach(node -> node.agents().allow(right));
     }
 
-    void onTime(long now) {
-        nowNanos = now;
-    }
-
     /// When to call [#onDeadline], at the latest; [Long#MAX_VALUE]: never.
     public long deadlineNanos() {
         return deadlineNanos;
@@ -199,19 +196,6 @@ public final class Fabric {
             deadlineNanos = Long.MAX_VALUE;
             nodes.values().forEach(FabricNode::attend);
         }
-    }
-
-    /// A node has something to do at this time.
-    void isDue(long nanos) {
-        deadlineNanos = Math.min(deadlineNanos, nanos);
-    }
-
-    long nowNanos() {
-        return nowNanos;
-    }
-
-    ManagementPackets packets() {
-        return packets;
     }
 
     // ---- cables
@@ -232,12 +216,40 @@ public final class Fabric {
         }
     }
 
-    /// A manager has taken the link of a port down (PortInfo); it comes up again where both ends look for a peer.
-    void onReset(FabricNode node, int port) {
-        for (Cable cable : cables) {
-            if (cable.isPlugged && (isEnd(cable.a, node, port) || isEnd(cable.b, node, port))) {
-                lose(cable);
-                train(cable);
+    /// What this fabric is to its nodes.
+    private final class Own implements FabricNode.Surroundings {
+        @Override
+        public PacketStore store() {
+            return store;
+        }
+
+        @Override
+        public ManagementPackets packets() {
+            return packets;
+        }
+
+        @Override
+        public long nowNanos() {
+            return nowNanos;
+        }
+
+        @Override
+        public void onTime(long now) {
+            nowNanos = now;
+        }
+
+        @Override
+        public void isDue(long nanos) {
+            deadlineNanos = Math.min(deadlineNanos, nanos);
+        }
+
+        @Override
+        public void onReset(FabricNode node, int port) {
+            for (Cable cable : cables) {
+                if (cable.isPlugged && (isEnd(cable.a, node, port) || isEnd(cable.b, node, port))) {
+                    lose(cable);
+                    train(cable);
+                }
             }
         }
     }

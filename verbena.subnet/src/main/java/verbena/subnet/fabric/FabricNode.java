@@ -21,7 +21,24 @@ import verbena.wire.mad.Smp;
 /// A switch or a channel adapter: a [Node] with its agents, the ends of its links, and perhaps a subnet manager.
 /// Tables, states and counters are the node's. For one thread.
 public abstract sealed class FabricNode permits Switch, ChannelAdapter {
-    private final Fabric fabric;
+    /// What a node needs of the fabric that it is in.
+    interface Surroundings {
+        PacketStore store();
+
+        ManagementPackets packets();
+
+        long nowNanos();
+
+        void onTime(long now);
+
+        /// A node has something to do at this time.
+        void isDue(long nanos);
+
+        /// A manager has taken the link of a port down (PortInfo); it comes up again where both ends look for a peer.
+        void onReset(FabricNode node, int port);
+    }
+
+    private final Surroundings fabric;
     private final Node node;
     final PacketStore store;
     private final LinkPort[] ports;
@@ -30,7 +47,7 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
     private boolean isManagedByProgram;
     private boolean isAttending;
 
-    FabricNode(Fabric fabric, Node node, int bufferBlocks) {
+    FabricNode(Surroundings fabric, Node node, int bufferBlocks) {
         this.fabric = fabric;
         this.node = node;
         this.store = fabric.store();

@@ -9,7 +9,7 @@ import verbena.wire.mad.PortCounter;
 /// A switch: a packet that comes in leaves by the ports that the forwarding tables name for its destination (IBTA
 /// 18.2.4). Packets for its own LID, and by directed route, are its agents'.
 public final class Switch extends FabricNode {
-    Switch(Fabric fabric, Node node, int bufferBlocks) {
+    Switch(Surroundings fabric, Node node, int bufferBlocks) {
         super(fabric, node, bufferBlocks);
     }
 

@@ -2,7 +2,6 @@ package verbena.subnet.node;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
-import java.util.Objects;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import verbena.subnet.Datagram;
@@ -29,12 +28,10 @@ public final class Node {
 
     private record Reset(NodePort port, int physicalState) {}
 
-    private final NodeSpec spec;
-    private final NodePort[] ports;
-    private final @Nullable SwitchTables tables;
-    private final SubnetAgent agent = new SubnetAgent(this);
-    private final PerformanceAgent performance = new PerformanceAgent(this);
-    private final Traps traps = new Traps(this);
+    private final NodeParts parts;
+    private final SubnetAgent agent;
+    private final PerformanceAgent performance;
+    private final Traps traps;
     private final Queue<Datagram> departures = new ArrayDeque<>();
     private final Queue<Datagram> forManager = new ArrayDeque<>();
     private final Queue<Reset> resets = new ArrayDeque<>();
@@ -44,29 +41,23 @@ public final class Node {
     private @Nullable NodePort leased;
 
     public Node(NodeSpec spec) {
-        this.spec = spec;
-        ports = new NodePort[spec.ports() + 1];
-        for (int number = spec.isSwitch() ? 0 : 1; number < ports.length; number++) {
-            ports[number] = new NodePort(
-                    spec,
-                    number,
-                    spec.isSwitch() ? spec.guid() : spec.guid() + number,
-                    spec.isSwitch() ? ports.length : 1);
-        }
-        tables = spec.isSwitch() ? new SwitchTables(spec.ports()) : null;
+        parts = new NodeParts(spec);
+        agent = new SubnetAgent(parts, new PortInfoAgent(parts, this::changeState, this::reset));
+        performance = new PerformanceAgent(parts);
+        traps = new Traps(spec, this::sendTrap);
     }
 
     public NodeSpec spec() {
-        return spec;
+        return parts.spec();
     }
 
     public boolean isSwitch() {
-        return spec.isSwitch();
+        return parts.isSwitch();
     }
 
     /// External ports.
     public int ports() {
-        return spec.ports();
+        return parts.ports();
     }
 
     /// A port.
@@ -74,31 +65,19 @@ public final class Node {
     /// @param number 1 to [#ports]; a switch has 0 too
     /// @throws IllegalArgumentException if there is no such port
     public NodePort port(int number) {
-        NodePort port = portOrNull(number);
-        if (port == null) {
-            throw new IllegalArgumentException("number: no port " + number + " at " + spec.description());
-        }
-        return port;
-    }
-
-    @Nullable
-    NodePort portOrNull(int number) {
-        return number < 0 || number >= ports.length ? null : ports[number];
+        return parts.port(number);
     }
 
     /// The port that has the LID: port 0 of a switch, else this one.
     public NodePort endPort(int port) {
-        return ports[isSwitch() ? 0 : port];
+        return parts.endPort(port);
     }
 
     /// How the switch forwards.
     ///
     /// @throws IllegalStateException if this is no switch
     public SwitchTables tables() {
-        if (tables == null) {
-            throw new IllegalStateException(spec.description() + " is no switch");
-        }
-        return tables;
+        return parts.tables();
     }
 
     /// How many datagrams have had this fate.
@@ -250,7 +229,7 @@ public final class Node {
     private MadFate judge(MemorySegment mad, MadRoute route) {
         if (mad.byteSize() < Mad.BYTES
                 || Mad.baseVersion(mad) != Mad.BASE_VERSION_1
-                || portOrNull(route.port()) == null) {
+                || parts.portOrNull(route.port()) == null) {
             return MadFate.MALFORMED;
         }
         int managementClass = Mad.managementClass(mad);
@@ -277,11 +256,11 @@ public final class Node {
             int dlid = back ? Smp.DIRECTED_SLID.getInt(mad) : Smp.DIRECTED_DLID.getInt(mad);
             return depart(mad, MadRoute.subnet(0, endPort(route.port()).lid(), dlid, route.serviceLevel()));
         }
-        if (next <= 0 || next >= ports.length) {
+        if (next <= 0 || next > ports()) {
             return MadFate.BAD_ROUTE;
         }
         // A port without link is not there, but a packet that has just come from it is answered.
-        if (ports[next].state() == PortInfo.DOWN) {
+        if (parts.port(next).state() == PortInfo.DOWN) {
             return MadFate.BAD_ROUTE;
         }
         return depart(mad, MadRoute.subnet(next, Smp.PERMISSIVE_LID, Smp.PERMISSIVE_LID, route.serviceLevel()));
@@ -410,7 +389,7 @@ public final class Node {
 
     // What a port has to do
 
-    void changeState(NodePort port, int state) {
+    private void changeState(NodePort port, int state) {
         if (port.state() == state) {
             return;
         }
@@ -419,22 +398,22 @@ public final class Node {
         if (isSwitch() && state <= PortInfo.INIT) { // Arming and activating is what managers do themselves.
             SwitchInfo.PORT_STATE_CHANGE.put(tables().info, true);
             traps.raise(
-                    ports[0],
+                    parts.port(0),
                     Notice.URGENT,
                     Notice.LINK_STATE_CHANGE,
-                    notice -> Notice.SWITCH_LID.put(notice, ports[0].lid()),
+                    notice -> Notice.SWITCH_LID.put(notice, parts.port(0).lid()),
                     nowNanos);
         }
     }
 
     /// A manager takes the link down: the owner is to do so, and to look for a peer again or not. The answer to the
     /// manager may have to leave by that very port, so its state is as before until then.
-    void reset(NodePort port, int physicalState) {
+    private void reset(NodePort port, int physicalState) {
         resets.removeIf(one -> one.port == port);
         resets.add(new Reset(port, physicalState));
     }
 
-    void sendTrap(NodePort port, MemorySegment mad) {
+    private void sendTrap(NodePort port, MemorySegment mad) {
         var route = MadRoute.subnet(port.number(), port.lid(), port.masterSmLid(), port.masterSmServiceLevel());
         counted(
                 port.hasLid(port.masterSmLid())
@@ -443,10 +422,10 @@ public final class Node {
     }
 
     private NodePort external(int number) {
-        if (number < 1 || number >= ports.length) {
-            throw new IllegalArgumentException("number: no external port " + number + " at " + spec.description());
+        if (number < 1 || number > ports()) {
+            throw new IllegalArgumentException("number: no external port " + number + " at " + spec().description());
         }
-        return Objects.requireNonNull(ports[number]);
+        return parts.port(number);
     }
 
     // What there is to do

@@ -17,9 +17,9 @@ final class PerformanceAgent {
             ClassPortInfo.ALL_PORT_SELECT | ClassPortInfo.EXTENDED_WIDTH | ClassPortInfo.XMIT_WAIT;
     private static final PortCounter[] COUNTERS = PortCounter.values();
 
-    private final Node node;
+    private final NodeParts node;
 
-    PerformanceAgent(Node node) {
+    PerformanceAgent(NodeParts node) {
         this.node = node;
     }
 

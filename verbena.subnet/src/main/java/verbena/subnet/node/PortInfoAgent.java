@@ -34,10 +34,22 @@ final class PortInfoAgent {
     private static final List<Field> VIOLATIONS =
             List.of(PortInfo.M_KEY_VIOLATIONS, PortInfo.P_KEY_VIOLATIONS, PortInfo.Q_KEY_VIOLATIONS);
 
-    private final Node node;
+    /// Changes a port: to which state.
+    @FunctionalInterface
+    interface Change {
+        void accept(NodePort port, int state);
+    }
 
-    PortInfoAgent(Node node) {
+    private final NodeParts node;
+    private final Change changeState;
+    private final Change reset;
+
+    /// @param changeState of the port
+    /// @param reset takes the link down, to this physical state
+    PortInfoAgent(NodeParts node, Change changeState, Change reset) {
         this.node = node;
+        this.changeState = changeState;
+        this.reset = reset;
     }
 
     /// Returns the status of the answer.
@@ -124,11 +136,11 @@ final class PortInfoAgent {
         int physical = PortInfo.PHYSICAL_STATE.getInt(data);
         int wanted = PortInfo.PORT_STATE.getInt(data);
         if (physical != 0) {
-            node.reset(port, physical);
+            reset.accept(port, physical);
         } else if (wanted == PortInfo.DOWN) {
-            node.reset(port, port.getInt(PortInfo.LINK_DOWN_DEFAULT_STATE));
+            reset.accept(port, port.getInt(PortInfo.LINK_DOWN_DEFAULT_STATE));
         } else if (wanted != 0) {
-            node.changeState(port, wanted);
+            changeState.accept(port, wanted);
         }
     }
 

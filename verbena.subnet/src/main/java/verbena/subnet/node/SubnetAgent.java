@@ -20,12 +20,12 @@ import verbena.wire.mad.VlArbitration;
 final class SubnetAgent {
     private static final int OK = 0;
 
-    private final Node node;
+    private final NodeParts node;
     private final PortInfoAgent portInfo;
 
-    SubnetAgent(Node node) {
+    SubnetAgent(NodeParts node, PortInfoAgent portInfo) {
         this.node = node;
-        portInfo = new PortInfoAgent(node);
+        this.portInfo = portInfo;
     }
 
     int get(int attribute, int modifier, MemorySegment data, int portIn) {

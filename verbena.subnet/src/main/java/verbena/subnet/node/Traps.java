@@ -3,6 +3,7 @@ package verbena.subnet.node;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import verbena.wire.mad.Mad;
 import verbena.wire.mad.NodeInfo;
@@ -34,12 +35,15 @@ final class Traps {
         }
     }
 
-    private final Node node;
+    private final NodeSpec spec;
+    private final BiConsumer<NodePort, MemorySegment> send;
     private final List<Trap> pending = new ArrayList<>();
     private long transactionId;
 
-    Traps(Node node) {
-        this.node = node;
+    /// @param send puts a trap on its way to the manager of a port
+    Traps(NodeSpec spec, BiConsumer<NodePort, MemorySegment> send) {
+        this.spec = spec;
+        this.send = send;
     }
 
     /// Tells of something from now on.
@@ -60,8 +64,7 @@ final class Traps {
         Notice.IS_GENERIC.put(notice, true);
         Notice.TYPE.put(notice, type);
         Notice.PRODUCER_TYPE.put(
-                notice,
-                node.spec().type() == NodeInfo.SWITCH ? Notice.PRODUCER_SWITCH : Notice.PRODUCER_CHANNEL_ADAPTER);
+                notice, spec.type() == NodeInfo.SWITCH ? Notice.PRODUCER_SWITCH : Notice.PRODUCER_CHANNEL_ADAPTER);
         Notice.TRAP_NUMBER.put(notice, number);
         Notice.ISSUER_LID.put(notice, port.lid());
         details.accept(notice);
@@ -92,7 +95,7 @@ final class Traps {
                     // The standard's distance, but not so short that it floods.
                     long apart = 4096L << trap.port.getInt(PortInfo.SUBNET_TIMEOUT);
                     trap.dueNanos = nowNanos + Math.max(apart, SECOND / 10);
-                    node.sendTrap(trap.port, trap.mad);
+                    send.accept(trap.port, trap.mad);
                 }
             }
         }

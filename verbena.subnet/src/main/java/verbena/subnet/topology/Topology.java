@@ -29,18 +29,4 @@ public record Topology(List<Node> nodes, List<Link> links) {
         nodes = List.copyOf(nodes);
         links = List.copyOf(links);
     }
-
-    /// Reads a topology: Verbena's text, or what ibnetdiscover prints.
-    ///
-    ///     switch s1 4       # a name, and how many ports
-    ///     hca    h1         # one port
-    ///     link   h1 s1:2    # a port without a number is the first one that is free
-    ///     link   h2 s1 1xQDR    # 1x or 4x; SDR, DDR, QDR, FDR or EDR; 4xEDR if nothing is said
-    ///
-    /// @throws TopologyException when it is neither
-    public static Topology parse(String text) {
-        return text.lines().anyMatch(line -> line.startsWith("Switch\t") || line.startsWith("Ca\t"))
-                ? new DiscoveredText().read(text)
-                : new TopologyText().read(text);
-    }
 }

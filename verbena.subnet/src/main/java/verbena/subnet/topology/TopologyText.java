@@ -2,8 +2,8 @@ package verbena.subnet.topology;
 
 import java.util.List;
 
-/// Verbena's own text ([Topology#parse]).
-final class TopologyText {
+/// The text of a topology: Verbena's own, or what other programs print.
+public final class TopologyText {
     /// Locally administered, so that no vendor has it.
     private static final long GUID_FIRST = 0x0200_0000_0000_1000L;
 
@@ -13,7 +13,23 @@ final class TopologyText {
 
     private final TopologyBuilder builder = new TopologyBuilder();
 
-    Topology read(String text) {
+    private TopologyText() {}
+
+    /// Reads a topology: Verbena's text, or what ibnetdiscover prints.
+    ///
+    ///     switch s1 4       # a name, and how many ports
+    ///     hca    h1         # one port
+    ///     link   h1 s1:2    # a port without a number is the first one that is free
+    ///     link   h2 s1 1xQDR    # 1x or 4x; SDR, DDR, QDR, FDR or EDR; 4xEDR if nothing is said
+    ///
+    /// @throws TopologyException when it is neither
+    public static Topology parse(String text) {
+        return text.lines().anyMatch(line -> line.startsWith("Switch\t") || line.startsWith("Ca\t"))
+                ? new DiscoveredText().read(text)
+                : new TopologyText().read(text);
+    }
+
+    private Topology read(String text) {
         List<String> lines = text.lines().toList();
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i).replaceFirst("#.*", "").strip();

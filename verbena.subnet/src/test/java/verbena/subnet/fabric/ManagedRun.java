@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.function.BooleanSupplier;
 import verbena.subnet.manager.ManagerOptions;
 import verbena.subnet.manager.SubnetManager;
-import verbena.subnet.topology.Topology;
+import verbena.subnet.topology.TopologyText;
 
 /// A fabric in virtual time, for tests: a millisecond passes when nothing moves.
 final class ManagedRun {
@@ -16,7 +16,7 @@ final class ManagedRun {
     private long transactions;
 
     ManagedRun(String topology) {
-        fabric = new Fabric(Topology.parse(topology), now);
+        fabric = new Fabric(TopologyText.parse(topology), now);
     }
 
     /// Lets packets move until none does.

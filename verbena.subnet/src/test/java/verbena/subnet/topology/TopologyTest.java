@@ -13,7 +13,7 @@ import verbena.subnet.topology.Topology.Link;
 class TopologyTest {
     @Test
     void portsWithoutANumberAreTheFirstFreeOnes() {
-        Topology read = Topology.parse("""
+        Topology read = TopologyText.parse("""
                 # two hosts
                 switch s1 3
                 hca a
@@ -46,14 +46,14 @@ class TopologyTest {
             hca a/b                      | line 1: a name has letters, digits, '.', '_' and '-', got a/b
             """)
     void aMistakeIsNamedWithItsLine(String text, String message) {
-        assertThatThrownBy(() -> Topology.parse(text.replace(';', '\n')))
+        assertThatThrownBy(() -> TopologyText.parse(text.replace(';', '\n')))
                 .isInstanceOf(TopologyException.class)
                 .hasMessage(message);
     }
 
     @Test
     void whatIbnetdiscoverPrintsIsReadToo() {
-        Topology read = Topology.parse("""
+        Topology read = TopologyText.parse("""
                 #
                 # Topology file: generated on Mon Jan  6 10:00:00 2025
                 #
@@ -89,7 +89,7 @@ class TopologyTest {
                 text.append(words[random.nextInt(words.length)]).append(' ');
             }
             try {
-                assertThat(Topology.parse(text.toString()).nodes()).hasSizeLessThan(20);
+                assertThat(TopologyText.parse(text.toString()).nodes()).hasSizeLessThan(20);
             } catch (TopologyException e) {
                 assertThat(e.getMessage()).startsWith("line ");
             }

@@ -15,7 +15,7 @@ import verbena.subnet.agent.MadClient;
 import verbena.subnet.fabric.Fabric;
 import verbena.subnet.fabric.FabricNode;
 import verbena.subnet.manager.ManagerOptions;
-import verbena.subnet.topology.Topology;
+import verbena.subnet.topology.TopologyText;
 import verbena.tools.explain.Event.Kind;
 import verbena.tools.kit.CommandFailed;
 import verbena.wire.mad.Mad;
@@ -35,7 +35,7 @@ final class SubnetStory {
     /// How long a part may take before the story has failed.
     private static final long PART_NANOS = 5_000_000_000L;
 
-    private final Fabric fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
+    private final Fabric fabric = new Fabric(TopologyText.parse(TOPOLOGY), System.nanoTime());
     private final FabricNode a = fabric.node("a");
     private final FabricNode b = fabric.node("b");
     private final FabricNode s = fabric.node("s");

@@ -20,6 +20,7 @@ import verbena.subnet.fabric.Switch;
 import verbena.subnet.manager.ManagerOptions;
 import verbena.subnet.topology.Topology;
 import verbena.subnet.topology.TopologyException;
+import verbena.subnet.topology.TopologyText;
 import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.ToolCommand;
 
@@ -164,7 +165,7 @@ public final class FabricUpCommand extends ToolCommand {
 
     private Topology topology() {
         try {
-            return Topology.parse(Files.readString(file));
+            return TopologyText.parse(Files.readString(file));
         } catch (IOException e) {
             throw CommandFailed.io("read " + file, e);
         } catch (TopologyException e) {

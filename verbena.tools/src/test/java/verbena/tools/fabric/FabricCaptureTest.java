@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import verbena.subnet.fabric.Fabric;
 import verbena.subnet.manager.ManagerOptions;
 import verbena.subnet.manager.SubnetManager;
-import verbena.subnet.topology.Topology;
+import verbena.subnet.topology.TopologyText;
 import verbena.tools.NetworkNamespace;
 import verbena.wire.Frame;
 import verbena.wire.ib.Lrh;
@@ -46,7 +46,7 @@ class FabricCaptureTest {
 
     @Test
     void everyPacketIsThereWithTheChecksumOfItsLink() throws Exception {
-        var fabric = new Fabric(Topology.parse(TOPOLOGY), 0);
+        var fabric = new Fabric(TopologyText.parse(TOPOLOGY), 0);
         Path file = folder.resolve("up.pcapng");
         var capture = new FabricCapture(fabric, file);
         try (capture) {
@@ -85,7 +85,7 @@ class FabricCaptureTest {
 
     @Test
     void aFullFileSaysWhatItLacks() throws Exception {
-        var fabric = new Fabric(Topology.parse(TOPOLOGY), 0);
+        var fabric = new Fabric(TopologyText.parse(TOPOLOGY), 0);
         Path file = folder.resolve("full.pcapng");
         var capture = new FabricCapture(fabric, file, 10_000);
         try (capture) {

@@ -13,7 +13,7 @@ import verbena.subnet.fabric.Fabric;
 import verbena.subnet.manager.ManagerOptions;
 import verbena.subnet.manager.Partition;
 import verbena.subnet.manager.SubnetManager;
-import verbena.subnet.topology.Topology;
+import verbena.subnet.topology.TopologyText;
 import verbena.tools.Cli;
 
 /// The command line of the fabric.
@@ -23,7 +23,7 @@ class FabricCommandTest {
 
     @Test
     void theTableHasANodeAndItsCables() {
-        var fabric = new Fabric(Topology.parse("switch s1 2\nhca a\nlink a s1:2\n"), 0);
+        var fabric = new Fabric(TopologyText.parse("switch s1 2\nhca a\nlink a s1:2\n"), 0);
         SubnetManager manager = fabric.manage(fabric.node("a"), ManagerOptions.DEFAULT, 1);
         while (!manager.isUp()) {
             boolean _ = fabric.step(0);
@@ -68,7 +68,7 @@ class FabricCommandTest {
 
     @Test
     void partitionsAreReadWithTheirMembers() {
-        var fabric = new Fabric(Topology.parse("hca a\nhca b\nlink a b\n"), 0);
+        var fabric = new Fabric(TopologyText.parse("hca a\nhca b\nlink a b\n"), 0);
         long a = fabric.node("a").node().port(1).guid();
         long b = fabric.node("b").node().port(1).guid();
         assertThat(PartitionText.read(

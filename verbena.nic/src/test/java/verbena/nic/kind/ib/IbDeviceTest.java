@@ -39,7 +39,7 @@ import verbena.subnet.manager.Administration;
 import verbena.subnet.manager.ManagerOptions;
 import verbena.subnet.manager.Partition;
 import verbena.subnet.node.NodePort;
-import verbena.subnet.topology.Topology;
+import verbena.subnet.topology.TopologyText;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressHandle;
@@ -105,7 +105,7 @@ class IbDeviceTest {
     @TempDir
     private Path folder;
 
-    private Fabric fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
+    private Fabric fabric = new Fabric(TopologyText.parse(TOPOLOGY), System.nanoTime());
     /// The thread of the fabric calls it.
     private volatile FabricServer.Description description =
             routes -> (routes ? "two routes\n" : "two switches\n").repeat(20_000);
@@ -169,7 +169,7 @@ class IbDeviceTest {
 
     private void startAgain(ManagerOptions options, @Nullable FabricWatch watch) throws InterruptedException {
         stop();
-        fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
+        fabric = new Fabric(TopologyText.parse(TOPOLOGY), System.nanoTime());
         fabric.watch(watch);
         fabric.manage(fabric.node("a"), options, 1);
         serve();

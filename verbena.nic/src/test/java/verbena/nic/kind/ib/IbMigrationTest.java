@@ -19,7 +19,7 @@ import verbena.nic.fabric.FabricPort;
 import verbena.nic.fabric.FabricServer;
 import verbena.subnet.fabric.Fabric;
 import verbena.subnet.manager.ManagerOptions;
-import verbena.subnet.topology.Topology;
+import verbena.subnet.topology.TopologyText;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
@@ -73,7 +73,7 @@ class IbMigrationTest {
     @TempDir
     private Path folder;
 
-    private final Fabric fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
+    private final Fabric fabric = new Fabric(TopologyText.parse(TOPOLOGY), System.nanoTime());
     private FabricServer server;
     private Thread runner;
 

@@ -1,0 +1,63 @@
+package verbena.subnet.node;
+
+import org.jspecify.annotations.Nullable;
+
+/// What a node consists of: its ports, and the tables of a switch.
+final class NodeParts {
+    private final NodeSpec spec;
+    private final NodePort[] ports;
+    private final @Nullable SwitchTables tables;
+
+    NodeParts(NodeSpec spec) {
+        this.spec = spec;
+        ports = new NodePort[spec.ports() + 1];
+        for (int number = spec.isSwitch() ? 0 : 1; number < ports.length; number++) {
+            ports[number] = new NodePort(
+                    spec,
+                    number,
+                    spec.isSwitch() ? spec.guid() : spec.guid() + number,
+                    spec.isSwitch() ? ports.length : 1);
+        }
+        tables = spec.isSwitch() ? new SwitchTables(spec.ports()) : null;
+    }
+
+    NodeSpec spec() {
+        return spec;
+    }
+
+    boolean isSwitch() {
+        return spec.isSwitch();
+    }
+
+    /// External ports.
+    int ports() {
+        return spec.ports();
+    }
+
+    /// A port; one that there is.
+    NodePort port(int number) {
+        NodePort port = portOrNull(number);
+        if (port == null) {
+            throw new IllegalArgumentException("number: no port " + number + " at " + spec.description());
+        }
+        return port;
+    }
+
+    @Nullable
+    NodePort portOrNull(int number) {
+        return number < 0 || number >= ports.length ? null : ports[number];
+    }
+
+    /// The port that has the LID: port 0 of a switch, else this one.
+    NodePort endPort(int port) {
+        return ports[isSwitch() ? 0 : port];
+    }
+
+    /// How the switch forwards; of a switch.
+    SwitchTables tables() {
+        if (tables == null) {
+            throw new IllegalStateException(spec.description() + " is no switch");
+        }
+        return tables;
+    }
+}
