@@ -17,6 +17,7 @@ import java.util.SortedMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.Memory;
+import verbena.ibverbs.objects.OpenContext;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;

@@ -19,6 +19,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.Memory;
 import verbena.foreign.linux.Errno;
+import verbena.ibverbs.cm.CmConnections;
+import verbena.ibverbs.lib.DeviceQuery;
+import verbena.ibverbs.lib.Ops;
+import verbena.ibverbs.lib.PortQuery;
+import verbena.ibverbs.objects.IbvCompletionChannel;
+import verbena.ibverbs.objects.IbvCompletionQueue;
+import verbena.ibverbs.objects.IbvProtectionDomain;
+import verbena.ibverbs.objects.IbvQueuePair;
+import verbena.ibverbs.objects.IbvSharedReceiveQueue;
+import verbena.ibverbs.objects.IbvXrcDomain;
+import verbena.ibverbs.objects.OpenContext;
 import verbena.provider.EventQueue;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
@@ -106,7 +117,7 @@ final class IbvContext extends OpenContext {
 
     /// Over iWARP only: other devices tell their state.
     @Override
-    void onFailedRequest(int qpn) {
+    public void onFailedRequest(int qpn) {
         if (isIwarp()) {
             for (OwnedObject each : objects()) {
                 if (each instanceof IbvQueuePair qp && qp.qpn() == qpn) {

@@ -5,6 +5,7 @@ import static verbena.foreign.rdma.VerbsStructs.DEVICE;
 import java.util.List;
 import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
+import verbena.ibverbs.lib.VerbsLibrary;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import verbena.foreign.Memory;
 import verbena.foreign.NativeLibrary;
+import verbena.ibverbs.lib.VerbsLibrary;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
 import verbena.verbs.spi.Provider;

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import verbena.foreign.NativeLibrary;
 import verbena.foreign.linux.Errno;
+import verbena.ibverbs.lib.VerbsLibrary;
 
 /// Libraries that are not there, and libraries that are another.
 class LibraryTest {

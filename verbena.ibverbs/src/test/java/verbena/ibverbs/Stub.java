@@ -12,6 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import verbena.ibverbs.lib.VerbsLibrary;
+import verbena.ibverbs.objects.IbvQueuePair;
 import verbena.verbs.QueuePair;
 
 /// The library of `stub.c`, compiled once for all tests: a device that writes down what it is told.

@@ -52,7 +52,7 @@ class HouseTest {
                     "kind.roce",
                     "kind.shm",
                     "kind.ib"),
-            floors("verbena.ibverbs", ""),
+            floors("verbena.ibverbs", "lib", "objects", "cm", ""),
             floors("verbena.stream", "protocol", ""),
             floors("verbena.nio", ""),
             floors("verbena.netty", ""),

@@ -1,0 +1,2 @@
+/// Connections by librdmacm.
+package verbena.ibverbs.cm;

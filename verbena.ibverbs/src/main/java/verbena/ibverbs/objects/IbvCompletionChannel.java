@@ -1,0 +1,102 @@
+package verbena.ibverbs.objects;
+
+import static verbena.foreign.rdma.VerbsStructs.COMP_CHANNEL;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.Optional;
+import verbena.foreign.Memory;
+import verbena.provider.EventQueue;
+import verbena.verbs.CompletionChannel;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.spi.OwnedObject;
+
+/// A channel: C's, read by the poller, and the queue of notifications that threads wait at.
+public final class IbvCompletionChannel extends OwnedObject implements CompletionChannel {
+    private static final int NOTIFICATIONS_MAX = 1 << 16;
+
+    private final OpenContext context;
+    private final long address;
+    private final int descriptor;
+    private final EventQueue<CompletionQueue> notifications;
+
+    public IbvCompletionChannel(OpenContext context, int number) {
+        super("completion channel " + number);
+        this.context = context;
+        this.notifications = new EventQueue<>(label(), NOTIFICATIONS_MAX);
+        madeFrom(java.util.List.of(context));
+        var made = context.library().createCompChannel.call(context.address());
+        if (made.isNull()) {
+            abandon();
+            throw context.refused("createCompletionChannel", "completion channels", made.errno());
+        }
+        this.address = made.value();
+        this.descriptor = Memory.getInt(address + COMP_CHANNEL.at("fd"));
+        context.poller().add(descriptor, this::onReadable);
+    }
+
+    /// One that only the context closes.
+    public static IbvCompletionChannel ofContext(OpenContext context) {
+        var made = new IbvCompletionChannel(context, 0);
+        made.abandon();
+        return made;
+    }
+
+    long address() {
+        return address;
+    }
+
+    /// Poller: one event or several.
+    private void onReadable() {
+        var library = context.library();
+        try (Arena arena = Arena.ofConfined()) {
+            var cq = arena.allocate(ValueLayout.JAVA_LONG);
+            var token = arena.allocate(ValueLayout.JAVA_LONG);
+            while (library.getCqEvent.call(address, cq, token).value() == 0) {
+                OpenContext.Queue owner = context.completionQueue(token.get(ValueLayout.JAVA_LONG, 0));
+                library.ackCqEvents.call(cq.get(ValueLayout.JAVA_LONG, 0), 1);
+                if (owner != null) {
+                    owner.onEvent();
+                }
+            }
+        }
+    }
+
+    /// Poller: an armed completion queue has something.
+    void notify(CompletionQueue cq) {
+        notifications.offer(cq);
+    }
+
+    void forget(CompletionQueue cq) {
+        notifications.forget(cq);
+    }
+
+    @Override
+    public Context context() {
+        return context;
+    }
+
+    @Override
+    public Optional<CompletionQueue> await(Duration timeout) throws InterruptedException {
+        checkOpen();
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        return notifications.await(timeout);
+    }
+
+    @Override
+    public Optional<CompletionQueue> poll() {
+        checkOpen();
+        return notifications.poll();
+    }
+
+    @Override
+    protected void release() {
+        notifications.close();
+        context.poller().remove(descriptor);
+        context.library().destroyCompChannel.call(address);
+    }
+}

@@ -1,0 +1,401 @@
+package verbena.ibverbs.objects;
+
+import static verbena.foreign.rdma.VerbsStructs.CQ;
+import static verbena.foreign.rdma.VerbsStructs.WC;
+
+import java.lang.foreign.Arena;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
+import verbena.foreign.linux.Errno;
+import verbena.ibverbs.lib.DeviceQuery;
+import verbena.ibverbs.lib.Gate;
+import verbena.ibverbs.lib.Ops;
+import verbena.ibverbs.lib.TimestampedPoll;
+import verbena.provider.Timeouts;
+import verbena.verbs.Capability;
+import verbena.verbs.CompletionChannel;
+import verbena.verbs.Context;
+import verbena.verbs.DeviceException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.ResourceLimitException;
+import verbena.verbs.UnsupportedException;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WcStatus;
+import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.OwnedObject;
+
+/// A completion queue of C's. Completions are taken from it in small batches, into memory of its own, and given
+/// out one by one; so a poll that finds something calls C once for several. One thread at a time is at it
+/// ([Gate]).
+public final class IbvCompletionQueue extends OwnedObject implements OpenContext.Queue {
+    private static final int BATCH = 16;
+    private static final long WC_BYTES = WC.size();
+    private static final long WR_ID = WC.at("wr_id");
+    // The others lie side by side in pairs, each of which is read at once.
+    private static final long STATUS_AND_OPCODE = WC.at("status");
+    private static final long VENDOR_ERROR_AND_BYTES = WC.at("vendor_err");
+    private static final long IMMEDIATE_AND_QPN = WC.at("imm_data");
+    private static final long SOURCE_QPN_AND_FLAGS = WC.at("src_qp");
+    private static final long SLID = WC.at("slid");
+    private static final long SL = WC.at("sl");
+    private static final long PATH_BITS = WC.at("dlid_path_bits");
+    private static final int KNOWN_FLAGS = WorkCompletion.GRH | WorkCompletion.WITH_IMM | WorkCompletion.WITH_INV;
+    /// soft-RoCE gives out the kernel's own numbers, in which this is the flag of a withdrawn key (Linux 6.1).
+    private static final int KERNEL_WITH_INV = 1 << 2;
+
+    private static final WcStatus[] STATUSES = WcStatus.values();
+    private static final WcOpcode[] OPCODES = opcodes();
+    /// Before a thread sleeps it looks again for so long; not where there is but one processor.
+    private static final long SPIN_NANOS = Runtime.getRuntime().availableProcessors() > 1 ? 30_000 : 0;
+
+    private final OpenContext context;
+    private final Ops ops;
+    private final @Nullable IbvCompletionChannel channel;
+    private final boolean hasKernelFlags;
+    private final long token;
+    private final long address;
+    private volatile int capacity;
+    private volatile boolean broken;
+
+    private final Gate gate = new Gate();
+    private final Arena arena = Arena.ofAuto();
+    private final long completions = arena.allocate(BATCH * WC_BYTES, 8).address();
+    /// Where completions have time stamps.
+    private final @Nullable TimestampedPoll timestamped;
+
+    // Inside the gate.
+    private int next;
+    private int taken;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition woken = lock.newCondition();
+    // Under the lock.
+    private int sleepers;
+    /// What the program has armed: 0 nothing, 1 any completion, 2 solicited ones.
+    private int armed;
+
+    private static WcOpcode[] opcodes() {
+        var table = new WcOpcode[256];
+        Arrays.fill(table, WcOpcode.SEND); // opcodes of completions that are not known
+        for (WcOpcode each : WcOpcode.values()) {
+            table[each.code()] = each;
+        }
+        return table;
+    }
+
+    /// @param token that names it in events
+    /// @param waiting of the context, for queues without a channel of the program's
+    /// @param isTimestamped whether its completions say when
+    public IbvCompletionQueue(
+            OpenContext context,
+            long token,
+            int entries,
+            Optional<IbvCompletionChannel> channel,
+            IbvCompletionChannel waiting,
+            boolean isTimestamped) {
+        super("completion queue " + token);
+        this.context = context;
+        this.ops = context.ops();
+        this.hasKernelFlags = context.attributes().vendorId() == DeviceQuery.SOFT_ROCE;
+        this.token = token;
+        this.channel = channel.orElse(null);
+        madeFrom(channel.isPresent() ? List.of(context, channel.get()) : List.of(context));
+        long notified = channel.orElse(waiting).address();
+        int vector = context.nextVector();
+        var made = isTimestamped
+                ? TimestampedPoll.createCq(ops, context.address(), entries, token, notified, vector)
+                : context.library().createCq.call(context.address(), entries, token, notified, vector);
+        if (made.isNull()) {
+            abandon();
+            throw context.refused(
+                    isTimestamped ? "createTimestampedCompletionQueue" : "createCompletionQueue",
+                    "maxCqe",
+                    made.errno());
+        }
+        this.address = made.value();
+        context.checkLayout("ibv_cq", Memory.getLong(address + CQ.at("context")));
+        this.capacity = Memory.getInt(address + CQ.at("cqe"));
+        this.timestamped = isTimestamped ? new TimestampedPoll(address, completions, BATCH) : null;
+        context.addCompletionQueue(token, this);
+    }
+
+    @Override
+    public long address() {
+        return address;
+    }
+
+    @Override
+    public Context context() {
+        return context;
+    }
+
+    @Override
+    public int capacity() {
+        return capacity;
+    }
+
+    @Override
+    public Optional<CompletionChannel> channel() {
+        return Optional.ofNullable(channel);
+    }
+
+    // ---- polling
+
+    @Override
+    public boolean poll(WorkCompletion wc) {
+        gate.enter("poll", this);
+        try {
+            if (!hasSome()) {
+                return false;
+            }
+            fill(wc, next++);
+            return true;
+        } finally {
+            gate.leave();
+        }
+    }
+
+    @Override
+    public int poll(WorkCompletion[] into) {
+        gate.enter("poll", this);
+        try {
+            int n = 0;
+            while (n < into.length && hasSome()) {
+                fill(into[n++], next++);
+            }
+            return n;
+        } finally {
+            gate.leave();
+        }
+    }
+
+    /// Inside the gate.
+    private boolean hasSome() {
+        if (next < taken) {
+            return true;
+        }
+        next = 0;
+        taken = Math.max(0, timestamped == null ? ops.poll(address, BATCH, completions) : timestamped.poll());
+        return taken > 0;
+    }
+
+    private void fill(WorkCompletion wc, int index) {
+        long at = completions + index * WC_BYTES;
+        long wrId = Memory.getLong(at + WR_ID);
+        long statusAndOpcode = Memory.getLong(at + STATUS_AND_OPCODE);
+        long vendorErrorAndBytes = Memory.getLong(at + VENDOR_ERROR_AND_BYTES);
+        long immediateAndQpn = Memory.getLong(at + IMMEDIATE_AND_QPN);
+        int status = Memory.first(statusAndOpcode);
+        if (status != 0) {
+            fillFailed(wc, wrId, status, Memory.first(vendorErrorAndBytes), Memory.second(immediateAndQpn));
+            return;
+        }
+        long sourceQpnAndFlags = Memory.getLong(at + SOURCE_QPN_AND_FLAGS);
+        int told = Memory.second(sourceQpnAndFlags);
+        int flags = told & KNOWN_FLAGS;
+        if (hasKernelFlags && (told & KERNEL_WITH_INV) != 0) {
+            flags |= WorkCompletion.WITH_INV;
+        }
+        int data = Memory.first(immediateAndQpn);
+        wc.fill(
+                wrId,
+                WcStatus.SUCCESS,
+                OPCODES[Memory.second(statusAndOpcode) & 0xFF],
+                Memory.first(vendorErrorAndBytes),
+                Integer.toUnsignedLong(Memory.second(vendorErrorAndBytes)),
+                (flags & WorkCompletion.WITH_IMM) != 0 ? Memory.swap(data) : data,
+                Memory.second(immediateAndQpn),
+                sender(at, Memory.first(sourceQpnAndFlags)),
+                flags,
+                "");
+        if (timestamped != null) {
+            wc.stamp(timestamped.ticks(index));
+        }
+    }
+
+    /// What is told of a datagram's sender; other messages have no queue pair there.
+    private static long sender(long at, int qpn) {
+        int lid = qpn == 0 ? 0 : Memory.getUnsignedShort(at + SLID);
+        return lid == 0
+                ? qpn & 0xFF_FFFF
+                : WorkCompletion.sender(
+                        qpn & 0xFF_FFFF, lid, Memory.getByte(at + SL) & 0xF, Memory.getByte(at + PATH_BITS) & 0x7F);
+    }
+
+    private void fillFailed(WorkCompletion wc, long wrId, int status, int vendorError, int qpn) {
+        context.onFailedRequest(qpn);
+        wc.fill(
+                wrId,
+                status > 0 && status < STATUSES.length ? STATUSES[status] : WcStatus.GENERAL_ERR,
+                WcOpcode.SEND,
+                vendorError,
+                0,
+                0,
+                qpn,
+                0,
+                0,
+                vendorError == 0 ? "" : "the device's own number for it is 0x" + Integer.toHexString(vendorError));
+    }
+
+    // ---- waiting
+
+    @Override
+    public boolean await(WorkCompletion wc, Duration timeout) throws InterruptedException {
+        checkOpen();
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        if (poll(wc)) {
+            return true;
+        }
+        long nanos = Timeouts.nanos(timeout);
+        long start = System.nanoTime();
+        do {
+            if (poll(wc)) {
+                return true;
+            }
+            Thread.onSpinWait();
+        } while (System.nanoTime() - start < Math.min(nanos, SPIN_NANOS));
+        return sleep(wc, start, nanos);
+    }
+
+    private boolean sleep(WorkCompletion wc, long start, long nanos) throws InterruptedException {
+        lock.lockInterruptibly();
+        sleepers++;
+        try {
+            while (true) {
+                checkAlive();
+                request(false);
+                if (poll(wc)) {
+                    return true;
+                }
+                long left = nanos - (System.nanoTime() - start);
+                if (left <= 0) {
+                    return false;
+                }
+                woken.awaitNanos(left);
+            }
+        } finally {
+            sleepers--;
+            lock.unlock();
+        }
+    }
+
+    /// Waiting makes sense.
+    private void checkAlive() {
+        checkOpen("await");
+        if (broken) {
+            throw new InvalidStateException("await: " + label() + " is broken: more completions came than its "
+                    + capacity() + " entries; make it as large as all requests that can be outstanding on it");
+        }
+        if (context.hasFailed()) {
+            throw new DeviceException("await: device " + context.device().name() + " has failed");
+        }
+    }
+
+    private void request(boolean solicitedOnly) {
+        gate.enter("arm", this);
+        try {
+            ops.requestNotify(address, solicitedOnly);
+        } finally {
+            gate.leave();
+        }
+    }
+
+    @Override
+    public void arm(boolean solicitedOnly) {
+        checkOpen();
+        if (channel == null) {
+            throw new InvalidStateException("arm: " + label() + " was made without a channel");
+        }
+        lock.lock();
+        try {
+            // A queue that is armed for all stays so, and a thread that sleeps wants all.
+            armed = solicitedOnly && armed != 1 ? 2 : 1;
+            request(armed == 2 && sleepers == 0);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Poller: C has something to tell.
+    @Override
+    public void onEvent() {
+        lock.lock();
+        try {
+            if (armed != 0 && channel != null) {
+                armed = 0;
+                channel.notify(this);
+            }
+            woken.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Poller: it has overflowed.
+    @Override
+    public void onBroken() {
+        broken = true;
+        wakeAll();
+    }
+
+    /// Threads that wait look anew.
+    @Override
+    public void wakeAll() {
+        lock.lock();
+        try {
+            woken.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void resize(int entries) {
+        if (entries < 1) {
+            throw new IllegalArgumentException("resize: entries: at least 1, got " + entries);
+        }
+        gate.enter("resize", this);
+        try {
+            int error = context.library().resizeCq.call(address, entries).error();
+            if (Errno.isUnsupported(error)) {
+                throw new UnsupportedException(
+                        "resize", Capability.RESIZE_CQ, context.device().name());
+            }
+            if (error != 0) {
+                throw new ResourceLimitException(
+                        "resize",
+                        "entries",
+                        entries,
+                        "the device says " + Errno.text(error) + ": more completions are in the queue, or it has"
+                                + " none of this size; maxCqe is "
+                                + context.attributes().maxCqe());
+            }
+            capacity = Memory.getInt(address + CQ.at("cqe"));
+        } finally {
+            gate.leave();
+        }
+    }
+
+    @Override
+    protected void release() {
+        gate.close("close", this);
+        int error = context.library().destroyCq.call(address).error();
+        if (error != 0) {
+            gate.open();
+            throw new DeviceException("close: " + label() + ": ibv_destroy_cq says " + Errno.text(error));
+        }
+        context.removeCompletionQueue(token);
+        if (channel != null) {
+            channel.forget(this);
+        }
+        wakeAll();
+    }
+}

@@ -1,0 +1,73 @@
+package verbena.ibverbs.objects;
+
+import static verbena.foreign.rdma.VerbsStructs.MW;
+
+import java.util.List;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
+import verbena.foreign.linux.Errno;
+import verbena.verbs.DeviceException;
+import verbena.verbs.MemoryWindow;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.spi.OwnedObject;
+
+final class IbvMemoryWindow extends OwnedObject implements MemoryWindow {
+    private final OwnDomain domain;
+    private final int type;
+    private final long address;
+    private final NativeFunction free;
+    /// Of type 2 what was asked for last; C keeps that of type 1.
+    private volatile int rkey;
+
+    IbvMemoryWindow(OwnDomain domain, int type) {
+        super("memory window");
+        this.domain = domain;
+        this.type = type;
+        var ops = domain.owner().ops();
+        NativeFunction allocate = ops.of("ptr alloc_mw(ptr, u32)").orElseThrow();
+        this.free = ops.of("u32 dealloc_mw(ptr)").orElseThrow();
+        madeFrom(List.of(domain));
+        var made = allocate.call(domain.address(), type);
+        if (made.isNull()) {
+            abandon();
+            throw domain.owner().refused("allocateWindow", "memory windows", made.errno());
+        }
+        this.address = made.value();
+        this.rkey = Memory.getInt(address + MW.at("rkey"));
+        label("memory window 0x" + Integer.toHexString(rkey));
+    }
+
+    long address() {
+        return address;
+    }
+
+    /// A bind of this key was handed to the device. C leaves it to the program to note it in its struct, and some
+    /// devices tell by that which window the next bind means.
+    void bound(int key) {
+        rkey = key;
+        Memory.putInt(address + MW.at("rkey"), key);
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    @Override
+    public int type() {
+        return type;
+    }
+
+    @Override
+    public int rkey() {
+        return rkey;
+    }
+
+    @Override
+    protected synchronized void release() {
+        int error = free.call(address).error();
+        if (error != 0) {
+            throw new DeviceException("close: " + label() + ": ibv_dealloc_mw says " + Errno.text(error));
+        }
+    }
+}

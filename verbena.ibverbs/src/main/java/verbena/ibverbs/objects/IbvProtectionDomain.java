@@ -1,0 +1,130 @@
+package verbena.ibverbs.objects;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
+import verbena.provider.Arguments;
+import verbena.provider.Slabs;
+import verbena.verbs.Access;
+import verbena.verbs.AddressHandle;
+import verbena.verbs.AddressVector;
+import verbena.verbs.Capability;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.MemoryWindow;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.spi.Registration;
+
+public final class IbvProtectionDomain extends OwnDomain {
+    public IbvProtectionDomain(OpenContext context, int number) {
+        super(context, number);
+    }
+
+    // ---- memory
+
+    @Override
+    public MemoryRegion register(MemorySegment segment, long iova, Set<Access> access) {
+        checkOpen("register");
+        checkAccess("register", access);
+        Registration.checkSegment("register", segment, access);
+        Registration.checkIova("register", iova, segment.byteSize(), access);
+        if (iova != segment.address()) {
+            owner().require("register", iova == 0 ? Capability.ZERO_BASED : Capability.IOVA);
+        }
+        return new IbvMemoryRegion("register", this, segment, iova, access, () -> {});
+    }
+
+    @Override
+    public MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova, Set<Access> access) {
+        checkOpen("registerDmaBuf");
+        owner().require("registerDmaBuf", Capability.DMA_BUF);
+        checkAccess("registerDmaBuf", access);
+        if (!DMA_BUF_ACCESS.containsAll(access)) {
+            throw new IllegalArgumentException("registerDmaBuf: access: of " + DMA_BUF_ACCESS + ", got " + access);
+        }
+        if (fd < 0) {
+            throw new IllegalArgumentException("registerDmaBuf: fd: a descriptor, got " + fd);
+        }
+        if (offset < 0 || length < 1 || offset > Long.MAX_VALUE - length) {
+            throw new IllegalArgumentException(
+                    "registerDmaBuf: offset: not negative, length: at least 1, got " + offset + " and " + length);
+        }
+        Registration.checkIova("registerDmaBuf", iova, length, access);
+        return new IbvMemoryRegion(this, fd, offset, length, iova, access);
+    }
+
+    /// Memory of its own, from the start of a page on.
+    @Override
+    public MemoryRegion allocate(long bytes, Set<Access> access) {
+        checkOpen("allocate");
+        checkAccess("allocate", access);
+        if (access.contains(Access.ZERO_BASED)) {
+            owner().require("allocate", Capability.ZERO_BASED);
+        }
+        Slabs.Piece piece = owner().slabs().allocate(bytes);
+        MemorySegment segment = piece.segment();
+        long iova = access.contains(Access.ZERO_BASED) ? 0 : segment.address();
+        boolean done = false;
+        try {
+            var made = new IbvMemoryRegion("allocate", this, segment, iova, access, piece.free());
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                piece.free().run();
+            }
+        }
+    }
+
+    @Override
+    public MemoryWindow allocateWindow(int type) {
+        checkOpen("allocateWindow");
+        Arguments.checkWindowType(type);
+        owner().require(
+                        "allocateWindow",
+                        type == 1 ? Capability.MEMORY_WINDOW_TYPE_1 : Capability.MEMORY_WINDOW_TYPE_2);
+        return new IbvMemoryWindow(this, type);
+    }
+
+    // ---- queues
+
+    @Override
+    public QueuePair createQueuePair(QueuePairOptions options) {
+        checkOpen("createQueuePair");
+        Arguments.checkQueuePair(owner(), options);
+        IbvCompletionQueue sendCq = own("sendCq", options.sendCq());
+        IbvCompletionQueue receiveCq = own("receiveCq", options.receiveCq());
+        IbvSharedReceiveQueue srq = Arguments.sharedReceiveQueue(IbvSharedReceiveQueue.class, owner(), options);
+        return new IbvQueuePair(this, options, sendCq, receiveCq, srq, null);
+    }
+
+    private IbvCompletionQueue own(String argument, CompletionQueue cq) {
+        return Arguments.own("createQueuePair", argument, IbvCompletionQueue.class, cq, cq.context(), owner());
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(int maxWr, int maxSge) {
+        checkOpen("createSharedReceiveQueue");
+        owner().require("createSharedReceiveQueue", Capability.SRQ);
+        Arguments.checkShared(owner(), maxWr, maxSge);
+        return new IbvSharedReceiveQueue(this, null, maxWr, maxSge);
+    }
+
+    @Override
+    public AddressHandle createAddressHandle(AddressVector to) {
+        checkOpen("createAddressHandle");
+        owner().require("createAddressHandle", Capability.UD);
+        return new IbvAddressHandle(this, to);
+    }
+
+    /// ibv_reg_dmabuf_mr(3).
+    private static final Set<Access> DMA_BUF_ACCESS = Collections.unmodifiableSet(EnumSet.of(
+            Access.LOCAL_WRITE,
+            Access.REMOTE_READ,
+            Access.REMOTE_WRITE,
+            Access.REMOTE_ATOMIC,
+            Access.RELAXED_ORDERING));
+}

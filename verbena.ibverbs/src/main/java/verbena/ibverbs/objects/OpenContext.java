@@ -1,0 +1,188 @@
+package verbena.ibverbs.objects;
+
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import verbena.foreign.linux.Errno;
+import verbena.ibverbs.lib.LockedMemory;
+import verbena.ibverbs.lib.Ops;
+import verbena.ibverbs.lib.Poller;
+import verbena.ibverbs.lib.VerbsLibrary;
+import verbena.provider.Arguments;
+import verbena.provider.FailureWatch;
+import verbena.provider.Slabs;
+import verbena.verbs.Capability;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.DeviceException;
+import verbena.verbs.ResourceLimitException;
+import verbena.verbs.TransportType;
+import verbena.verbs.spi.OwnedObject;
+
+/// An opened device of the system's, `struct ibv_context`, as the objects that are made from it need it.
+public abstract class OpenContext extends OwnedObject implements Context {
+    /// A completion queue as events find it, all by the poller.
+    public interface Queue extends CompletionQueue {
+        /// Of C's.
+        long address();
+
+        /// C has something to tell.
+        void onEvent();
+
+        /// It has overflowed.
+        void onBroken();
+
+        /// Threads that wait look anew.
+        void wakeAll();
+    }
+
+    private final VerbsLibrary library;
+    private final Device device;
+    private final long address;
+    private final Ops ops;
+    private final Poller poller;
+    private final int vectors;
+    private final FailureWatch failureWatch = new FailureWatch();
+    private final Slabs slabs = new Slabs();
+    private final Map<Long, Queue> completionQueues = new ConcurrentHashMap<>();
+    /// Queue pairs and shared receive queues, by the address of C's.
+    private final Map<Long, OwnedObject> byAddress = new ConcurrentHashMap<>();
+
+    private final AtomicInteger vector = new AtomicInteger();
+    private volatile boolean failed;
+
+    /// @param vectors interrupts that the device has
+    protected OpenContext(VerbsLibrary library, Device device, long address, Ops ops, int vectors) {
+        super("device " + device.name());
+        this.library = library;
+        this.device = device;
+        this.address = address;
+        this.ops = ops;
+        this.vectors = vectors;
+        this.poller = new Poller("verbena-ibverbs-" + device.name());
+    }
+
+    @Override
+    public final Device device() {
+        return device;
+    }
+
+    public final VerbsLibrary library() {
+        return library;
+    }
+
+    public final long address() {
+        return address;
+    }
+
+    public final Ops ops() {
+        return ops;
+    }
+
+    public final Poller poller() {
+        return poller;
+    }
+
+    public final boolean isIwarp() {
+        return device.transportType() == TransportType.IWARP;
+    }
+
+    /// Memory of regions that bring theirs.
+    public final Slabs slabs() {
+        return slabs;
+    }
+
+    public final FailureWatch failureWatch() {
+        return failureWatch;
+    }
+
+    public final void require(String verb, Capability capability) {
+        Arguments.require(verb, this, capability);
+    }
+
+    /// Completion queues take turns at the interrupts that the device has.
+    public final int nextVector() {
+        return Math.floorMod(vector.getAndIncrement(), vectors);
+    }
+
+    // ---- what goes wrong
+
+    /// What C has made points back to its context; if it does not, this is not the layout that we know.
+    public final void checkLayout(String struct, long context) {
+        if (context != address) {
+            throw new DeviceException("device " + device.name() + ": struct " + struct + " of this libibverbs is laid"
+                    + " out in a way that is not known here; please report its version");
+        }
+    }
+
+    /// Why something could not be made, as an exception to throw.
+    ///
+    /// @param resource what there may not be enough of
+    public final RuntimeException refused(String verb, String resource, int error) {
+        String said = "the device says " + Errno.text(error);
+        if (Errno.ENOMEM.is(error) || Errno.ENOSPC.is(error) || Errno.EAGAIN.is(error)) {
+            return new ResourceLimitException(
+                    verb,
+                    "locked memory",
+                    LockedMemory.limitBytes(),
+                    said + ": it has no more " + resource + ", or memory that may" + " be locked is short ("
+                            + LockedMemory.HINT + ")");
+        }
+        if (Errno.isUnsupported(error)) {
+            return new DeviceException(verb + ": device " + device.name() + " does not do this: " + said);
+        }
+        return new DeviceException(verb + ": " + said);
+    }
+
+    /// A request of this queue pair has failed, which has brought a connected one into ERR.
+    public abstract void onFailedRequest(int qpn);
+
+    /// The device is gone, or of no use any more.
+    public final void onFailed(String why) {
+        failed = true;
+        completionQueues.values().forEach(Queue::wakeAll);
+        failureWatch.tell(why);
+    }
+
+    public final boolean hasFailed() {
+        return failed;
+    }
+
+    // ---- who is told of events
+
+    public final Collection<Queue> completionQueues() {
+        return completionQueues.values();
+    }
+
+    public final @Nullable Queue completionQueue(long token) {
+        return completionQueues.get(token);
+    }
+
+    public final void addCompletionQueue(long token, Queue cq) {
+        completionQueues.put(token, cq);
+    }
+
+    public final void removeCompletionQueue(long token) {
+        completionQueues.remove(token);
+    }
+
+    /// Queue pairs and shared receive queues.
+    public final Collection<OwnedObject> objects() {
+        return byAddress.values();
+    }
+
+    public final @Nullable OwnedObject object(long of) {
+        return byAddress.get(of);
+    }
+
+    public final void add(long of, OwnedObject queue) {
+        byAddress.put(of, queue);
+    }
+
+    public final void forget(long of) {
+        byAddress.remove(of);
+    }
+}
