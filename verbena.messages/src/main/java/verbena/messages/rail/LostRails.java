@@ -1,9 +1,6 @@
 package verbena.messages.rail;
 
-import java.lang.foreign.MemorySegment;
-import java.util.List;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /// What happens with a peer when one of its rails is lost. Under the lock of the worker.
 public final class LostRails {
@@ -46,18 +43,12 @@ public final class LostRails {
         Thread.startVirtualThread(() -> now.accept(remote));
     }
 
-    /// Takes what the peer tells of lost rails. What is wrong with it is the answer.
-    @Nullable
-    String told(Remote from, MemorySegment frame) {
-        List<Way> before = from.ways().all().filter(Way::isUsable).toList();
-        String wrong = from.rails().onTold(frame);
-        if (wrong == null) {
-            for (Way each : before) {
-                if (!each.isUsable()) {
-                    drop(from, each.rail.index, "the peer has lost it");
-                }
-            }
+    /// Gives up the rails that the peer has told to be lost.
+    ///
+    /// @param rails a bit for each
+    void drop(Remote from, int rails) {
+        for (int left = rails; left != 0; left &= left - 1) {
+            drop(from, Integer.numberOfTrailingZeros(left), "the peer has lost it");
         }
-        return wrong;
     }
 }

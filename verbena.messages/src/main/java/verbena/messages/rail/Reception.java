@@ -143,16 +143,12 @@ public final class Reception {
         String wrong;
         try {
             if (!itsRails.areSeveral()) {
-                wrong = from.peer().onFrame(whole, bytes);
-            } else if (Rails.isTold(whole, bytes)) {
-                wrong = lostRails.told(from, whole);
+                wrong = from.session().onFrame(rail, whole, behind, bytes);
             } else if (from.takesToken(whole, bytes)) {
                 wrong = null;
             } else {
-                wrong = itsRails.onFrame(rail, whole, bytes);
-                if (wrong == null) {
-                    wrong = from.peer().onFrame(behind, bytes - Rails.HEADER_BYTES);
-                }
+                wrong = from.session().onFrame(rail, whole, behind, bytes);
+                lostRails.drop(from, from.session().takeTold());
                 departures.freeSlots(from);
             }
         } catch (IllegalStateException e) { // the program has closed the memory of a receive at this moment

@@ -19,6 +19,7 @@ import verbena.messages.protocol.Peer;
 import verbena.messages.protocol.PeerLimits;
 import verbena.messages.protocol.PeerOwner;
 import verbena.messages.protocol.Rails;
+import verbena.messages.protocol.Session;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.RemoteMemory;
@@ -31,6 +32,7 @@ public final class Remote implements PeerOwner {
 
     private final Peer peer;
     private final Ways ways;
+    private final Session session;
     private final Transfers transfers;
     private final Operations operations;
     private final LongMessages longMessages;
@@ -57,6 +59,7 @@ public final class Remote implements PeerOwner {
         this.longMessages = longMessages;
         this.budget = budget;
         this.peer = new Peer(this, matching, limits);
+        this.session = new Session(peer, ways.rails());
     }
 
     /// Says whose messages are for what is no receive, and what the program has for this peer.
@@ -83,6 +86,10 @@ public final class Remote implements PeerOwner {
 
     public Peer peer() {
         return peer;
+    }
+
+    Session session() {
+        return session;
     }
 
     public Ways ways() {

@@ -885,6 +885,7 @@ class WorkerExchangesTest {
             a         told      sent 1
             a         loses b   rail 0
             a -> b    LOST      rail 1  rails 0x1  got 1
+            b         told      rail 0 lost
             b -> a    LOST      rail 1  rails 0x1  got 1
             a -> b    TAGGED    rail 1  frame 2  len 5
             b         told      received 1 from a tag 7 len 5
@@ -903,6 +904,7 @@ class WorkerExchangesTest {
             b         told      received 1 from a
             a         loses b   rail 0
             a -> b    LOST      rail 1
+            b         told      rail 0 lost
             b -> a    LOST      rail 1  got 2
             a         nothing b
             a         send b    tag 8
@@ -919,6 +921,7 @@ class WorkerExchangesTest {
             a         loses b   rail 0
             a         send b    tag 7
             a -> b    LOST      rail 1  rails 0x1
+            b         told      rail 0 lost
             a         nothing b
             b -> a    LOST      rail 1  rails 0x1
             a -> b    TAGGED    rail 1  frame 2
@@ -950,6 +953,7 @@ class WorkerExchangesTest {
             a         loses b   rail 1
             a         send b    tag 7
             a -> b    LOST      rail 0  rails 0x2
+            b         told      rail 1 lost
             a -> b    TAGGED    rail 0  frame 2
             a         told      sent 1
             b -> a    LOST      rail 0  rails 0x2
@@ -963,6 +967,7 @@ class WorkerExchangesTest {
             a -> b    OFFER     keys 2
             a         loses b   rail 1
             a -> b    LOST      rail 0
+            b         told      rail 1 lost
             b -> a    LOST      rail 0
             a         send b    tag 8  len 100
             a -> b    OFFER     keys 1

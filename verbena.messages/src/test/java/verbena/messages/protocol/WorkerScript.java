@@ -130,6 +130,7 @@ final class WorkerScript {
         final String peerName;
         final Peer peer;
         final Rails rails;
+        final Session session;
         final OwnCalls own;
         final PeerCalls theirs;
         final OneSided<String> operations = new OneSided<>(setting.operations);
@@ -155,6 +156,7 @@ final class WorkerScript {
                     new PeerLimits(
                             setting.frameBytes, setting.window, setting.crowdedBytes, offers, offers, setting.rails));
             this.rails = new Rails(setting.rails, setting.window, 32);
+            this.session = new Session(peer, rails);
             for (int i = 0; i < setting.rails; i++) {
                 rails.join(i);
             }
@@ -217,23 +219,13 @@ final class WorkerScript {
         // ---- arrivals
 
         void arrives(Sent frame) {
-            if (peer.isLost() || !rails.isUsable(frame.rail)) {
-                return;
-            }
             MemorySegment whole = MemorySegment.ofArray(frame.bytes);
-            String wrong;
-            if (setting.rails == 1) {
-                wrong = peer.onFrame(whole, frame.bytes.length);
-            } else if (Rails.isTold(whole, frame.bytes.length)) {
-                wrong = rails.onTold(whole);
-            } else {
-                wrong = rails.onFrame(frame.rail, whole, frame.bytes.length);
-                if (wrong == null) {
-                    long bytes = frame.bytes.length - Rails.HEADER_BYTES;
-                    wrong = peer.onFrame(whole.asSlice(Rails.HEADER_BYTES), bytes);
-                }
-                freeSlots();
+            int header = Math.min(frame.bytes.length, Rails.HEADER_BYTES);
+            String wrong = session.onFrame(frame.rail, whole, whole.asSlice(header), frame.bytes.length);
+            for (int left = session.takeTold(); left != 0; left &= left - 1) {
+                tell("rail " + Integer.numberOfTrailingZeros(left) + " lost");
             }
+            freeSlots();
             if (wrong != null) {
                 tell("wrong: " + wrong);
                 lose("it was wrong");
