@@ -7,8 +7,7 @@ import verbena.foreign.Memory;
 import verbena.stream.protocol.ByteStream;
 
 /// The bytes of an [Rsocket]: calls that send and receive them, and memory that the peer writes to. They answer as
-/// those
-/// of sockets do. Safe for use by any thread.
+/// those of sockets do. Safe for use by any thread.
 final class RsocketData {
     private final RsocketState state;
     private final Attention attention;
