@@ -1,5 +1,12 @@
 package dev.verbena.spark;
 
+import dev.verbena.spark.device.Directory;
+import dev.verbena.spark.device.Door;
+import dev.verbena.spark.device.ReadCounters;
+import dev.verbena.spark.device.Settings;
+import dev.verbena.spark.map.MapOutputs;
+import dev.verbena.spark.read.ReadingBlockClient;
+import dev.verbena.spark.read.RemoteExecutor;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;

@@ -1,5 +1,9 @@
 package dev.verbena.spark;
 
+import dev.verbena.spark.device.Directory;
+import dev.verbena.spark.device.RegionBlock;
+import dev.verbena.spark.map.MapOutput;
+import dev.verbena.spark.map.MapOutputs;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,7 @@
 package dev.verbena.spark;
 
+import dev.verbena.spark.map.MapOutputs;
+import dev.verbena.spark.map.PartitionLog;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,5 +1,6 @@
 package dev.verbena.spark;
 
+import dev.verbena.spark.map.MemoryMapOutputWriter;
 import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -1,5 +1,7 @@
 package dev.verbena.spark;
 
+import dev.verbena.spark.device.Settings;
+import dev.verbena.spark.read.VerbenaShuffleReader;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
