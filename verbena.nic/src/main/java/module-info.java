@@ -18,7 +18,7 @@ module verbena.nic {
 
     exports verbena.nic;
     exports verbena.nic.capture;
-    exports verbena.nic.kind.roce;
+    exports verbena.nic.roce;
     exports verbena.nic.fabric;
     exports verbena.nic.link;
     exports verbena.nic.link.ethernet;
@@ -28,9 +28,9 @@ module verbena.nic {
     exports verbena.nic.management;
 
     provides verbena.verbs.spi.Provider with
-            verbena.nic.kind.roce.RoceV2Provider,
-            verbena.nic.kind.roce.RoceV1Provider,
-            verbena.nic.kind.iwarp.IwarpProvider,
-            verbena.nic.kind.shm.ShmProvider,
-            verbena.nic.kind.ib.IbProvider;
+            verbena.nic.roce.RoceV2Provider,
+            verbena.nic.roce.RoceV1Provider,
+            verbena.nic.iwarp.IwarpProvider,
+            verbena.nic.shm.ShmProvider,
+            verbena.nic.ib.IbProvider;
 }

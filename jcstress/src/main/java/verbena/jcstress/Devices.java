@@ -13,7 +13,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 import org.openjdk.jcstress.infra.results.Z_Result;
 import verbena.nic.SoftContext;
 import verbena.nic.engine.SpinPolicy;
-import verbena.nic.kind.roce.LinkDevice;
+import verbena.nic.roce.LinkDevice;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;

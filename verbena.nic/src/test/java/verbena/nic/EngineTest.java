@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.device.SoftQueuePair;
-import verbena.nic.kind.roce.LinkDevice;
+import verbena.nic.roce.LinkDevice;
 import verbena.transport.Counter;
 import verbena.transport.PacketFate;
 import verbena.verbs.AsyncEvent;

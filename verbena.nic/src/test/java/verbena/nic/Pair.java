@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import verbena.nic.device.DeviceContext;
-import verbena.nic.kind.roce.LinkDevice;
+import verbena.nic.roce.LinkDevice;
 import verbena.verbs.Access;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionQueue;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
-import verbena.nic.kind.roce.RoceV2Provider;
+import verbena.nic.roce.RoceV2Provider;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Context;
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import verbena.nic.GoalRun;
 import verbena.nic.SoftContext;
 import verbena.nic.device.DeviceContext;
-import verbena.nic.kind.roce.LinkDevice;
+import verbena.nic.roce.LinkDevice;
 import verbena.transport.memory.KeyTable;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Region;

@@ -1,0 +1,2 @@
+/// Devices of InfiniBand: adapters of the soft fabric.
+package verbena.nic.ib;

@@ -1,0 +1,336 @@
+package verbena.nic.iwarp;
+
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedSet;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import verbena.cm.CmLimits;
+import verbena.cm.CmSuspects;
+import verbena.cm.Crowd;
+import verbena.cm.mpa.MpaTimer;
+import verbena.nic.engine.EngineTask;
+import verbena.nic.kind.DeviceHost;
+import verbena.nic.link.LinkException;
+import verbena.nic.link.tcp.StreamHandler;
+import verbena.nic.link.tcp.TcpLink;
+import verbena.nic.link.tcp.TcpPort;
+import verbena.nic.link.tcp.TcpSocket;
+import verbena.transport.Scheduled;
+import verbena.verbs.Capability;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.Gid;
+import verbena.verbs.UnsupportedException;
+import verbena.verbs.cm.PortSpace;
+import verbena.verbs.cm.Secret;
+import verbena.verbs.spi.ConnectionService;
+import verbena.wire.Frame;
+
+/// An iWARP device's connections: ports are TCP's, and MPA asks and answers. The engine schedules the times at which
+/// it waits for peers no longer.
+final class StreamConnections implements ConnectionService, Scheduled {
+    private final DeviceHost host;
+    private final TcpLink link;
+    private final boolean isCrcWanted;
+    private final EngineTask task = new EngineTask(this);
+
+    // Engine-confined.
+    private final Set<Port> ports = new HashSet<>();
+    /// The connections that wait for their peers: those with the earliest deadlines first, as all of one timer wait
+    /// equally long.
+    private final Map<MpaTimer, SequencedSet<StreamConnection>> waiting = new EnumMap<>(MpaTimer.class);
+    private final CmSuspects suspects = new CmSuspects();
+    /// Those that have connected and not asked.
+    private final Crowd<StreamConnection> halfOpen = new Crowd<>(StreamConnection::remote);
+
+    /// @param isCrcWanted whether this side asks for CRCs
+    StreamConnections(DeviceHost host, TcpLink link, boolean isCrcWanted) {
+        this.host = host;
+        this.link = link;
+        this.isCrcWanted = isCrcWanted;
+        for (MpaTimer timer : MpaTimer.values()) {
+            waiting.put(timer, new LinkedHashSet<>());
+        }
+    }
+
+    DeviceHost host() {
+        return host;
+    }
+
+    TcpLink link() {
+        return link;
+    }
+
+    boolean isCrcWanted() {
+        return isCrcWanted;
+    }
+
+    long nowNanos() {
+        return host.engine().nowNanos();
+    }
+
+    @Override
+    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        return host.engines().attendGivingWay(isOver, nanos);
+    }
+
+    @Override
+    public void wakeAttendant() {
+        host.engine().wakeGuest();
+    }
+
+    @Override
+    public Watch watch(Consumer<String> onFailure) {
+        return host.failures().apply(onFailure);
+    }
+
+    // ---- ports
+
+    @Override
+    public BoundPort bind(PortSpace space, Gid local, int port) {
+        requireStreams("bind", space);
+        if (port < 0 || port > 0xFFFF) {
+            throw new IllegalArgumentException("port: 0 to 65535, got " + port);
+        }
+        return host.engine().call(() -> {
+            if (port != 0 && find(local, port) != null) {
+                throw new ConnectionException(
+                        ConnectionException.Reason.ADDRESS,
+                        "port " + port + " of " + local + " is taken by this process");
+            }
+            try {
+                var bound = new Port(link.bind(local, port));
+                ports.add(bound);
+                return bound;
+            } catch (LinkException e) {
+                throw unusable(e);
+            }
+        });
+    }
+
+    /// TCP is all that iWARP has.
+    private void requireStreams(String verb, PortSpace space) {
+        if (space.isDatagram()) {
+            throw new UnsupportedException(verb, Capability.UD, host.name());
+        }
+        if (space != PortSpace.TCP) {
+            throw new IllegalArgumentException(verb + ": port space: TCP is the only one of iWARP, got " + space);
+        }
+    }
+
+    /// MPA's exchange is one request and one reply: there is no room for a challenge.
+    private void requireNoSecret(String verb, Secret secret) {
+        if (!secret.isNone()) {
+            throw new UnsupportedException(verb, Capability.CONNECTION_SECRETS, host.name());
+        }
+    }
+
+    private static ConnectionException unusable(LinkException e) {
+        return new ConnectionException(ConnectionException.Reason.ADDRESS, String.valueOf(e.getMessage()), e);
+    }
+
+    private @Nullable Port find(Gid local, int number) {
+        for (Port port : ports) {
+            if (port.port() == number && port.local().equals(local)) {
+                return port;
+            }
+        }
+        return null;
+    }
+
+    /// A port, and the connections whose requests wait there for a decision.
+    final class Port implements BoundPort {
+        private final TcpPort bound;
+        private final Set<StreamConnection> undecided = new HashSet<>();
+        /// Those that have asked while the backlog was full, and how each is decided on.
+        private final Crowd<StreamConnection> waitingForRoom = new Crowd<>(StreamConnection::remote);
+        private final Map<StreamConnection, Consumer<Acceptor>> decisions = new HashMap<>();
+        private @Nullable Acceptor acceptor;
+        private int backlog;
+
+        private Port(TcpPort bound) {
+            this.bound = bound;
+        }
+
+        Gid local() {
+            return bound.local();
+        }
+
+        @Override
+        public int port() {
+            return bound.number();
+        }
+
+        @Override
+        public void listen(int most, Secret secret, Acceptor to) {
+            requireNoSecret("listen", secret);
+            host.engine().call(() -> {
+                try {
+                    backlog = most;
+                    acceptor = to;
+                    bound.listen(this::onAccept);
+                    return true;
+                } catch (LinkException e) {
+                    throw unusable(e);
+                }
+            });
+        }
+
+        /// A peer has connected, and may never ask.
+        private @Nullable StreamHandler onAccept(TcpSocket socket, long now) {
+            Gid from = socket.remote();
+            if (suspects.standing(from, now) == CmSuspects.Standing.BLOCKED && !from.equals(local())) {
+                return null; // but all users of this host come from its own address
+            }
+            if (halfOpen.size() >= CmLimits.DEFAULT.halfOpen()) {
+                StreamConnection beyond = halfOpen.oldestBeyond(CmLimits.DEFAULT.perPeer());
+                (beyond == null ? halfOpen.oldest() : beyond).shed();
+            }
+            return StreamConnection.passive(StreamConnections.this, this, socket, now);
+        }
+
+        /// The listener that decides; null when there is none any more.
+        @Nullable
+        Acceptor acceptor() {
+            return acceptor;
+        }
+
+        /// Has one more decided on, now or when there is room. False when too many wait for that, and no other
+        /// peer has more of them.
+        boolean admit(StreamConnection connection, Consumer<Acceptor> decision) {
+            if (undecided.size() < backlog) {
+                return decideOn(connection, decision);
+            }
+            if (waitingForRoom.size() >= CmLimits.DEFAULT.halfOpen()) {
+                StreamConnection rival = waitingForRoom.oldestBeyond(waitingForRoom.of(connection.remote()) + 1);
+                if (rival == null) {
+                    return false;
+                }
+                rival.shed();
+            }
+            decisions.put(connection, decision);
+            return waitingForRoom.add(connection);
+        }
+
+        private boolean decideOn(StreamConnection connection, Consumer<Acceptor> decision) {
+            Acceptor to = acceptor;
+            boolean is = to != null && undecided.add(connection);
+            if (to != null && is) {
+                decision.accept(to);
+            }
+            return is;
+        }
+
+        /// It has been decided on, or has ended.
+        void decided(StreamConnection connection) {
+            boolean _ = waitingForRoom.remove(connection);
+            decisions.remove(connection);
+            undecided.remove(connection);
+            while (undecided.size() < backlog && acceptor != null && waitingForRoom.size() > 0) {
+                StreamConnection next = waitingForRoom.oldest();
+                boolean _ =
+                        waitingForRoom.remove(next) && decideOn(next, Objects.requireNonNull(decisions.remove(next)));
+            }
+        }
+
+        @Override
+        public void close() {
+            host.engine().call(() -> {
+                acceptor = null;
+                while (waitingForRoom.size() > 0) {
+                    waitingForRoom.oldest().shed();
+                }
+                bound.close();
+                return ports.remove(this);
+            });
+        }
+    }
+
+    /// A connection of this peer has asked for memory that it may not have.
+    void suspect(Gid peer) {
+        if (suspects.onAccessError(peer, nowNanos())) {
+            host.peers().blocked(peer);
+        }
+    }
+
+    // ---- calls
+
+    @Override
+    public Exchange connect(Call call, End own, Listener listener) {
+        requireStreams("connect", call.space());
+        requireNoSecret("connect", own.parameters().secret());
+        return host.engine().call(() -> {
+            Port from = call.localPort() == 0 ? null : find(call.local(), call.localPort());
+            try {
+                return StreamConnection.active(
+                        this,
+                        from == null ? null : from.bound,
+                        call.local(),
+                        call.remote(),
+                        call.remotePort(),
+                        own,
+                        listener);
+            } catch (LinkException e) {
+                throw unusable(e);
+            }
+        });
+    }
+
+    // ---- timers; the engine's
+
+    private SequencedSet<StreamConnection> waiting(MpaTimer timer) {
+        return Objects.requireNonNull(waiting.get(timer));
+    }
+
+    /// Has a connection wait for what it wants to wait for now.
+    void schedule(StreamConnection connection) {
+        MpaTimer before = connection.timer;
+        MpaTimer now = connection.mpa.timer();
+        if (before == now && connection.dueNanos == connection.mpa.deadlineNanos()) {
+            return;
+        }
+        connection.timer = now;
+        connection.dueNanos = connection.mpa.deadlineNanos();
+        if (before != null) {
+            waiting(before).remove(connection);
+        }
+        if (now != null) {
+            waiting(now).add(connection);
+            host.engine().makeReady(task);
+        }
+        if (before == MpaTimer.REQUEST) {
+            boolean _ = halfOpen.remove(connection);
+        } else if (now == MpaTimer.REQUEST) {
+            boolean _ = halfOpen.add(connection);
+        }
+    }
+
+    @Override
+    public boolean poll(Frame frame, long nowNanos) {
+        return false;
+    }
+
+    @Override
+    public long deadlineNanos() {
+        long earliest = NEVER;
+        for (var these : waiting.values()) {
+            earliest = these.isEmpty() ? earliest : Math.min(earliest, these.getFirst().dueNanos);
+        }
+        return earliest;
+    }
+
+    @Override
+    public void onDeadline(long nowNanos) {
+        for (var these : waiting.values()) {
+            while (!these.isEmpty() && these.getFirst().dueNanos <= nowNanos) {
+                these.getFirst().onDeadline(nowNanos);
+            }
+        }
+    }
+}

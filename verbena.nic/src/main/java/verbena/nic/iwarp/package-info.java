@@ -1,0 +1,2 @@
+/// The kind `iwarp`: queue pairs over TCP streams, connections by MPA.
+package verbena.nic.iwarp;

@@ -1,2 +1,0 @@
-/// Devices of InfiniBand: adapters of the soft fabric.
-package verbena.nic.kind.ib;

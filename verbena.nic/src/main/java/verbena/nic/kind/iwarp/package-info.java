@@ -1,2 +1,0 @@
-/// The kind `iwarp`: queue pairs over TCP streams, connections by MPA.
-package verbena.nic.kind.iwarp;

@@ -1,0 +1,166 @@
+package verbena.nic.roce;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import verbena.cm.CmExtension;
+import verbena.cm.CmRoute;
+import verbena.nic.kind.LocalQueuePair;
+import verbena.verbs.AlternatePath;
+import verbena.verbs.PathMigration;
+import verbena.verbs.QpAttributes;
+import verbena.verbs.QpModification;
+import verbena.verbs.VerbsException;
+import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.spi.ConnectionService.End;
+
+/// The queue pair that a connection of the communication manager is about; there is none when the program brings a
+/// number only. Confined to the first engine; the queue pair may live on another.
+final class ConnectedQueuePair {
+    /// What its connection is told; on the queue pair's engine.
+    interface Listener {
+        /// The queue pair is in ERR by itself: the peer is gone, or has been refused something.
+        void onFailed(String why);
+
+        /// The peer uses the queue pair.
+        void onFirstPacket(boolean isAnswer);
+
+        /// The peer has asked for memory that it may not have, by a packet that only a host makes that knows the
+        /// connection.
+        void onAccessError();
+
+        /// The queue pair has migrated to its alternate path.
+        void onMigrated();
+    }
+
+    private @Nullable LocalQueuePair queuePair;
+    /// Its number, also when it has been let go; 0 while it is not known.
+    private int qpn;
+    private Duration keepAlive = Duration.ZERO;
+
+    int qpn() {
+        return qpn;
+    }
+
+    private static @Nullable LocalQueuePair of(End own) {
+        return own.queuePair().orElse(null) instanceof LocalQueuePair local ? local : null;
+    }
+
+    /// How all queue pairs of this device are driven.
+    private static FrameDriver frames(LocalQueuePair queuePair) {
+        return (FrameDriver) queuePair.driver();
+    }
+
+    void attach(End own, Listener listener) {
+        qpn = own.qpn();
+        LocalQueuePair local = of(own);
+        if (local != null) {
+            local.engine().execute(() -> {
+                local.failureListener(listener::onFailed);
+                local.firstPacketListener(listener::onFirstPacket);
+                local.accessErrorListener(listener::onAccessError);
+                local.migrationListener(listener::onMigrated);
+            });
+            ConnectionParameters parameters = own.parameters();
+            keepAlive = parameters.keepAlive();
+            queuePair = local;
+        }
+    }
+
+    void detach() {
+        LocalQueuePair local = queuePair;
+        if (local != null) {
+            local.engine().execute(() -> {
+                local.failureListener(null);
+                local.firstPacketListener(null);
+                local.accessErrorListener(null);
+                local.migrationListener(null);
+            });
+            queuePair = null;
+        }
+    }
+
+    /// From here on both sides know the connection. A peer that does not yet cannot answer, and lives all the same.
+    void keepAlive() {
+        LocalQueuePair local = queuePair;
+        Duration silence = keepAlive;
+        if (local != null) {
+            local.engine().execute(() -> local.keepAlive(silence));
+        }
+    }
+
+    // ---- its paths
+
+    boolean isKnown() {
+        return queuePair != null;
+    }
+
+    /// Shows its attributes to `then`, on its engine.
+    void look(Consumer<QpAttributes> then) {
+        LocalQueuePair local = queuePair;
+        if (local != null) {
+            local.engine().execute(() -> then.accept(local.query()));
+        }
+    }
+
+    /// Loads and arms an alternate path. The peer says that the path before is left: a queue pair that still waits to
+    /// migrate does so first.
+    ///
+    /// @param then is told on its engine whether that was done
+    void load(AlternatePath path, Consumer<Boolean> then) {
+        LocalQueuePair local = queuePair;
+        if (local != null) {
+            local.engine().execute(() -> then.accept(isLoaded(local, path)));
+        }
+    }
+
+    private static boolean isLoaded(LocalQueuePair local, AlternatePath path) {
+        try {
+            if (local.query().pathMigration() == PathMigration.ARMED) {
+                local.modify(new QpModification().pathMigration(PathMigration.MIGRATED));
+            }
+            local.modify(new QpModification().alternatePath(path).pathMigration(PathMigration.REARM));
+            return true;
+        } catch (VerbsException _) {
+            return false; // it has ended, or its program changes it
+        }
+    }
+
+    /// Lets it go, puts it into ERR, and then runs `next` on its engine; at once when there is none.
+    ///
+    /// @param why in words
+    void end(String why, Runnable next) {
+        LocalQueuePair local = queuePair;
+        detach();
+        if (local == null) {
+            next.run();
+            return;
+        }
+        local.engine().execute(() -> {
+            local.disconnected(why);
+            next.run();
+        });
+    }
+
+    // ---- what both sides say of their packets
+
+    /// The UDP port that this side's packets leave from, which the peer may insist on; 0 when it is not known.
+    static int sourcePort(End own, CmRoute route) {
+        LocalQueuePair local = of(own);
+        return local == null ? 0 : local.engine().link().sourcePort(route.local(), route.remote());
+    }
+
+    /// Holds the peer to the port that it has promised to send from (decision 0050), and uses what it knows
+    /// (decisions 0130 and 0131).
+    void heed(CmExtension said) {
+        LocalQueuePair local = queuePair;
+        if (local != null) {
+            local.engine().execute(() -> {
+                if (said.sourcePort() != 0) {
+                    frames(local).peerSourcePort(said.sourcePort());
+                }
+                frames(local).selectiveRepeat(said.repeatsAnswers(), said.repeatsRequests());
+            });
+        }
+    }
+}

@@ -1,0 +1,234 @@
+package verbena.nic.roce;
+
+import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import verbena.cm.CmLimits;
+import verbena.cm.CommunicationManager;
+import verbena.nic.ManagementAgent;
+import verbena.nic.ManagementPort;
+import verbena.nic.engine.MulticastGroups;
+import verbena.nic.kind.DeviceHost;
+import verbena.nic.kind.DeviceKind;
+import verbena.nic.kind.DeviceProfile;
+import verbena.nic.kind.QueuePairDriver;
+import verbena.nic.kind.QueuePairWiring;
+import verbena.nic.link.tap.Tap;
+import verbena.nic.link.tap.TapLink;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.QueuePairProtocol;
+import verbena.transport.congestion.CongestionRule;
+import verbena.transport.rc.PeerMemory;
+import verbena.transport.rc.PeerMessages;
+import verbena.transport.rc.ReliableConnection;
+import verbena.transport.rc.XrcInitiator;
+import verbena.transport.rc.XrcTarget;
+import verbena.transport.unreliable.UnreliableConnection;
+import verbena.transport.unreliable.UnreliableDatagram;
+import verbena.verbs.Capability;
+import verbena.verbs.Gid;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpStateTable;
+import verbena.verbs.QpType;
+import verbena.verbs.spi.ConnectionService;
+import verbena.wire.mad.Mad;
+
+/// The InfiniBand transport in frames: all types of queue pair, connections by the communication manager on
+/// queue pair 1 (IBTA volume 1, annex A17 for RoCE v2). Kinds of device whose frames travel otherwise extend it.
+public class RoceKind implements DeviceKind {
+    private static final DeviceProfile PROFILE = new DeviceProfile(
+            EnumSet.of(
+                    Capability.RC,
+                    Capability.UC,
+                    Capability.UD,
+                    Capability.SRQ,
+                    Capability.XRC,
+                    Capability.RDMA_READ,
+                    Capability.RDMA_WRITE,
+                    Capability.ATOMICS,
+                    Capability.IMMEDIATE_DATA,
+                    Capability.SEND_WITH_IMMEDIATE,
+                    Capability.SEND_WITH_INVALIDATE,
+                    Capability.LOCAL_INVALIDATE,
+                    Capability.MEMORY_WINDOW_TYPE_1,
+                    Capability.MEMORY_WINDOW_TYPE_2,
+                    Capability.FLUSH,
+                    Capability.ATOMIC_WRITE,
+                    Capability.MULTICAST,
+                    Capability.RESIZE_CQ,
+                    Capability.REREGISTER,
+                    Capability.ZERO_BASED,
+                    Capability.IOVA,
+                    Capability.SQ_DRAIN,
+                    Capability.ENDPOINTS,
+                    Capability.CONNECTION_MANAGER,
+                    Capability.CONNECTION_SECRETS),
+            MulticastGroups.GROUPS_MAX,
+            MulticastGroups.ATTACHED_MAX,
+            Integer.MAX_VALUE); // address handles cost nothing but heap
+
+    private final DeviceHost host;
+    private final CongestionRule congestion;
+    private final boolean repeatsSelectively;
+    private final Gsi gsi;
+    private final ConnectionService connections;
+    private volatile @Nullable CmAgent cm;
+
+    /// The kind of a device whose links carry frames.
+    public RoceKind(DeviceHost host) {
+        this(host, _ -> Ways.BY_GID);
+    }
+
+    /// The same with a rule for congestion.
+    public RoceKind(DeviceHost host, CongestionRule congestion) {
+        this(host, congestion, false);
+    }
+
+    /// The same whose peers all know selective repeat, however they are connected; others are told by the
+    /// communication manager.
+    RoceKind(DeviceHost host, CongestionRule congestion, boolean repeatsSelectively) {
+        this(host, _ -> Ways.BY_GID, congestion, repeatsSelectively);
+    }
+
+    /// The kind of a device on whose wire a GID alone may not lead to a peer.
+    ///
+    /// @param ways makes the ways to peers, which send by this kind
+    public RoceKind(DeviceHost host, Function<RoceKind, Ways> ways) {
+        this(host, ways, CongestionRule.NONE, false);
+    }
+
+    @SuppressWarnings("this-escape") // called when a program asks for a connection
+    private RoceKind(
+            DeviceHost host, Function<RoceKind, Ways> ways, CongestionRule congestion, boolean repeatsSelectively) {
+        this.host = host;
+        this.congestion = congestion;
+        this.repeatsSelectively = repeatsSelectively;
+        Ways made = ways.apply(this);
+        this.gsi = new Gsi(host.engines().all(), made);
+        this.connections = new RoceConnections(host, made, this::cm);
+    }
+
+    /// Takes management datagrams of a class for `agent`, which lives as long as the device. The engine's owner.
+    public void serve(int managementClass, ManagementAgent agent) {
+        gsi.add(managementClass, agent);
+    }
+
+    /// Sends a management datagram. The engine's owner.
+    ///
+    /// @param mad [Mad#BYTES], which the caller does not touch any more
+    public void send(MemorySegment mad, Gid local, Gid remote) {
+        gsi.send(mad, local, remote);
+    }
+
+    /// Sees to it that agents are asked for their deadlines. The engine's owner.
+    public void look() {
+        gsi.look();
+    }
+
+    /// The way to the peer's memory without packets, for a reliable connection that is being made; null when there
+    /// is none.
+    protected @Nullable PeerMemory peerMemory(QueuePairWiring wiring) {
+        return null;
+    }
+
+    /// The way of messages to the peer without packets, as [#peerMemory].
+    protected @Nullable PeerMessages peerMessages(QueuePairWiring wiring) {
+        return null;
+    }
+
+    @Override
+    public DeviceProfile profile() {
+        return PROFILE;
+    }
+
+    @Override
+    public QpState check(QpType type, QpState from, QpModification modification) {
+        return QpStateTable.check(type, from, modification);
+    }
+
+    @Override
+    public QueuePairDriver queuePair(QueuePairWiring w) {
+        QueuePairParameters parameters = w.parts().parameters();
+        parameters.congestion = congestion;
+        parameters.repeatsSelectively = repeatsSelectively;
+        parameters.repeatsAnswers = repeatsSelectively;
+        parameters.repeatsRequests = repeatsSelectively;
+        QueuePairProtocol protocol = switch (w.type()) {
+            case RC -> reliable(w);
+            case UC -> new UnreliableConnection(w.parts());
+            case UD -> new UnreliableDatagram(w.parts());
+            case XRC_INITIATOR -> initiator(w);
+            case XRC_TARGET ->
+                new XrcTarget(w.parts(), w.xrcDomain().queues(), w.xrcDomain().number());
+        };
+        return new FrameDriver(protocol, w);
+    }
+
+    private ReliableConnection reliable(QueuePairWiring w) {
+        var made = new ReliableConnection(w.parts());
+        PeerMemory near = peerMemory(w);
+        if (near != null) {
+            made.peerMemory(near);
+        }
+        PeerMessages messages = peerMessages(w);
+        if (messages != null) {
+            made.peerMessages(messages);
+        }
+        return made;
+    }
+
+    private XrcInitiator initiator(QueuePairWiring w) {
+        var made = new XrcInitiator(w.parts());
+        PeerMessages way = peerMessages(w);
+        if (way != null) {
+            made.watch(way);
+        }
+        return made;
+    }
+
+    @Override
+    public ConnectionService connections() {
+        return connections;
+    }
+
+    /// The communication manager of this device; from the first call on, management datagrams of its class are
+    /// taken.
+    ///
+    /// @throws verbena.verbs.InvalidStateException when there is another agent for that class
+    public synchronized CmAgent cm() {
+        host.context().checkOpen("connection manager");
+        CmAgent there = cm;
+        if (there == null) {
+            var manager = new CommunicationManager(
+                    host.nodeGuid(), host.engine().link().slot(), host.random(), CmLimits.DEFAULT);
+            there = new CmAgent(host.engine(), gsi, manager);
+            gsi.add(Mad.CLASS_CM, there);
+            cm = there;
+        }
+        return there;
+    }
+
+    @Override
+    public ManagementPort manage(int managementClass, ManagementAgent agent) {
+        return new GsiPort(host, gsi, managementClass, agent);
+    }
+
+    @Override
+    public void tap(Tap tap) {
+        host.engines().relink(link -> new TapLink(link, tap, host.engine()::nowNanos));
+    }
+
+    @Override
+    public void untap(Tap tap) {
+        host.engines().relink(link -> TapLink.without(tap, link));
+    }
+
+    @Override
+    public Map<String, Long> counters() {
+        CmAgent agent = cm;
+        return agent == null ? Map.of() : agent.counters();
+    }
+}

@@ -1,0 +1,97 @@
+package verbena.nic.roce;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.NodeGuid;
+import verbena.nic.link.Faults;
+import verbena.nic.link.FaultyLink;
+import verbena.nic.link.Interfaces.HostInterface;
+import verbena.nic.link.Link;
+import verbena.nic.link.LinkException;
+import verbena.nic.link.udp.UdpLink;
+import verbena.nic.link.udp.UdpLinks;
+import verbena.nic.link.udp.UdpOptions;
+import verbena.transport.congestion.CongestionRule;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.DeviceException;
+import verbena.verbs.GidEntry;
+import verbena.verbs.Mtu;
+import verbena.verbs.TransportType;
+
+/// RoCE v2 in user space, on the addresses of one network interface.
+///
+/// @param name as [Device#name()]
+/// @param host the interface; its GIDs are the device's, none for an address of its own on loopback
+record RoceV2Device(String name, HostInterface host, DeviceOptions options) implements Device {
+    /// UDP port of RoCE v2 (IBTA A17.2).
+    static final int PORT = 4791;
+
+    @Override
+    public TransportType transportType() {
+        return TransportType.INFINIBAND;
+    }
+
+    @Override
+    public long nodeGuid() {
+        return NodeGuid.of(host, name);
+    }
+
+    @Override
+    public List<GidEntry> gids() {
+        return host.gids();
+    }
+
+    @Override
+    public Context open() {
+        var links = new ArrayList<UdpLink>();
+        boolean opened = false;
+        try {
+            int engines = options.enginesToOpen();
+            CongestionRule congestion = options.congestionOn(host);
+            UdpOptions alone = engines == 1 ? options.link() : options.link().share();
+            UdpLink first = host.gids().isEmpty()
+                    ? UdpLinks.openOnLoopback(host, PORT, alone)
+                    : open(host, options.link().share());
+            links.add(first);
+            var there = new HostInterface(
+                    host.name(),
+                    host.index(),
+                    host.mtu(),
+                    host.mac(),
+                    host.up(),
+                    host.loopback(),
+                    host.bitsPerSecond(),
+                    first.gids());
+            while (links.size() < engines) {
+                links.add(open(there, options.link().share()));
+            }
+            Mtu mtu =
+                    Optional.ofNullable(options.mtu()).map(first.pathMtu()::min).orElse(first.pathMtu());
+            Faults faults = options.faults();
+            List<? extends Link> used = faults == null
+                    ? links
+                    : links.stream()
+                            .map(link -> new FaultyLink(link, faults, System::nanoTime))
+                            .toList();
+            var context = DeviceContext.open(this, used, made -> new RoceKind(made, congestion), mtu);
+            opened = true;
+            context.watchNetwork();
+            return context.capturing(options.capture());
+        } catch (LinkException e) {
+            throw new DeviceException("open " + name + ": " + e.getMessage(), e);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("device " + name + ": " + e.getMessage(), e);
+        } finally {
+            if (!opened) {
+                links.forEach(UdpLink::close);
+            }
+        }
+    }
+
+    private static UdpLink open(HostInterface on, UdpOptions how) {
+        return UdpLinks.open(on.gids(), PORT, how);
+    }
+}

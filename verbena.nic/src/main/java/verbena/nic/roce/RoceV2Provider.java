@@ -1,0 +1,47 @@
+package verbena.nic.roce;
+
+import java.util.List;
+import verbena.nic.kind.HostProvider;
+import verbena.nic.link.Interfaces.HostInterface;
+import verbena.verbs.Device;
+import verbena.verbs.GidType;
+
+/// Provides `rocev2` devices: one on loopback, one for each network interface with an address, and one for any
+/// local address by name. [Device] tells the names; the options are
+///
+/// | option | value |
+/// |---|---|
+/// | `engines` | how many share the work, a thread each: 1 to 64; else one for four processors |
+/// | `link` | `auto` (default), `linux`, `portable`: the JDK's channels; frames of Ethernet: `raw`, `xdp` |
+/// | `busy-poll` | behind `link=xdp`, `on`: a look for frames works for the interface itself; default `off` |
+/// | `queue` | behind `link=xdp`: the queue of the interface, from 0 (default) |
+/// | `vlan` | with `raw` and `xdp`: the VLAN of all frames, 1 to 4094, or 0 for a tag with a priority only |
+/// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
+/// | `congestion` | `window` (default), `dcqcn` or `swift`, with parameters, see `CongestionRule` |
+/// | `ecn` | `on`: switches may mark packets, and marks are answered; `off` is the default, but not with `dcqcn` |
+/// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, see [verbena.nic.link.Faults] |
+public final class RoceV2Provider extends HostProvider {
+    /// For the service loader.
+    public RoceV2Provider() {}
+
+    @Override
+    public String kind() {
+        return "rocev2";
+    }
+
+    @Override
+    protected Device on(HostInterface host, String name, String options) {
+        DeviceOptions parsed = DeviceOptions.parse(name);
+        return parsed.way() != null
+                ? new EthernetDevice(name, host, GidType.ROCE_V2, parsed)
+                : new RoceV2Device(name, host, parsed);
+    }
+
+    /// It gets an address of its own when it is opened, because a UDP port is one per address.
+    @Override
+    protected Device onLoopback(HostInterface host, String name, String options) {
+        var nothingYet = new HostInterface(
+                host.name(), host.index(), host.mtu(), host.mac(), host.up(), true, host.bitsPerSecond(), List.of());
+        return on(nothingYet, name, options);
+    }
+}

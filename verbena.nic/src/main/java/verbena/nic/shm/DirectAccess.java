@@ -1,0 +1,233 @@
+package verbena.nic.shm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.link.sharing.Neighbours;
+import verbena.nic.shm.GrantMessage.Kind;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.memory.MemoryTable;
+
+/// Direct access between the queue pairs of one link and those of its neighbours: the grants that each side has given
+/// and holds, and the messages about them. Whatever a neighbour says or does, nothing is thrown, and nothing outside
+/// a grant is touched. For the owner of the link's engine.
+final class DirectAccess implements Neighbours.Listener {
+    /// The pages that are shared with a neighbour.
+    ///
+    /// @param own written here
+    /// @param theirs written by the neighbour
+    /// @param process of the neighbour
+    record Pages(MemorySegment own, MemorySegment theirs, PeerProcess process) {}
+
+    private static final int SLOTS = 1 << 8;
+    private static final long PAUSE_NANOS = 20_000;
+    /// Bits of a queue pair number below the slot.
+    private static final int SLOT_SHIFT = 16;
+
+    final DirectCopy copy;
+    /// Made when it is needed: many devices never do.
+    private @Nullable ProcessCopy processCopy;
+
+    private final Neighbours neighbours;
+    private final MemoryFiles files;
+    private final LongSupplier clock;
+    private final GrantsGiven given;
+    /// Queue pairs that are connected, by their numbers.
+    private final Map<Integer, GrantsHeld> held = new HashMap<>();
+    private final @Nullable Pages[] pages = new @Nullable Pages[SLOTS];
+    private final @Nullable MappedFiles[] mapped = new @Nullable MappedFiles[SLOTS];
+    private final MemorySegment message = Arena.ofAuto().allocate(GrantMessage.BYTES, Long.BYTES);
+
+    /// @param neighbours of one link, whose listener this or its caller is
+    /// @param files where regions lie
+    /// @param memory the table of the link's engine
+    /// @param random unpredictable for neighbours
+    /// @param clock nanoseconds, monotonic
+    DirectAccess(
+            Neighbours neighbours, MemoryFiles files, MemoryTable memory, RandomGenerator random, LongSupplier clock) {
+        this(neighbours, files, memory, random, clock, () -> LockSupport.parkNanos(PAUSE_NANOS));
+    }
+
+    /// The same, with a way of its own to wait a moment for a neighbour.
+    DirectAccess(
+            Neighbours neighbours,
+            MemoryFiles files,
+            MemoryTable memory,
+            RandomGenerator random,
+            LongSupplier clock,
+            Runnable pause) {
+        this.neighbours = neighbours;
+        this.files = files;
+        this.clock = clock;
+        this.copy = new DirectCopy(clock);
+        this.given = new GrantsGiven(neighbours, files, memory, random, pause);
+        memory.watch(given);
+    }
+
+    /// The slot of the link that a queue pair belongs to.
+    static int slot(int qpn) {
+        return qpn >>> SLOT_SHIFT & SLOTS - 1;
+    }
+
+    /// What a new queue pair reaches its peer's memory by. Its owner calls [GrantsHeld#onModified()] after each
+    /// change. Any thread.
+    public GrantsHeld queuePair(QueuePairParameters parameters) {
+        return new GrantsHeld(this, parameters);
+    }
+
+    void onModified(GrantsHeld of) {
+        QueuePairParameters p = of.parameters;
+        switch (p.state) {
+            case RTR, RTS, SQD, SQE -> {
+                if (held.put(p.qpn, of) == null) {
+                    of.giveAllBack(); // of an earlier connection
+                }
+                given.connected(p);
+            }
+            case RESET, INIT, ERR -> {
+                if (held.remove(p.qpn, of)) {
+                    of.giveAllBack();
+                    given.disconnected(p.qpn);
+                }
+            }
+        }
+    }
+
+    // ---- for the grants held
+
+    long nowNanos() {
+        return clock.getAsLong();
+    }
+
+    /// The pages shared with a neighbour; null when there is no such neighbour.
+    @Nullable
+    Pages pages(int slot) {
+        Pages there = pages[slot];
+        if (there == null) {
+            there = new Pages(
+                    neighbours.ownPage(slot), neighbours.theirPage(slot), new PeerProcess(neighbours.process(slot)));
+            if (there.own.byteSize() < Neighbours.PAGE_BYTES || there.theirs.byteSize() < Neighbours.PAGE_BYTES) {
+                return null;
+            }
+            pages[slot] = there;
+        }
+        return there;
+    }
+
+    ProcessCopy processCopy() {
+        ProcessCopy made = processCopy;
+        if (made == null) {
+            made = new ProcessCopy();
+            processCopy = made;
+        }
+        return made;
+    }
+
+    boolean tell(int slot, GrantMessage what) {
+        what.write(message);
+        return neighbours.tell(slot, message, -1);
+    }
+
+    /// See [MappedFiles#file].
+    @Nullable
+    MappedFile file(int slot, GrantMessage of, int descriptor) {
+        MappedFiles ofNeighbour = mapped[slot];
+        if (ofNeighbour == null) {
+            ofNeighbour = new MappedFiles(slot, files);
+            mapped[slot] = ofNeighbour;
+        }
+        return ofNeighbour.file(of, descriptor);
+    }
+
+    /// Whether a file of a neighbour is mapped.
+    boolean isMapped(int slot, int file) {
+        MappedFiles ofNeighbour = mapped[slot];
+        return ofNeighbour != null && ofNeighbour.has(file);
+    }
+
+    /// The grant is held no more; its file is unmapped when it was the last one in it.
+    void release(Grant grant) {
+        MappedFile file = grant.release();
+        if (file != null) {
+            MappedFiles ofNeighbour = mapped[file.slot];
+            if (ofNeighbour != null && ofNeighbour.forgetUnused(file)) {
+                boolean _ = tell(file.slot, GrantMessage.dropped(file.number));
+            }
+        }
+    }
+
+    // ---- what neighbours say
+
+    @Override
+    public void onTold(int slot, MemorySegment said, int descriptor) {
+        try {
+            GrantMessage what = slot < 0 || slot >= SLOTS ? null : GrantMessage.read(said);
+            if (what != null) {
+                onTold(slot, what, descriptor);
+            }
+        } finally {
+            if (descriptor >= 0) {
+                files.close(descriptor);
+            }
+        }
+    }
+
+    private void onTold(int slot, GrantMessage what, int descriptor) {
+        GrantsHeld asker = held.get(what.asker());
+        switch (what.kind()) {
+            case ASKED -> given.onAsked(slot, what);
+            case RETURNED -> given.onReturned(slot, what);
+            case DROPPED -> given.onDropped(slot, what.file());
+            case GIVEN -> {
+                if (asker == null || !asker.onGiven(slot, what, descriptor)) {
+                    sendBack(slot, what);
+                }
+            }
+            case REVOKED -> {
+                if (asker != null) {
+                    asker.onRevoked(slot, what);
+                }
+            }
+            case DECLINED -> {} // not asked for again for a while, as if there were no answer
+        }
+    }
+
+    /// Tells the owner that a grant is not used here, nor the file that came with it.
+    private void sendBack(int slot, GrantMessage given) {
+        var returned = GrantMessage.of(
+                Kind.RETURNED, given.asker(), given.owner(), given.rkey(), given.index(), given.value());
+        boolean _ = tell(slot, returned);
+        if (given.isInFile() && !isMapped(slot, given.file())) {
+            boolean _ = tell(slot, GrantMessage.dropped(given.file()));
+        }
+    }
+
+    /// Its threads may still be in the middle of an access: whatever they use stays until they are gone.
+    @Override
+    public void onDying(int slot) {}
+
+    @Override
+    public void onGone(int slot) {
+        if (slot < 0 || slot >= SLOTS) {
+            return;
+        }
+        held.values().forEach(each -> each.onGone(slot));
+        MappedFiles files = mapped[slot];
+        if (files != null) {
+            files.clear();
+            mapped[slot] = null;
+        }
+        pages[slot] = null;
+        given.onGone(slot);
+    }
+
+    /// How many grants neighbours have.
+    int givenNow() {
+        return given.size();
+    }
+}

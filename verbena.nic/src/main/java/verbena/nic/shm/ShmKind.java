@@ -1,0 +1,104 @@
+package verbena.nic.shm;
+
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.engine.Engine;
+import verbena.nic.kind.DeviceHost;
+import verbena.nic.kind.LocalQueuePair;
+import verbena.nic.kind.QueuePairWiring;
+import verbena.nic.kind.RegionMemory;
+import verbena.nic.link.sharing.Neighbours;
+import verbena.nic.link.shm.OutgoingRings;
+import verbena.nic.link.shm.ShmLink;
+import verbena.nic.roce.RoceKind;
+import verbena.transport.rc.PeerMemory;
+import verbena.transport.rc.PeerMessages;
+import verbena.verbs.QpType;
+
+/// The InfiniBand transport between processes of one host. Packets travel as in [RoceKind]. One-sided requests need
+/// none where the peer has granted access ([DirectAccess]), nor do short messages ([MessagesToPeer]). That a process
+/// has ended is known at once.
+final class ShmKind extends RoceKind {
+    private static final String GONE = "the process at the other end has ended, or has closed its device";
+
+    private final DeviceHost host;
+    private final boolean isDirect;
+    private final boolean hasMessages;
+    private final RegionFiles regions = new RegionFiles();
+    /// By engine, whose links have neighbours of their own.
+    private final Map<Engine, DirectAccess> direct = new HashMap<>();
+
+    private final Map<Engine, OutgoingRings> rings = new HashMap<>();
+
+    /// @param links one for each engine, in their order
+    /// @param isDirect whether one-sided requests may need no packets
+    /// @param hasMessages whether messages may need none
+    ShmKind(DeviceHost host, List<ShmLink> links, boolean isDirect, boolean hasMessages) {
+        super(host);
+        this.host = host;
+        this.isDirect = isDirect;
+        this.hasMessages = hasMessages;
+        var files = new SharedRegions(regions);
+        List<Engine> engines = host.engines().all();
+        for (int i = 0; i < links.size(); i++) {
+            Engine engine = engines.get(i);
+            var access =
+                    new DirectAccess(links.get(i), files, host.engines().memory(), host.random(), engine::nowNanos);
+            direct.put(engine, access);
+            rings.put(engine, links.get(i).rings());
+            links.get(i).listener(new Listener(engine, access));
+        }
+    }
+
+    @Override
+    protected @Nullable PeerMemory peerMemory(QueuePairWiring wiring) {
+        DirectAccess access = isDirect ? direct.get(wiring.engine()) : null;
+        return access == null ? null : access.queuePair(wiring.parts().parameters());
+    }
+
+    @Override
+    protected @Nullable PeerMessages peerMessages(QueuePairWiring wiring) {
+        OutgoingRings to = rings.get(wiring.engine());
+        return to == null ? null : new MessagesToPeer(to, wiring.parts().parameters(), hasMessages);
+    }
+
+    /// What the link of an engine hears of its neighbours.
+    private final class Listener implements Neighbours.Listener {
+        private final Engine engine;
+        private final DirectAccess access;
+
+        Listener(Engine engine, DirectAccess access) {
+            this.engine = engine;
+            this.access = access;
+        }
+
+        @Override
+        public void onTold(int slot, MemorySegment message, int descriptor) {
+            access.onTold(slot, message, descriptor);
+        }
+
+        @Override
+        public void onDying(int slot) {
+            for (LocalQueuePair each : host.queuePairs().values()) {
+                boolean isReliable = each.type() != QpType.UC && each.type() != QpType.UD;
+                if (isReliable && each.engine() == engine && each.peerQpn() >>> 16 == slot) {
+                    each.peerGone(GONE);
+                }
+            }
+        }
+
+        @Override
+        public void onGone(int slot) {
+            access.onGone(slot);
+            onDying(slot);
+        }
+    }
+
+    @Override
+    public RegionMemory regionMemory() {
+        return regions;
+    }
+}

@@ -1,0 +1,63 @@
+package verbena.nic.shm;
+
+import java.util.List;
+import verbena.nic.kind.HostProvider;
+import verbena.nic.link.Interfaces;
+import verbena.nic.link.Interfaces.HostInterface;
+import verbena.nic.link.LinkException;
+import verbena.nic.link.NativeAccess;
+import verbena.nic.link.shm.ShmLink;
+import verbena.verbs.Device;
+import verbena.verbs.Gid;
+
+/// Provides `shm` devices, which reach devices of the same kind in processes of the same user on this host: `shm` on
+/// all addresses of the host, and `shm@ADDRESS` on any one of them. The options are
+///
+/// | option | value |
+/// |---|---|
+/// | `engines` | how many share the work, a thread each: 1 to 64; else one for four processors |
+/// | `direct` | `on` (default): one-sided requests need no packets where the peer grants access; `off` |
+/// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, [verbena.nic.link.Faults]; then `direct` is off |
+public final class ShmProvider extends HostProvider {
+    /// For the service loader.
+    public ShmProvider() {}
+
+    @Override
+    public String kind() {
+        return "shm";
+    }
+
+    /// One is enough: it reaches all others of this host.
+    @Override
+    public List<Device> devices() {
+        if (NativeAccess.whyPortable() != null) {
+            return List.of();
+        }
+        try {
+            return List.of(onLoopback(Interfaces.loopback(), kind(), ""));
+        } catch (LinkException e) {
+            return List.of(); // a provider that cannot work here lists no devices
+        }
+    }
+
+    @Override
+    protected Device on(HostInterface host, String name, String options) {
+        return new ShmDevice(name, host, ShmOptions.parse(name, options));
+    }
+
+    /// Numbers are enough to tell processes apart: all share all addresses of the host.
+    @Override
+    protected Device onLoopback(HostInterface host, String name, String options) {
+        return on(Interfaces.wholeHost(), name, options);
+    }
+
+    @Override
+    public boolean isOfHost() {
+        return true;
+    }
+
+    @Override
+    public boolean isServed(long serviceId, Gid address) {
+        return NativeAccess.whyPortable() == null && ShmLink.isServed(serviceId, address);
+    }
+}
