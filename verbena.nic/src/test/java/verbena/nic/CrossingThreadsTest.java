@@ -372,6 +372,6 @@ class CrossingThreadsTest {
         channel.close();
         assertThatThrownBy(() -> context.createCompletionQueue(16, Optional.of(channel)))
                 .isInstanceOf(InvalidStateException.class);
-        assertThat(context.completionQueues.inUse()).isZero();
+        assertThat(context.completionQueues().inUse()).isZero();
     }
 }

@@ -27,19 +27,18 @@ import verbena.nic.kind.DeviceKind;
 import verbena.nic.kind.DeviceLimits;
 import verbena.nic.kind.GidTable;
 import verbena.nic.kind.PeerLog;
-import verbena.nic.kind.RegionMemory;
 import verbena.nic.link.Link;
 import verbena.nic.link.NetworkWatch;
 import verbena.nic.link.tap.Tap;
 import verbena.nic.observe.JfrEvents;
 import verbena.nic.observe.Management;
 import verbena.nic.observe.ObservedDevice;
+import verbena.nic.observe.ObservedQueuePair;
 import verbena.provider.FailureWatch;
 import verbena.transport.PacketFate;
 import verbena.transport.memory.KeyTable;
-import verbena.transport.queue.Path;
+import verbena.transport.queue.CompletionRing;
 import verbena.transport.rc.XrcQueue;
-import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
@@ -49,12 +48,10 @@ import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
-import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
-import verbena.verbs.UnsupportedException;
 import verbena.verbs.XrcDomain;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
@@ -82,26 +79,18 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     private final Mtu mtu;
     private final Engines engines;
     private final GidTable gids;
-    final Placement placement;
     private final DeviceEvents events;
     private final DeviceKind kind;
     private final DeviceFacts facts;
-    private final RandomGenerator random;
     private final AtomicBoolean failed = new AtomicBoolean();
     private final FailureWatch failureWatch = new FailureWatch();
-    private final Map<Integer, SoftQueuePair> queuePairs = new ConcurrentHashMap<>();
+    private final Map<Integer, DeviceQueuePair> queuePairs = new ConcurrentHashMap<>();
+    /// The completion queues whose threads may be waiting when the engine fails.
+    private final Set<CompletionRing.Listener> openQueues = ConcurrentHashMap.newKeySet();
+    private final DeviceCore core;
     private final Set<Runnable> closers = ConcurrentHashMap.newKeySet();
     private final Runnable networkChanged = this::onNetworkChanged;
-    final RegionMemory regionMemory;
-    /// The completion queues whose threads may be waiting when the engine fails.
-    final Set<SoftCompletionQueue> openQueues = ConcurrentHashMap.newKeySet();
     private final AtomicInteger channelNumber = new AtomicInteger();
-    public final Limit completionQueues = new Limit("maxCq", DeviceLimits.CQ_MAX);
-    final Limit protectionDomains = new Limit("maxPd", DeviceLimits.PD_MAX);
-    final Limit sharedReceiveQueues = new Limit("maxSrq", DeviceLimits.SRQ_MAX);
-    final Limit xrcDomains = new Limit("maxXrcd", DeviceLimits.PD_MAX);
-    /// The shared receive queues of XRC domains, by number.
-    final KeyTable<XrcQueue> xrcQueues;
 
     private DeviceContext(
             Device device,
@@ -113,12 +102,10 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         super("context of " + device.name());
         this.device = device;
         this.mtu = mtu;
-        this.random = random;
-        this.xrcQueues = new KeyTable<>(random, 1, DeviceLimits.SRQ_MAX, clock);
+        var xrcQueues = new KeyTable<XrcQueue>(random, 1, DeviceLimits.SRQ_MAX, clock);
         this.engines = new Engines(links, clock, random, DeviceLimits.QP_MAX, DeviceLimits.MR_MAX, new Listener());
         this.gids = new GidTable(device.name(), links.getFirst());
-        this.placement = new Placement(engines);
-        this.events = new DeviceEvents(this);
+        this.events = new DeviceEvents(device.name(), label(), engines);
         this.kind = kind.make(new DeviceHost(
                 this,
                 device.name(),
@@ -130,7 +117,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
                 new PeerLog(device.name(), engines.first().counters()),
                 failureWatch::add,
                 Collections.unmodifiableMap(queuePairs)));
-        this.regionMemory = this.kind.regionMemory();
+        this.core = new DeviceCore(this, engines, this.kind, events, random, xrcQueues, queuePairs, openQueues);
         this.facts = new DeviceFacts(device, mtu, this.kind, engines, gids);
     }
 
@@ -281,6 +268,11 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         return engines.first();
     }
 
+    /// Counts the completion queues.
+    public Limit completionQueues() {
+        return core.completionQueues;
+    }
+
     public DeviceEvents events() {
         return events;
     }
@@ -300,27 +292,8 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     }
 
     @Override
-    public Collection<SoftQueuePair> queuePairs() {
+    public Collection<? extends ObservedQueuePair> queuePairs() {
         return queuePairs.values();
-    }
-
-    void add(SoftQueuePair queuePair) {
-        queuePairs.put(queuePair.qpn(), queuePair);
-    }
-
-    void remove(SoftQueuePair queuePair) {
-        queuePairs.remove(queuePair.qpn());
-    }
-
-    /// @throws UnsupportedException when this device does not have the capability
-    void require(String verb, Capability capability) {
-        if (!kind.profile().capabilities().contains(capability)) {
-            throw new UnsupportedException(verb, capability, device.name());
-        }
-    }
-
-    RandomGenerator random() {
-        return random;
     }
 
     @Override
@@ -336,7 +309,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
             }
             engines.fail(cause);
             events.failed(cause);
-            openQueues.forEach(SoftCompletionQueue::wakeAll);
+            openQueues.forEach(CompletionRing.Listener::onWake);
             failureWatch.tell("device " + device.name() + " has failed: " + cause);
         }
 
@@ -399,19 +372,6 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         return gids.towards(peer);
     }
 
-    /// The path that an address vector describes, if the ends of the path fit.
-    ///
-    /// @param verb the beginning of the message
-    Path path(String verb, AddressVector to) {
-        GidEntry own;
-        try {
-            own = gid(1, to.sourceGidIndex());
-        } catch (IllegalArgumentException e) {
-            throw new InvalidAttributesException(verb + ": " + e.getMessage());
-        }
-        return GidTable.path(verb, own, to, kind);
-    }
-
     @Override
     public int pkey(int port, int index) {
         checkPort(port);
@@ -425,7 +385,8 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     @Override
     public ProtectionDomain allocateProtectionDomain() {
         checkOpen("allocateProtectionDomain");
-        return protectionDomains.take("allocateProtectionDomain", number -> new SoftProtectionDomain(this, number));
+        return core.protectionDomains.take(
+                "allocateProtectionDomain", number -> new SoftProtectionDomain(core, number));
     }
 
     @Override
@@ -435,23 +396,23 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         if (channel.isPresent() && channel.get().context() != this) {
             throw new IllegalArgumentException("createCompletionQueue: channel: belongs to another context");
         }
-        return completionQueues.take(
+        return core.completionQueues.take(
                 "createCompletionQueue",
                 number ->
-                        new SoftCompletionQueue(this, number, entries, channel.map(SoftCompletionChannel.class::cast)));
+                        new SoftCompletionQueue(core, number, entries, channel.map(SoftCompletionChannel.class::cast)));
     }
 
     @Override
     public XrcDomain openXrcDomain() {
         checkOpen("openXrcDomain");
-        require("openXrcDomain", Capability.XRC);
-        return xrcDomains.take("openXrcDomain", number -> new SoftXrcDomain(this, number, placement.place()));
+        core.require("openXrcDomain", Capability.XRC);
+        return core.xrcDomains.take("openXrcDomain", number -> new SoftXrcDomain(core, number, core.placement.place()));
     }
 
     @Override
     public CompletionChannel createCompletionChannel() {
         checkOpen("createCompletionChannel");
-        return new SoftCompletionChannel(this, channelNumber.incrementAndGet());
+        return new SoftCompletionChannel(core, channelNumber.incrementAndGet());
     }
 
     @Override
@@ -493,7 +454,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         Management.closed(this);
         engines.close();
         List.copyOf(closers).forEach(Runnable::run); // after the engines have sent their last packets
-        regionMemory.close();
+        core.regionMemory.close();
         events.close();
     }
 }

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.engine.Engines;
 import verbena.nic.observe.JfrEvents;
 import verbena.nic.observe.ObservedQueuePair;
 import verbena.verbs.AsyncEvent;
@@ -25,9 +26,11 @@ final class DeviceEvents {
     private final AtomicLong containedNanos = new AtomicLong(System.nanoTime() - CONTAINED_LOG_NANOS);
     private volatile @Nullable Throwable containedFailure;
 
-    DeviceEvents(DeviceContext context) {
-        this.device = context.device().name();
-        this.events = new DrivenEvents<>(context.label(), EVENTS_MAX, context);
+    /// @param device its name
+    /// @param owner how messages name the context
+    DeviceEvents(String device, String owner, Engines engines) {
+        this.device = device;
+        this.events = new DrivenEvents<>(owner, EVENTS_MAX, engines);
     }
 
     // ---- events for the program

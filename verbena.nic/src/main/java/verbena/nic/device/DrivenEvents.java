@@ -3,55 +3,56 @@ package verbena.nic.device;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import verbena.nic.engine.Engines;
 import verbena.nic.engine.Stepper;
 import verbena.provider.EventQueue;
 import verbena.provider.Timeouts;
 
 /// Events of a context whose engine a waiting thread may drive or attend to.
 final class DrivenEvents<T> extends EventQueue<T> {
-    private final DeviceContext context;
+    private final Engines engines;
     private final BooleanSupplier isOver = this::isOver;
 
     /// @param owner how messages name the object whose events these are
     /// @param max events held; the oldest is dropped for the newest
-    /// @param context the context whose events they are; when it has no thread, waiting threads drive it
-    DrivenEvents(String owner, int max, DeviceContext context) {
+    /// @param engines those of the device; when they have no thread, waiting threads drive them
+    DrivenEvents(String owner, int max, Engines engines) {
         super(owner, max);
-        this.context = context;
+        this.engines = engines;
     }
 
     @Override
     public void offer(T event) {
         super.offer(event);
-        context.engine().wakeGuest();
+        engines.first().wakeGuest();
     }
 
     @Override
     public Optional<T> await(Duration timeout) throws InterruptedException {
         long nanos = Timeouts.nanos(timeout);
-        if (!context.engines().hasThread()) {
+        if (!engines.hasThread()) {
             return awaitStepping(nanos);
         }
-        context.engines().handOver();
+        engines.handOver();
         return await(nanos);
     }
 
     /// Waits as [#await] does, for events that come often: the caller attends to the engine meanwhile, if it can.
     Optional<T> awaitAttending(long nanos) throws InterruptedException {
         long start = System.nanoTime();
-        if (context.engines().attend(isOver, nanos)) {
+        if (engines.attend(isOver, nanos)) {
             return await(isOver() ? 0 : nanos - (System.nanoTime() - start));
         }
-        context.engines().parked(1);
+        engines.parked(1);
         try {
             return await(nanos);
         } finally {
-            context.engines().parked(-1);
+            engines.parked(-1);
         }
     }
 
     private Optional<T> awaitStepping(long nanos) throws InterruptedException {
-        var stepper = new Stepper(context.engine(), nanos);
+        var stepper = new Stepper(engines.first(), nanos);
         do {
             T event = pollOrThrow();
             if (event != null) {
@@ -64,6 +65,6 @@ final class DrivenEvents<T> extends EventQueue<T> {
     @Override
     public void close() {
         super.close();
-        context.engine().wakeGuest();
+        engines.first().wakeGuest();
     }
 }

@@ -7,6 +7,16 @@ import verbena.nic.engine.Engines;
 /// Decides which engine queue pairs live on. Queue pairs that share a queue live on one engine: the queue has one
 /// writer, and a thread that polls the queue drives that engine. Any thread.
 final class Placement {
+    /// A queue that has an engine as its home. Under the lock of the placement.
+    interface Placed {
+        /// The engine of its queue pairs, or of most of them; null before there is one.
+        @Nullable
+        Engine home();
+
+        /// Notes that a queue pair of `engine` uses it.
+        void use(Engine engine);
+    }
+
     private final Engines engines;
 
     Placement(Engines engines) {
@@ -16,8 +26,7 @@ final class Placement {
     /// The engine for a queue pair with these queues: the home of its shared receive queue, else of one of its
     /// completion queues, else the engine with the fewest queue pairs. A completion queue that has another home is
     /// shared by several engines from now on, and costs them a lock.
-    synchronized Engine place(
-            SoftCompletionQueue sends, SoftCompletionQueue receives, @Nullable SoftSharedReceiveQueue shared) {
+    synchronized Engine place(Placed sends, Placed receives, @Nullable Placed shared) {
         Engine home = shared == null ? null : shared.home();
         home = home == null ? receives.home() : home;
         home = home == null ? sends.home() : home;
@@ -25,7 +34,7 @@ final class Placement {
         sends.use(home);
         receives.use(home);
         if (shared != null) {
-            shared.home(home);
+            shared.use(home);
         }
         return home;
     }
@@ -36,7 +45,7 @@ final class Placement {
     }
 
     /// Notes that receives of an engine's queue pairs complete here from now on.
-    synchronized void settle(SoftCompletionQueue completions, Engine home) {
+    synchronized void settle(Placed completions, Engine home) {
         completions.use(home);
     }
 }

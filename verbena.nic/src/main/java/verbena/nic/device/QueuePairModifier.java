@@ -13,18 +13,18 @@ import verbena.verbs.QpState;
 /// Changes a queue pair's state and attributes (IBTA 11.2.5.2). The caller's thread checks them, and the engine
 /// applies them.
 record QueuePairModifier(
-        SoftQueuePair queuePair, DeviceContext context, QueuePairParameters parameters, QueuePairSettings settings) {
+        DeviceQueuePair queuePair, DeviceCore core, QueuePairParameters parameters, QueuePairSettings settings) {
 
     /// @param seen the state as the caller's thread sees it
     void modify(QpModification modification, QpState seen) {
-        DeviceKind kind = context.kind();
+        DeviceKind kind = core.kind;
         checkCanMigrate(modification);
         QpState _ = kind.check(queuePair.type(), seen, modification);
         settings.checkValues(modification);
         var to = modification.get(QpAttribute.AV, AddressVector.class, QueuePairSettings.NO_PATH);
-        Path way = modification.has(QpAttribute.AV) ? context.path("modify: AV", to) : Path.NONE;
+        Path way = modification.has(QpAttribute.AV) ? core.path("modify: AV", to) : Path.NONE;
         Path alternate = modification.has(QpAttribute.ALT_PATH)
-                ? context.path(
+                ? core.path(
                         "modify: ALT_PATH",
                         QueuePairSettings.alternate(modification).path())
                 : Path.NONE;
@@ -50,7 +50,7 @@ record QueuePairModifier(
     private void checkCanMigrate(QpModification m) {
         PathMigration to = m.get(QpAttribute.PATH_MIG_STATE, PathMigration.class, PathMigration.MIGRATED);
         if (m.has(QpAttribute.ALT_PATH) || to != PathMigration.MIGRATED) {
-            context.require("modify: path migration", Capability.PATH_MIGRATION);
+            core.require("modify: path migration", Capability.PATH_MIGRATION);
         }
     }
 }

@@ -15,7 +15,7 @@ import verbena.verbs.WcStatus;
 /// Reports what happens to a running queue pair to its connection, the flight recorder and the program.
 /// Engine-confined.
 final class QueuePairNews implements QueuePairEvents {
-    private final SoftQueuePair queuePair;
+    private final DeviceQueuePair queuePair;
     /// Whether QP_FATAL was raised; it is raised once between two RESETs.
     private boolean fatalTold;
 
@@ -31,7 +31,7 @@ final class QueuePairNews implements QueuePairEvents {
     @Nullable
     Runnable migrationListener;
 
-    QueuePairNews(SoftQueuePair queuePair) {
+    QueuePairNews(DeviceQueuePair queuePair) {
         this.queuePair = queuePair;
     }
 

@@ -2,6 +2,7 @@ package verbena.nic.device;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.EngineTask;
@@ -13,6 +14,7 @@ import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
+import verbena.transport.rc.XrcQueue;
 import verbena.verbs.Capability;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
@@ -21,29 +23,35 @@ import verbena.verbs.spi.OwnedObject;
 /// The objects from which a queue pair is made.
 ///
 /// @param srq null when the queue pair has receives of its own
-/// @param xrcDomain the domain of an XRC target; null for all others
+/// @param target what the queue pair has of its XRC domain, if it is an XRC target; null for all others
 record QueuePairParts(
-        SoftProtectionDomain domain,
+        SoftDomain domain,
         QueuePairOptions options,
         SoftCompletionQueue sendCq,
         SoftCompletionQueue receiveCq,
         @Nullable SoftSharedReceiveQueue srq,
-        @Nullable SoftXrcDomain xrcDomain) {
+        @Nullable Target target) {
+    /// An XRC domain as its targets see it.
+    ///
+    /// @param queues the open shared receive queues that have a number
+    /// @param onClosed called with a target that is being closed
+    record Target(
+            OwnedObject domain, int number, Engine home, XrcQueue.Finder queues, Consumer<DeviceQueuePair> onClosed) {}
+
     /// The parts of an XRC target.
     ///
     /// @param none a completion queue in which nothing ever completes
-    static QueuePairParts target(
-            SoftXrcDomain xrcDomain, SoftProtectionDomain domain, QueuePairOptions options, SoftCompletionQueue none) {
-        return new QueuePairParts(domain, options, none, none, null, xrcDomain);
+    static QueuePairParts target(Target target, SoftDomain domain, QueuePairOptions options, SoftCompletionQueue none) {
+        return new QueuePairParts(domain, options, none, none, null, target);
     }
 
-    DeviceContext context() {
-        return domain.soft();
+    DeviceCore core() {
+        return domain.core();
     }
 
     /// The engine that the queue pair will live on.
     Engine home() {
-        return xrcDomain != null ? xrcDomain.home() : context().placement.place(sendCq, receiveCq, srq);
+        return target != null ? target.home() : core().placement.place(sendCq, receiveCq, srq);
     }
 
     QueuePairParameters parameters(int qpn, Engine engine) {
@@ -53,7 +61,7 @@ record QueuePairParts(
         parameters.windows = engine.windows();
         parameters.spareFrames = engine.spareFrames();
         parameters.canMigrate = options.type() != QpType.UD
-                && context().kind().profile().capabilities().contains(Capability.PATH_MIGRATION);
+                && core().kind.profile().capabilities().contains(Capability.PATH_MIGRATION);
         return parameters;
     }
 
@@ -78,23 +86,23 @@ record QueuePairParts(
             Counters counters,
             QueuePairEvents events,
             EngineTask.Owner owner) {
-        parameters.pkeys = context().kind().pkeys();
+        parameters.pkeys = core().kind.pkeys();
         var parts = new ProtocolParts(
                 parameters,
                 sends,
                 receives,
-                srq != null || xrcDomain != null,
+                srq != null || target != null,
                 options.signalAll(),
                 sendCq.ring(),
                 receiveCq.ring(),
-                context().engines().memory(engine),
+                core().engines.memory(engine),
                 counters,
                 events);
         return new QueuePairWiring(
                 options.type(),
                 engine,
                 parts,
-                xrcDomain == null ? null : new QueuePairWiring.XrcDomain(xrcDomain.number(), xrcDomain.queues()),
+                target == null ? null : new QueuePairWiring.XrcDomain(target.number(), target.queues()),
                 owner);
     }
 
@@ -104,22 +112,22 @@ record QueuePairParts(
         if (srq != null) {
             all.add(srq);
         }
-        if (xrcDomain != null) {
-            all.add(xrcDomain);
+        if (target != null) {
+            all.add(target.domain());
         }
         return all;
     }
 
-    void attach(SoftQueuePair queuePair) {
+    void attach(DeviceQueuePair queuePair) {
         sendCq.attach(queuePair);
         receiveCq.attach(queuePair);
     }
 
-    void detach(SoftQueuePair queuePair) {
+    void detach(DeviceQueuePair queuePair) {
         sendCq.detach(queuePair);
         receiveCq.detach(queuePair);
-        if (xrcDomain != null) {
-            xrcDomain.forget(queuePair);
+        if (target != null) {
+            target.onClosed().accept(queuePair);
         }
     }
 

@@ -8,13 +8,13 @@ import verbena.verbs.spi.ConnectionService.Watch;
 import verbena.verbs.spi.OwnedObject;
 
 final class SoftAddressHandle extends OwnedObject implements AddressHandle {
-    private final SoftProtectionDomain domain;
+    private final SoftDomain domain;
     private final AddressVector vector;
     private final Path path;
     private final Watch membership;
 
     /// @param membership of the group that it is the address of; closed with it
-    SoftAddressHandle(SoftProtectionDomain domain, AddressVector vector, Path path, Watch membership) {
+    SoftAddressHandle(SoftDomain domain, AddressVector vector, Path path, Watch membership) {
         super("address handle to " + vector.destination());
         this.domain = domain;
         this.vector = vector;

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import verbena.nic.engine.Engine;
+import verbena.nic.engine.Engines;
 import verbena.nic.engine.SpinPolicy;
 import verbena.nic.kind.DeviceLimits;
 import verbena.provider.Timeouts;
@@ -15,7 +16,20 @@ import verbena.verbs.spi.WaitableChannel;
 import verbena.verbs.spi.Waiter;
 
 final class SoftCompletionChannel extends OwnedObject implements WaitableChannel {
-    private final DeviceContext context;
+    /// A completion queue that notifies.
+    interface Source extends CompletionQueue {
+        /// The engine that polling drives.
+        Engine engine();
+
+        /// Marks the queue as being in its channel, or not; returns whether that is a change.
+        boolean markNotified(boolean to);
+
+        /// The queue, as it was taken out of its channel.
+        Optional<CompletionQueue> taken();
+    }
+
+    private final Context context;
+    private final Engines engines;
     private final DrivenEvents<CompletionQueue> notifications;
     private final BooleanSupplier isOver;
     private final SpinPolicy policy = new SpinPolicy();
@@ -24,18 +38,19 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
 
     private volatile Runnable listener = () -> {};
 
-    SoftCompletionChannel(DeviceContext context, int number) {
+    SoftCompletionChannel(DeviceCore core, int number) {
         super("completion channel " + number);
-        this.context = context;
-        this.notifications = new DrivenEvents<>(label(), DeviceLimits.CQ_MAX, context);
+        this.context = core.context;
+        this.engines = core.engines;
+        this.notifications = new DrivenEvents<>(label(), DeviceLimits.CQ_MAX, engines);
         this.isOver = notifications::isOver;
-        this.notifiedLast = context.engine();
-        madeFrom(context);
+        this.notifiedLast = engines.first();
+        madeFrom(core.root);
     }
 
     /// Reports, as the engine, that an armed completion queue has a completion. A queue is in the channel at most
     /// once: the thread that takes it out polls it, and so finds every earlier completion.
-    void notify(SoftCompletionQueue cq) {
+    void notify(Source cq) {
         if (cq.markNotified(true)) {
             notifiedLast = cq.engine();
             notifications.offer(cq);
@@ -43,7 +58,7 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
         }
     }
 
-    void forget(SoftCompletionQueue cq) {
+    void forget(Source cq) {
         notifications.forget(cq);
     }
 
@@ -55,7 +70,7 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
     @Override
     public Optional<CompletionQueue> await(Duration timeout) throws InterruptedException {
         checkOpen();
-        if (!context.engines().hasThread()) {
+        if (!engines.hasThread()) {
             return taken(notifications.await(timeout));
         }
         if (Thread.interrupted()) {
@@ -92,7 +107,7 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
 
     @Override
     public Optional<CompletionQueue> take() {
-        return notifications.next() instanceof SoftCompletionQueue cq ? cq.taken() : Optional.empty();
+        return notifications.next() instanceof Source cq ? cq.taken() : Optional.empty();
     }
 
     @Override
@@ -102,8 +117,8 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
 
     @Override
     public int visit(MemorySegment pollfds) {
-        Engine engine = context.engine();
-        if (context.engines().all().size() > 1) {
+        Engine engine = engines.first();
+        if (engines.all().size() > 1) {
             return ELSEWHERE;
         }
         long start = System.nanoTime();
@@ -116,7 +131,7 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
 
     @Override
     public int goOn(MemorySegment pollfds) {
-        int answer = context.engine().visit(isOver, pollfds);
+        int answer = engines.first().visit(isOver, pollfds);
         return answer > 0 ? answer : ended(notifications.isOver() ? OVER : answer);
     }
 
@@ -127,27 +142,27 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
 
     @Override
     public void endVisit() {
-        context.engine().endVisit();
+        engines.first().endVisit();
         policy.end(System.nanoTime());
     }
 
     @Override
     public void wake() {
-        context.engine().wakeGuest();
+        engines.first().wakeGuest();
     }
 
     @Override
     public void handOver() {
-        context.engines().handOver();
+        engines.handOver();
     }
 
     @Override
     public Waiter waiter(BooleanSupplier hasCome) {
-        return new SoftWaiter(context, hasCome);
+        return new SoftWaiter(engines, hasCome);
     }
 
     private static Optional<CompletionQueue> taken(Optional<CompletionQueue> notified) {
-        return notified.isPresent() && notified.get() instanceof SoftCompletionQueue cq ? cq.taken() : notified;
+        return notified.isPresent() && notified.get() instanceof Source cq ? cq.taken() : notified;
     }
 
     @Override

@@ -33,7 +33,8 @@ import verbena.verbs.spi.OwnedObject;
 
 /// A completion queue: a ring that the engine fills, and the ways to wait for it. A thread that polls an empty queue
 /// drives the engine when no other thread does.
-public final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, CompletionRing.Listener {
+public final class SoftCompletionQueue extends OwnedObject
+        implements SoftCompletionChannel.Source, CompletionRing.Listener, Placement.Placed {
     private static final VarHandle POLLING;
 
     static {
@@ -44,11 +45,11 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
         }
     }
 
-    private final DeviceContext context;
+    private final DeviceCore core;
     private final @Nullable SoftCompletionChannel channel;
     /// The queue pairs that report here. They break when the queue overflows, the oldest first, so that a simulated
     /// world is the same each time.
-    private final Set<SoftQueuePair> queuePairs = Collections.synchronizedSet(new LinkedHashSet<>());
+    private final Set<DeviceQueuePair> queuePairs = Collections.synchronizedSet(new LinkedHashSet<>());
     /// Whether a thread takes completions: one at a time. A thread holds it for a few instructions, so others spin.
     /// The holder waits for nothing (see the order of locks in [DeviceContext]).
     @SuppressWarnings("UnusedVariable") // by VarHandle
@@ -71,27 +72,26 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
     /// The engine of its queue pairs, or of most of them; null before there is one.
     private volatile @Nullable Engine home;
 
-    SoftCompletionQueue(DeviceContext context, int number, int entries, Optional<SoftCompletionChannel> channel) {
+    SoftCompletionQueue(DeviceCore core, int number, int entries, Optional<SoftCompletionChannel> channel) {
         super("completion queue " + number);
-        this.context = context;
+        this.core = core;
         this.channel = channel.orElse(null);
         this.ring = new CompletionRing(entries, this);
-        madeFrom(channel.isPresent() ? List.of(context, channel.get()) : List.of(context));
-        context.openQueues.add(this);
+        madeFrom(channel.isPresent() ? List.of(core.root, channel.get()) : List.of(core.root));
+        core.openQueues.add(this);
     }
 
     public CompletionRing ring() {
         return ring;
     }
 
-    /// The engine of its queue pairs. Under the lock of the context: see [Placement].
-    @Nullable
-    Engine home() {
+    @Override
+    public @Nullable Engine home() {
         return home;
     }
 
-    /// Notes that a queue pair of `engine` will report here.
-    void use(Engine engine) {
+    @Override
+    public void use(Engine engine) {
         Engine before = home;
         if (before == null) {
             home = engine;
@@ -103,23 +103,23 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
         }
     }
 
-    /// The engine that polling drives.
-    Engine engine() {
+    @Override
+    public Engine engine() {
         Engine known = home;
-        return known == null ? context.engine() : known;
+        return known == null ? core.engine() : known;
     }
 
-    void attach(SoftQueuePair queuePair) {
+    void attach(DeviceQueuePair queuePair) {
         queuePairs.add(queuePair);
     }
 
-    void detach(SoftQueuePair queuePair) {
+    void detach(DeviceQueuePair queuePair) {
         queuePairs.remove(queuePair);
     }
 
     @Override
     public Context context() {
-        return context;
+        return core.context;
     }
 
     @Override
@@ -203,7 +203,7 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
             return true;
         }
         long nanos = Timeouts.nanos(timeout);
-        if (!context.engines().hasThread()) {
+        if (!core.engines.hasThread()) {
             return awaitStepping(wc, nanos);
         }
         long start = System.nanoTime();
@@ -230,7 +230,7 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
             // ring.
             ring.sleepers(1);
             try {
-                if (!context.engines().attend(isOver, left)) {
+                if (!core.engines.attend(isOver, left)) {
                     park(left);
                 }
             } finally {
@@ -242,14 +242,14 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
     private void park(long nanos) throws InterruptedException {
         sleepers.lockInterruptibly();
         parked.getAndIncrement(); // before isOver(): a thread that makes isOver() true does so first, then reads parked
-        context.engines().parked(1);
+        core.engines.parked(1);
         try {
             long left = nanos;
             while (left > 0 && !isOver()) {
                 left = woken.awaitNanos(left);
             }
         } finally {
-            context.engines().parked(-1);
+            core.engines.parked(-1);
             parked.getAndDecrement();
             sleepers.unlock();
         }
@@ -257,14 +257,11 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
 
     /// Whether a sleeping thread has a reason to wake.
     private boolean isOver() {
-        return !ring.isEmpty()
-                || ring.isBroken()
-                || !isOpen()
-                || context.engines().failure() != null;
+        return !ring.isEmpty() || ring.isBroken() || !isOpen() || core.engines.failure() != null;
     }
 
     private boolean awaitStepping(WorkCompletion wc, long nanos) throws InterruptedException {
-        var stepper = new Stepper(context.engine(), nanos);
+        var stepper = new Stepper(core.engine(), nanos);
         do {
             if (!ring.isEmpty() && take(wc)) {
                 return true;
@@ -281,9 +278,9 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
             throw new InvalidStateException("await: " + label() + " is broken: more completions came than its "
                     + capacity() + " entries; make it as large as all requests that can be outstanding on it");
         }
-        Throwable failure = context.engines().failure();
+        Throwable failure = core.engines.failure();
         if (failure != null) {
-            throw new DeviceException("await: device " + context.device().name() + " has failed", failure);
+            throw new DeviceException("await: device " + core.name() + " has failed", failure);
         }
     }
 
@@ -300,7 +297,7 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
     public void resize(int entries) {
         checkOpen();
         checkEntries("resize", entries);
-        if (!context.engines().alone(() -> resizeAlone(entries))) {
+        if (!core.engines.alone(() -> resizeAlone(entries))) {
             throw new ResourceLimitException(
                     "resize", "entries", entries, ring.size() + " completions are in the queue");
         }
@@ -325,13 +322,13 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
         onWake();
     }
 
-    /// Marks the queue as being in its channel, or not; returns whether that is a change.
-    boolean markNotified(boolean to) {
+    @Override
+    public boolean markNotified(boolean to) {
         return notified.getAndSet(to) != to;
     }
 
-    /// The queue, as it was taken out of its channel.
-    Optional<CompletionQueue> taken() {
+    @Override
+    public Optional<CompletionQueue> taken() {
         boolean _ = markNotified(false);
         return itself;
     }
@@ -362,7 +359,7 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
     @Override
     public void onOverflow() {
         if (!overflowed.getAndSet(true)) {
-            context.raise(new AsyncEvent.CompletionQueueEvent(AsyncEvent.Type.CQ_ERR, this));
+            core.raise(new AsyncEvent.CompletionQueueEvent(AsyncEvent.Type.CQ_ERR, this));
         }
         String cause = "its completion queue of " + capacity() + " entries overflowed";
         engine().later(() -> {
@@ -373,13 +370,13 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
 
     @Override
     protected boolean help() {
-        return context.engines().help();
+        return core.engines.help();
     }
 
     @Override
     protected void release() {
-        context.completionQueues.giveBack();
-        context.openQueues.remove(this);
+        core.completionQueues.giveBack();
+        core.openQueues.remove(this);
         if (channel != null) {
             channel.forget(this);
         }

@@ -16,10 +16,10 @@ import verbena.verbs.spi.Registration;
 final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
     private final Region region;
     private final Runnable free;
-    private volatile SoftProtectionDomain domain;
+    private volatile SoftDomain domain;
     private volatile Set<Access> access;
 
-    SoftMemoryRegion(SoftProtectionDomain domain, Region region, Set<Access> access, Runnable free) {
+    SoftMemoryRegion(SoftDomain domain, Region region, Set<Access> access, Runnable free) {
         super("memory region 0x" + Integer.toHexString(region.key()));
         this.domain = domain;
         this.region = region;
@@ -70,17 +70,17 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
     @Override
     public void reregister(ProtectionDomain to, Set<Access> newAccess) {
         checkOpen("reregister");
-        SoftProtectionDomain.checkAccess("reregister", domain.soft(), newAccess);
-        SoftProtectionDomain target = Arguments.checkReregister(SoftProtectionDomain.class, this, to, newAccess);
+        domain.checkAccess("reregister", newAccess);
+        SoftDomain target = Arguments.checkReregister(SoftDomain.class, this, to, newAccess);
         Registration.checkWritable("reregister", region.memory(), newAccess);
         // All of this happens while no engine works: it is complete before the region begins to close, or it does
         // not happen.
-        target.soft().engines().alone(() -> {
+        target.core().engines.alone(() -> {
             checkOpen("reregister"); // again: it may have been closed meanwhile
             checkUnbound();
-            SoftProtectionDomain from = domain;
+            SoftDomain from = domain;
             madeFrom(target);
-            target.soft().engines().memory().reregister(region, target.number(), Access.bits(newAccess));
+            target.core().engines.memory().reregister(region, target.number(), Access.bits(newAccess));
             domain = target;
             access = Set.copyOf(newAccess);
             if (from != target) {
@@ -101,20 +101,20 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
 
     @Override
     protected boolean help() {
-        return domain.soft().engines().help();
+        return domain.core().engines.help();
     }
 
     @Override
     protected void release() {
-        boolean isFree = domain.soft().engines().alone(() -> {
+        boolean isFree = domain.core().engines.alone(() -> {
             checkUnbound();
-            return domain.soft().engines().memory().remove(region);
+            return domain.core().engines.memory().remove(region);
         });
         // No engine finds the key any more, and no other thread uses the memory. When a peer that has stopped in the
         // middle of an access may still use it, the memory is given to no other region.
         if (isFree) {
             free.run();
         }
-        JfrEvents.closed(domain.soft().device().name(), this);
+        JfrEvents.closed(domain.core().name(), this);
     }
 }

@@ -6,10 +6,10 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.spi.OwnedObject;
 
 final class SoftMemoryWindow extends OwnedObject implements MemoryWindow {
-    private final SoftProtectionDomain domain;
+    private final SoftDomain domain;
     private final Window window;
 
-    SoftMemoryWindow(SoftProtectionDomain domain, Window window) {
+    SoftMemoryWindow(SoftDomain domain, Window window) {
         super("memory window 0x" + Integer.toHexString(window.key()));
         this.domain = domain;
         this.window = window;
@@ -37,13 +37,12 @@ final class SoftMemoryWindow extends OwnedObject implements MemoryWindow {
 
     @Override
     protected boolean help() {
-        return domain.soft().engines().help();
+        return domain.core().engines.help();
     }
 
     @Override
     protected void release() {
-        boolean _ = domain.soft()
-                .engines()
-                .alone(() -> domain.soft().engines().memory().remove(window));
+        boolean _ =
+                domain.core().engines.alone(() -> domain.core().engines.memory().remove(window));
     }
 }

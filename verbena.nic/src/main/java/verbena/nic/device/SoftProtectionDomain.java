@@ -16,79 +16,56 @@ import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueue;
-import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
-import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SharedReceiveQueue;
-import verbena.verbs.UnsupportedException;
-import verbena.verbs.spi.OwnedObject;
 import verbena.verbs.spi.Registration;
 
-final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain {
-    private final DeviceContext context;
-    private final int number;
-
-    SoftProtectionDomain(DeviceContext context, int number) {
-        super("protection domain " + number);
-        this.context = context;
-        this.number = number;
-        madeFrom(context);
-    }
-
-    @Override
-    public Context context() {
-        return context;
-    }
-
-    DeviceContext soft() {
-        return context;
-    }
-
-    int number() {
-        return number;
+final class SoftProtectionDomain extends SoftDomain {
+    SoftProtectionDomain(DeviceCore core, int number) {
+        super(core, number);
     }
 
     @Override
     public MemoryRegion register(MemorySegment segment, long iova, Set<Access> access) {
         checkOpen("register");
-        checkAccess("register", context, access);
+        checkAccess("register", access);
         Registration.checkSegment("register", segment, access);
         if (access.contains(Access.FLUSH_PERSISTENT) && !segment.isMapped()) {
             throw new IllegalArgumentException("register: access: FLUSH_PERSISTENT is for memory that persists: map a"
                     + " file (FileChannel.map with an arena) and register that");
         }
         Registration.checkIova("register", iova, segment.byteSize(), access);
-        return add("register", new Region(number, segment, iova, Access.bits(access)), access, () -> {});
+        return add("register", new Region(number(), segment, iova, Access.bits(access)), access, () -> {});
     }
 
     @Override
     public MemoryRegion allocate(long bytes, Set<Access> access) {
         checkOpen("allocate");
-        checkAccess("allocate", context, access);
+        checkAccess("allocate", access);
         if (access.contains(Access.FLUSH_PERSISTENT)) {
             throw new IllegalArgumentException("allocate: access: FLUSH_PERSISTENT is for memory that persists: map a"
                     + " file and register that");
         }
-        Slabs.Piece piece = context.regionMemory.allocate(bytes, access);
+        Slabs.Piece piece = core().regionMemory.allocate(bytes, access);
         MemorySegment segment = piece.segment();
         long iova = access.contains(Access.ZERO_BASED) ? 0 : segment.address();
         return add(
-                "allocate", Region.ofLastingMemory(number, segment, iova, Access.bits(access)), access, piece.free());
+                "allocate", Region.ofLastingMemory(number(), segment, iova, Access.bits(access)), access, piece.free());
     }
 
     private MemoryRegion add(String verb, Region region, Set<Access> access, Runnable free) {
         SoftMemoryRegion made = null;
-        boolean added = context.engines().memory().add(region);
+        boolean added = core().engines.memory().add(region);
         try {
             if (!added) {
                 throw new ResourceLimitException(verb, "maxMr", DeviceLimits.MR_MAX, "all are in use; close some");
             }
             made = new SoftMemoryRegion(this, region, access, free);
-            JfrEvents.registered(context.device().name(), made);
+            JfrEvents.registered(core().name(), made);
             return made;
         } finally {
             if (made == null) {
@@ -101,16 +78,7 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
     /// Removes a key whose object could not be made, because this domain was closed at the same moment.
     private void forget(@Nullable Keyed keyed) {
         if (keyed != null) {
-            boolean _ = context.engines().alone(() -> context.engines().memory().remove(keyed));
-        }
-    }
-
-    /// Checks the rights, as IBTA 10.6.3.1 and ibv_reg_mr(3) define them.
-    static void checkAccess(String verb, DeviceContext context, Set<Access> access) {
-        Registration.checkAccess(verb, access);
-        if (access.contains(Access.ON_DEMAND)) {
-            throw new UnsupportedException(
-                    verb, Capability.ON_DEMAND_PAGING, context.device().name());
+            boolean _ = core().engines.alone(() -> core().engines.memory().remove(keyed));
         }
     }
 
@@ -118,8 +86,8 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
     public MemoryWindow allocateWindow(int type) {
         checkOpen("allocateWindow");
         Arguments.checkWindowType(type);
-        var window = new Window(number, type);
-        if (!context.engines().memory().add(window)) {
+        var window = new Window(number(), type);
+        if (!core().engines.memory().add(window)) {
             throw new ResourceLimitException(
                     "allocateWindow", "maxMw", DeviceLimits.MR_MAX, "all are in use; close some");
         }
@@ -137,37 +105,37 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
     @Override
     public QueuePair createQueuePair(QueuePairOptions options) {
         checkOpen("createQueuePair");
-        Arguments.checkQueuePair(context, options);
+        Arguments.checkQueuePair(context(), options);
         SoftCompletionQueue sendCq = own("sendCq", options.sendCq());
         SoftCompletionQueue receiveCq = own("receiveCq", options.receiveCq());
-        SoftSharedReceiveQueue srq = Arguments.sharedReceiveQueue(SoftSharedReceiveQueue.class, context, options);
+        SoftSharedReceiveQueue srq = Arguments.sharedReceiveQueue(SoftSharedReceiveQueue.class, context(), options);
         return SoftQueuePair.create(new QueuePairParts(this, options, sendCq, receiveCq, srq, null));
     }
 
     private SoftCompletionQueue own(String argument, CompletionQueue cq) {
-        return Arguments.own("createQueuePair", argument, SoftCompletionQueue.class, cq, cq.context(), context);
+        return Arguments.own("createQueuePair", argument, SoftCompletionQueue.class, cq, cq.context(), context());
     }
 
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(int maxWr, int maxSge) {
         checkOpen("createSharedReceiveQueue");
-        Arguments.checkShared(context, maxWr, maxSge);
-        return context.sharedReceiveQueues.take(
-                "createSharedReceiveQueue", number -> new SoftSharedReceiveQueue(this, number, maxWr, maxSge));
+        Arguments.checkShared(context(), maxWr, maxSge);
+        return core().sharedReceiveQueues
+                .take("createSharedReceiveQueue", number -> new SoftSharedReceiveQueue(this, number, maxWr, maxSge));
     }
 
     @Override
     public AddressHandle createAddressHandle(AddressVector to) {
         checkOpen("createAddressHandle");
-        context.require("createAddressHandle", Capability.UD);
-        Path path = context.path("createAddressHandle", to);
+        core().require("createAddressHandle", Capability.UD);
+        Path path = core().path("createAddressHandle", to);
         boolean isNamed = to.destinationLid() != 0 || !to.destination().isMulticast();
         return new SoftAddressHandle(
-                this, to, path, isNamed ? () -> {} : context.kind().sendTo(to.destination()));
+                this, to, path, isNamed ? () -> {} : core().kind.sendTo(to.destination()));
     }
 
     @Override
     protected void release() {
-        context.protectionDomains.giveBack();
+        core().protectionDomains.giveBack();
     }
 }

@@ -6,11 +6,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.EngineTask;
-import verbena.nic.kind.LocalQueuePair;
 import verbena.nic.kind.QueuePairDriver;
 import verbena.nic.link.LinkException;
 import verbena.nic.observe.JfrEvents;
-import verbena.nic.observe.ObservedQueuePair;
 import verbena.provider.Arguments;
 import verbena.provider.PeerConnector;
 import verbena.transport.Counter;
@@ -38,9 +36,9 @@ import verbena.verbs.spi.OwnedObject;
 
 /// A queue pair: the posting sides, which belong to the application's threads, and the protocol, which belongs to
 /// the engine. A modification is a command to the engine.
-public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, ObservedQueuePair {
+public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair {
     private final QueuePairParts parts;
-    private final DeviceContext context;
+    private final DeviceCore core;
     private final Engine engine;
     private final QueuePairParameters parameters;
     private final QueuePairSettings settings;
@@ -72,7 +70,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
             return made[0].task;
         });
         if (qpn < 0) {
-            int max = parts.context().engines().queuePairsMax();
+            int max = parts.core().engines.queuePairsMax();
             throw new ResourceLimitException("createQueuePair", "maxQp", max, "all are in use; close some");
         }
         JfrEvents.created(made[0]);
@@ -82,24 +80,24 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
     private SoftQueuePair(int qpn, Engine engine, QueuePairParts parts) {
         super("queue pair 0x" + Integer.toHexString(qpn));
         this.parts = parts;
-        this.context = parts.context();
+        this.core = parts.core();
         this.engine = engine;
         this.parameters = parts.parameters(qpn, engine);
-        this.settings = new QueuePairSettings(parameters, type(), context.mtu());
-        this.modifier = new QueuePairModifier(this, context, parameters, settings);
-        this.inlineMemory = new InlineMemory(context.regionMemory);
+        this.settings = new QueuePairSettings(parameters, type(), core.context.mtu());
+        this.modifier = new QueuePairModifier(this, core, parameters, settings);
+        this.inlineMemory = new InlineMemory(core.regionMemory);
         SendQueue sendQueue = parts.sendQueue(inlineMemory);
         this.receiveQueue = parts.receiveQueue();
         this.counters = engine.counters().part();
         this.news = new QueuePairNews(this);
-        this.driver = context.kind()
-                .queuePair(parts.wiring(engine, parameters, sendQueue, receiveQueue, counters, news, this::breakDown));
+        this.driver = core.kind.queuePair(
+                parts.wiring(engine, parameters, sendQueue, receiveQueue, counters, news, this::breakDown));
         this.task = driver.task();
-        this.sends = parts.xrcDomain() != null ? null : new SoftSends(this, parts.domain(), sendQueue, options());
+        this.sends = parts.target() != null ? null : new SoftSends(this, this, parts.domain(), sendQueue);
         this.receives = parts.srq() != null || type().isXrc()
                 ? null
                 : new SoftReceives(false, this, parts.domain(), receiveQueue, new ReceiveOwner());
-        this.connector = new PeerConnector(this, context, context.random()::nextInt);
+        this.connector = new PeerConnector(this, core.context, core.random::nextInt);
         boolean made = false;
         try {
             madeFrom(parts.all());
@@ -111,7 +109,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
             }
         }
         parts.attach(this);
-        context.add(this);
+        core.queuePairs.put(qpn, this);
     }
 
     @Override
@@ -138,7 +136,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
 
     @Override
     public String deviceName() {
-        return context.device().name();
+        return core.name();
     }
 
     @Override
@@ -216,7 +214,8 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
         return sends.begin();
     }
 
-    void checkSendable(String verb) {
+    @Override
+    public void checkSendable(String verb) {
         checkOpen(verb);
         switch (state) {
             case RESET, INIT, RTR ->
@@ -231,13 +230,13 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
         return engine;
     }
 
-    /// See [Engine#ring].
-    void ring(int requests, long bytes, boolean needNoPackets) {
+    @Override
+    public void ring(int requests, long bytes, boolean needNoPackets) {
         engine.ring(task, requests, bytes, needNoPackets);
     }
 
-    /// Notes that a poster has closed its batch.
-    void onBatchClosed() {
+    @Override
+    public void onBatchClosed() {
         if (ended) {
             freeInlineMemory();
         }
@@ -322,14 +321,14 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
         }
     }
 
-    /// Resets the queue pair to a new one with another first PSN; by the engine's owner.
-    void forget() {
+    @Override
+    public void forget() {
         news.reset();
         connector.reset();
     }
 
-    /// Notes that a program has changed the state; by the engine's owner.
-    void onModified(QpState from, QpState to) {
+    @Override
+    public void onModified(QpState from, QpState to) {
         state = to;
         driver.onModified(from, to, engine.nowNanos());
         makeReady();
@@ -374,7 +373,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
     private void awaitGroup(Gid group) {
         boolean isMember = false;
         try {
-            context.kind().awaitGroup(group);
+            core.kind.awaitGroup(group);
             isMember = true;
         } finally {
             if (!isMember) {
@@ -393,28 +392,29 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
 
     private void checkMulticast(String verb, Gid group) {
         checkOpen(verb);
-        Arguments.checkMulticast(verb, context, this, group);
+        Arguments.checkMulticast(verb, core.context, this, group);
     }
 
     // ---- by the engine
 
-    /// Notes that the connection has migrated to its alternate path.
-    void onMigrated() {
+    @Override
+    public void onMigrated() {
         settings.onMigrated();
     }
 
-    /// Notes that the protocol has changed the state by itself.
-    void onState(QpState to) {
+    @Override
+    public void onState(QpState to) {
         JfrEvents.modified(this, state, to, true, driver.rootCause());
         state = to;
     }
 
-    void raise(AsyncEvent.Type type) {
-        context.raise(new AsyncEvent.QueuePairEvent(type, this));
+    @Override
+    public void raise(AsyncEvent.Type type) {
+        core.raise(new AsyncEvent.QueuePairEvent(type, this));
     }
 
-    /// Ensures that the queue pair is polled for packets; by the engine's owner.
-    void makeReady() {
+    @Override
+    public void makeReady() {
         engine.makeReady(task);
     }
 
@@ -461,8 +461,8 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
         makeReady();
     }
 
-    /// Moves to ERR for a reason that no completion can report; by the engine.
-    void breakDown(String cause) {
+    @Override
+    public void breakDown(String cause) {
         QpState from = parameters.state;
         driver.breakDown(cause);
         if (parameters.state != from) {
@@ -473,12 +473,12 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
 
     @Override
     protected boolean help() {
-        return context.engines().help();
+        return core.engines.help();
     }
 
     @Override
     protected void release() {
-        context.remove(this);
+        core.queuePairs.remove(qpn());
         parts.detach(this);
         engine.call(() -> {
             parameters.state = QpState.RESET;

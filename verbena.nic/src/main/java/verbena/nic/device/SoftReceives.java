@@ -26,7 +26,7 @@ final class SoftReceives extends Receives {
     private @Nullable ReceiveRequest current;
 
     /// @param of the owner of the queue: a shared receive queue if `isShared`, else a queue pair
-    SoftReceives(boolean isShared, OwnedObject of, SoftProtectionDomain domain, ReceiveQueue queue, Owner owner) {
+    SoftReceives(boolean isShared, OwnedObject of, SoftDomain domain, ReceiveQueue queue, Owner owner) {
         super(isShared, of, domain, queue.maxSge());
         this.queue = queue;
         this.owner = owner;

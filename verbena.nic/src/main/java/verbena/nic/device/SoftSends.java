@@ -11,7 +11,6 @@ import verbena.transport.queue.SendRequest;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
-import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WcStatus;
 import verbena.verbs.spi.FaultySends;
 import verbena.verbs.spi.OwnedObject;
@@ -20,8 +19,8 @@ import verbena.wire.ib.Feth;
 
 /// The posting side of a send queue. Requests are written straight into their slots.
 final class SoftSends extends Sends implements FaultySends {
-    private final SoftQueuePair qp;
-    private final SoftProtectionDomain domain;
+    private final DeviceQueuePair qp;
+    private final SoftDomain domain;
     private final SendQueue queue;
     private final ReentrantLock turn = new ReentrantLock();
     private @Nullable SendRequest current;
@@ -30,8 +29,9 @@ final class SoftSends extends Sends implements FaultySends {
     /// Whether all of them may need no packets ([SendRequest#mayNeedNoPackets()]).
     private boolean needNoPackets = true;
 
-    SoftSends(SoftQueuePair qp, SoftProtectionDomain domain, SendQueue queue, QueuePairOptions options) {
-        super(qp, domain, options);
+    /// @param of the queue pair, as the object that its posters must not find closed
+    SoftSends(DeviceQueuePair qp, OwnedObject of, SoftDomain domain, SendQueue queue) {
+        super(of, domain, qp.options());
         this.qp = qp;
         this.domain = domain;
         this.queue = queue;
@@ -221,7 +221,7 @@ final class SoftSends extends Sends implements FaultySends {
 
     @Override
     protected int datagramBytesMax() {
-        return domain.soft().mtu().bytes();
+        return domain.core().context.mtu().bytes();
     }
 
     // ---- objects of this device

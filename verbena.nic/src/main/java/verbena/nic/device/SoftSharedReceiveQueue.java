@@ -3,6 +3,7 @@ package verbena.nic.device;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.provider.Arguments;
@@ -13,8 +14,8 @@ import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.spi.OwnedObject;
 
-final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQueue {
-    private final SoftProtectionDomain domain;
+final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQueue, Placement.Placed {
+    private final SoftDomain domain;
     private final ReceiveQueue queue;
     private final SoftReceives receives;
     /// How peers name the queue; null when queue pairs share it.
@@ -25,22 +26,22 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
     /// The parts of a queue that peers name.
     ///
     /// @param completions where its receives complete
-    record Named(SoftXrcDomain xrcDomain, int number, SoftCompletionQueue completions) {}
+    /// @param onClosed called when the queue is being closed
+    record Named(OwnedObject xrcDomain, int number, SoftCompletionQueue completions, Consumer<Named> onClosed) {}
 
     /// Creates a queue that queue pairs share.
-    SoftSharedReceiveQueue(SoftProtectionDomain domain, int number, int maxWr, int maxSge) {
+    SoftSharedReceiveQueue(SoftDomain domain, int number, int maxWr, int maxSge) {
         this("shared receive queue " + number, domain, null, maxWr, maxSge);
         madeFrom(domain);
     }
 
     /// Creates a queue that peers name.
-    SoftSharedReceiveQueue(SoftProtectionDomain domain, Named named, int maxWr, int maxSge) {
+    SoftSharedReceiveQueue(SoftDomain domain, Named named, int maxWr, int maxSge) {
         this("shared receive queue 0x" + Integer.toHexString(named.number), domain, named, maxWr, maxSge);
         madeFrom(List.of(domain, named.xrcDomain, named.completions));
     }
 
-    private SoftSharedReceiveQueue(
-            String label, SoftProtectionDomain domain, @Nullable Named named, int maxWr, int maxSge) {
+    private SoftSharedReceiveQueue(String label, SoftDomain domain, @Nullable Named named, int maxWr, int maxSge) {
         super(label);
         this.domain = domain;
         this.named = named;
@@ -60,7 +61,7 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
         return queue;
     }
 
-    SoftProtectionDomain domain() {
+    SoftDomain domain() {
         return domain;
     }
 
@@ -75,18 +76,18 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
         return by == null ? OptionalInt.empty() : OptionalInt.of(by.number);
     }
 
-    /// The engine of all its queue pairs. Under the lock of the context: see [Placement].
-    @Nullable
-    Engine home() {
+    @Override
+    public @Nullable Engine home() {
         return home;
     }
 
-    void home(Engine engine) {
+    @Override
+    public void use(Engine engine) {
         home = engine;
     }
 
     private void onLimit() {
-        domain.soft().raise(new AsyncEvent.SharedReceiveQueueEvent(AsyncEvent.Type.SRQ_LIMIT_REACHED, this));
+        domain.core().raise(new AsyncEvent.SharedReceiveQueueEvent(AsyncEvent.Type.SRQ_LIMIT_REACHED, this));
     }
 
     @Override
@@ -123,15 +124,15 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
 
     @Override
     protected boolean help() {
-        return domain.soft().engines().help();
+        return domain.core().engines.help();
     }
 
     @Override
     protected void release() {
         Named by = named;
         if (by != null) {
-            by.xrcDomain.forget(by);
+            by.onClosed.accept(by);
         }
-        domain.soft().sharedReceiveQueues.giveBack();
+        domain.core().sharedReceiveQueues.giveBack();
     }
 }

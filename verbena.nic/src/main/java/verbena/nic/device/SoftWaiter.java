@@ -11,6 +11,7 @@ import verbena.foreign.linux.LinuxAbi.Timespec;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.Pollfds;
 import verbena.nic.engine.Engine;
+import verbena.nic.engine.Engines;
 import verbena.nic.engine.SpinPolicy;
 import verbena.verbs.spi.Waiter;
 
@@ -19,7 +20,7 @@ final class SoftWaiter implements Waiter {
     /// What a link and a program may watch, each.
     private static final int WATCHED_MAX = 64;
 
-    private final DeviceContext context;
+    private final Engines engines;
     private final BooleanSupplier isOver;
     private final SpinPolicy policy = new SpinPolicy();
     private final MemorySegment linkFds;
@@ -32,8 +33,8 @@ final class SoftWaiter implements Waiter {
     private int watched;
     private boolean isReady;
 
-    SoftWaiter(DeviceContext context, BooleanSupplier isOver) {
-        this.context = context;
+    SoftWaiter(Engines engines, BooleanSupplier isOver) {
+        this.engines = engines;
         this.isOver = isOver;
         Arena arena = Arena.ofAuto();
         pollfds = arena.allocate(2L * WATCHED_MAX * Pollfd.BYTES, 8);
@@ -64,10 +65,10 @@ final class SoftWaiter implements Waiter {
     @Override
     public boolean await(long nanos) {
         isReady = false;
-        if (context.engines().all().size() > 1) {
+        if (engines.all().size() > 1) {
             return false; // it could sleep in one link only
         }
-        Engine engine = context.engine();
+        Engine engine = engines.first();
         long start = System.nanoTime();
         policy.begin(start);
         if (policy.looks()) {
@@ -116,11 +117,11 @@ final class SoftWaiter implements Waiter {
 
     @Override
     public void parked(int change) {
-        context.engines().parked(change);
+        engines.parked(change);
     }
 
     @Override
     public void wake() {
-        context.engine().wakeGuest();
+        engines.first().wakeGuest();
     }
 }

@@ -19,23 +19,23 @@ import verbena.verbs.spi.OwnedObject;
 /// An XRC domain. Its targets and its shared receive queues live on one engine, because a target takes receives from
 /// each of the queues.
 final class SoftXrcDomain extends OwnedObject implements XrcDomain {
-    private final DeviceContext context;
+    private final DeviceCore core;
     private final int number;
     private final Engine home;
     private final TargetParts parts;
     // Both are accessed under the monitor of this object.
-    private final List<SoftQueuePair> targets = new ArrayList<>();
+    private final List<DeviceQueuePair> targets = new ArrayList<>();
     private final List<SoftSharedReceiveQueue.Named> queues = new ArrayList<>();
 
-    SoftXrcDomain(DeviceContext context, int number, Engine home) {
+    SoftXrcDomain(DeviceCore core, int number, Engine home) {
         super("XRC domain " + number);
-        this.context = context;
+        this.core = core;
         this.number = number;
         this.home = home;
-        madeFrom(context);
+        madeFrom(core.root);
         boolean made = false;
         try {
-            this.parts = new TargetParts(context);
+            this.parts = new TargetParts(core.context);
             made = true;
         } finally {
             if (!made) {
@@ -46,21 +46,7 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
 
     @Override
     public Context context() {
-        return context;
-    }
-
-    int number() {
-        return number;
-    }
-
-    /// The engine of its targets and queues.
-    Engine home() {
-        return home;
-    }
-
-    /// The open shared receive queues of the device that have a number, including those of other domains.
-    XrcQueue.Finder queues() {
-        return context.xrcQueues::get;
+        return core.context;
     }
 
     @Override
@@ -68,20 +54,25 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
             ProtectionDomain domain, CompletionQueue cq, int maxWr, int maxSge) {
         checkOpen("createSharedReceiveQueue");
         SoftProtectionDomain own = Arguments.own(
-                "createSharedReceiveQueue", "domain", SoftProtectionDomain.class, domain, domain.context(), context);
-        SoftCompletionQueue completions =
-                Arguments.own("createSharedReceiveQueue", "cq", SoftCompletionQueue.class, cq, cq.context(), context);
-        Arguments.checkShared(context, maxWr, maxSge);
-        return context.sharedReceiveQueues.take(
+                "createSharedReceiveQueue",
+                "domain",
+                SoftProtectionDomain.class,
+                domain,
+                domain.context(),
+                core.context);
+        SoftCompletionQueue completions = Arguments.own(
+                "createSharedReceiveQueue", "cq", SoftCompletionQueue.class, cq, cq.context(), core.context);
+        Arguments.checkShared(core.context, maxWr, maxSge);
+        return core.sharedReceiveQueues.take(
                 "createSharedReceiveQueue", _ -> numbered(own, completions, maxWr, maxSge));
     }
 
     private SoftSharedReceiveQueue numbered(
             SoftProtectionDomain domain, SoftCompletionQueue completions, int maxWr, int maxSge) {
-        context.placement.settle(completions, home);
+        core.placement.settle(completions, home);
         var made = new SoftSharedReceiveQueue[1];
-        int found = context.xrcQueues.add((int srqNumber) -> {
-            var named = new SoftSharedReceiveQueue.Named(this, srqNumber, completions);
+        int found = core.xrcQueues.add((int srqNumber) -> {
+            var named = new SoftSharedReceiveQueue.Named(this, srqNumber, completions, this::forget);
             var queue = new SoftSharedReceiveQueue(domain, named, maxWr, maxSge);
             made[0] = queue;
             return new XrcQueue(srqNumber, number, domain.number(), queue.queue(), completions.ring());
@@ -98,7 +89,7 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
     }
 
     /// Removes a queue that is being closed.
-    void forget(SoftSharedReceiveQueue.Named queue) {
+    private void forget(SoftSharedReceiveQueue.Named queue) {
         synchronized (this) {
             queues.remove(queue);
             if (queues.stream().noneMatch(other -> other.completions() == queue.completions())) {
@@ -106,7 +97,7 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
             }
         }
         home.call(() -> {
-            context.xrcQueues.remove(queue.number());
+            core.xrcQueues.remove(queue.number());
             return true;
         });
     }
@@ -115,8 +106,10 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
     public QueuePair createTarget() {
         checkOpen("createTarget");
         SoftQueuePair target = SoftQueuePair.create(QueuePairParts.target(
-                this, (SoftProtectionDomain) parts.domain(), parts.options(), (SoftCompletionQueue)
-                        parts.completions()));
+                new QueuePairParts.Target(this, number, home, core.xrcQueues::get, this::forget),
+                (SoftProtectionDomain) parts.domain(),
+                parts.options(),
+                (SoftCompletionQueue) parts.completions()));
         synchronized (this) {
             targets.add(target);
             queues.forEach(queue -> queue.completions().attach(target));
@@ -125,19 +118,19 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
     }
 
     /// Removes a target that is being closed.
-    synchronized void forget(SoftQueuePair target) {
+    private synchronized void forget(DeviceQueuePair target) {
         targets.remove(target);
         queues.forEach(queue -> queue.completions().detach(target));
     }
 
     @Override
     protected boolean help() {
-        return context.engines().help();
+        return core.engines.help();
     }
 
     @Override
     protected void release() {
         parts.close();
-        context.xrcDomains.giveBack();
+        core.xrcDomains.giveBack();
     }
 }

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.nio.channels.DatagramChannel;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 import verbena.nic.link.Carrier;
 import verbena.transport.queue.Path;
 import verbena.verbs.AddressVector;
@@ -14,6 +15,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 import verbena.verbs.InvalidAttributesException;
+import verbena.verbs.StaticRate;
 import verbena.wire.ib.NativePacket;
 import verbena.wire.roce.RoceV2;
 
@@ -104,8 +106,8 @@ public final class GidTable {
     ///
     /// @param verb the beginning of the message
     /// @param own the entry that the vector names
-    /// @param kind knows what the static rate means
-    public static Path path(String verb, GidEntry own, AddressVector to, DeviceKind kind) {
+    /// @param bitsPerSecond what a static rate means ([DeviceKind#bitsPerSecond])
+    public static Path path(String verb, GidEntry own, AddressVector to, ToLongFunction<StaticRate> bitsPerSecond) {
         if (to.port() != 1) {
             throw new InvalidAttributesException(verb + ": port: 1 is the only one, got " + to.port());
         }
@@ -114,7 +116,7 @@ public final class GidTable {
                     + " and the peer's is " + to.destination() + ": one is IPv4, the other is not");
         }
         if (own.type() == GidType.IB) {
-            return pathByLid(verb, own, to, kind.bitsPerSecond(to.staticRate()));
+            return pathByLid(verb, own, to, bitsPerSecond.applyAsLong(to.staticRate()));
         }
         return new Path(
                 own.gid().high(),
@@ -127,7 +129,7 @@ public final class GidTable {
                 to.serviceLevel(),
                 0,
                 0,
-                kind.bitsPerSecond(to.staticRate()));
+                bitsPerSecond.applyAsLong(to.staticRate()));
     }
 
     /// The path on InfiniBand, which goes by LID. Where the address vector has no GID but `::`, or a LID in the form
