@@ -40,7 +40,7 @@ import verbena.wire.iwarp.StreamTerms;
 /// A connection of an iWARP device: the TCP socket and the queue pair of an [MpaConnection], which says what is to
 /// be done with them and when. When one of queue pair and stream ends, so does the other. Verbs come from any
 /// thread and are carried out on the engine; what the socket tells comes from the engine.
-final class StreamConnection implements Exchange, StreamHandler {
+final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Owner {
     private final StreamConnections service;
     private final Gid local;
     /// Active, and 0 until TCP is connected, when the program has bound no port.
@@ -333,10 +333,8 @@ final class StreamConnection implements Exchange, StreamHandler {
 
     // ---- what the queue pair's stream tells
 
-    /// The peer has ended the stream in order.
-    ///
-    /// @param first why the queue pair was in ERR before; empty when it was not
-    void onPeerEnd(String first) {
+    @Override
+    public void onPeerEnd(String first) {
         if (first.isEmpty()) {
             onStreamOver(EndedBy.PEER, remote + " has disconnected");
         } else {
@@ -344,15 +342,15 @@ final class StreamConnection implements Exchange, StreamHandler {
         }
     }
 
-    /// Called when the stream is over, and so is its socket.
-    void onStreamOver(EndedBy by, String why) {
+    @Override
+    public void onStreamOver(EndedBy by, String why) {
         detach();
         mpa.onStreamOver(by, why);
         carryOut();
     }
 
-    /// Called when this side has sent everything. Later arrivals are not read.
-    void onFinished(long nowNanos) {
+    @Override
+    public void onFinished(long nowNanos) {
         TcpSocket on = socket;
         if (mpa.state() != State.STREAMING || on == null || on.isClosed()) {
             return;

@@ -13,6 +13,7 @@ import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
 import verbena.transport.iwarp.StreamProtocol;
 import verbena.transport.iwarp.StreamTarget;
+import verbena.verbs.Gid;
 import verbena.verbs.QpState;
 import verbena.verbs.cm.EndedBy;
 import verbena.wire.Frame;
@@ -22,6 +23,23 @@ import verbena.wire.iwarp.StreamTerms;
 /// A queue pair's protocol over a stream, as the engine knows it: asked for a packet, it writes to its socket;
 /// what the socket reads goes to the protocol. Engine-confined.
 final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
+    /// The connection that the stream belongs to. By the owner of the engine.
+    interface Owner {
+        /// The address of the peer.
+        Gid remote();
+
+        /// Called when this side has sent everything. Later arrivals are not read.
+        void onFinished(long nowNanos);
+
+        /// Called when the peer has ended the stream in order.
+        ///
+        /// @param first why the queue pair was in ERR before; empty when it was not
+        void onPeerEnd(String first);
+
+        /// Called when the stream is over, and so is its socket.
+        void onStreamOver(EndedBy by, String why);
+    }
+
     /// Enough for one system call. More is gathered only after that call, so that less is copied when the socket is
     /// full.
     private static final int BURST_BYTES = 64 << 10;
@@ -41,7 +59,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     private final Engine engine;
     private final EngineTask task;
     private @Nullable TcpSocket socket;
-    private @Nullable StreamConnection connection;
+    private @Nullable Owner connection;
     /// There is more to send, and other queue pairs have their turn first.
     private long moreNanos = NEVER;
     /// Whether the next arrival needs a receive, and none is posted. Written by the engine before it looks for
@@ -66,7 +84,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     }
 
     /// Start-up is over: what follows on the socket is the queue pair's.
-    void begin(TcpSocket on, StreamConnection of, StreamTerms terms, long now) {
+    void begin(TcpSocket on, Owner of, StreamTerms terms, long now) {
         socket = on;
         connection = of;
         on.handler(this);
@@ -79,7 +97,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     /// Empty before the stream begins.
     @Override
     public String peer() {
-        StreamConnection of = connection;
+        Owner of = connection;
         return of == null ? "" : of.remote().toString();
     }
 
@@ -132,7 +150,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     }
 
     private void end(TcpSocket to, long now) {
-        StreamConnection of = connection;
+        Owner of = connection;
         isStalled = false;
         to.pause(false);
         to.end();
@@ -211,7 +229,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     public void onEnd(long nowNanos) {
         String first = protocol.rootCause();
         protocol.onEnd(nowNanos); // first, so that the thread that is told finds the queue pair in ERR
-        StreamConnection of = connection;
+        Owner of = connection;
         if (of != null) {
             of.onPeerEnd(first);
         }
@@ -221,7 +239,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     @Override
     public void onBroken(Cause cause, String why, long nowNanos) {
         protocol.onBroken(why, nowNanos);
-        StreamConnection of = connection;
+        Owner of = connection;
         if (of != null) {
             of.onStreamOver(EndedBy.FAILURE, why);
         }
@@ -238,7 +256,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
             socket = null;
             isStalled = false;
             on.pause(false);
-            StreamConnection of = connection;
+            Owner of = connection;
             connection = null;
             if (!on.isClosed()) {
                 on.end();

@@ -12,11 +12,11 @@ import verbena.wire.cm.Req;
 /// that has been left. When the peer has loaded it too, both arm it: its LIDs lead another way by then, or its cable
 /// is back. Confined to the first engine.
 final class AlternatePaths {
-    private final RoceConnections service;
+    private final ConnectionHost service;
     private final QueuePairSteps steps;
     private final ConnectedQueuePair queuePair;
 
-    AlternatePaths(RoceConnections service, QueuePairSteps steps, ConnectedQueuePair queuePair) {
+    AlternatePaths(ConnectionHost service, QueuePairSteps steps, ConnectedQueuePair queuePair) {
         this.service = service;
         this.steps = steps;
         this.queuePair = queuePair;

@@ -22,11 +22,11 @@ import verbena.wire.ib.Psn;
 /// The steps of a connection's queue pair to RTR and RTS, which follow from the REQ and the REP (IBTA 12.9.7). When
 /// both sides take the REQ's alternate path, RTR loads it and RTS arms it.
 final class QueuePairSteps {
-    private final RoceConnections service;
+    private final ConnectionHost service;
     private final CmRoute route;
     private final int startingPsn;
 
-    QueuePairSteps(RoceConnections service, CmRoute route) {
+    QueuePairSteps(ConnectionHost service, CmRoute route) {
         this.service = service;
         this.route = route;
         startingPsn = service.host().random().nextInt() & Psn.MASK;

@@ -51,7 +51,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     /// How often a message is sent again, the most there is.
     static final int RETRIES = 15;
 
-    private final RoceConnections service;
+    private final ConnectionHost service;
     private final CmRoute route;
     private final int localPort;
     private final int remotePort;
@@ -75,7 +75,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     private boolean isBeginning;
     private boolean ended;
 
-    private RoceConnection(RoceConnections service, CmRoute route, int localPort, int remotePort) {
+    private RoceConnection(ConnectionHost service, CmRoute route, int localPort, int remotePort) {
         this.service = service;
         this.route = route;
         this.localPort = localPort;
@@ -85,14 +85,14 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         this.proof = new SecretProof(route, service.host().random());
     }
 
-    static RoceConnection passive(RoceConnections service, CmConnection connection, int localPort, int remotePort) {
+    static RoceConnection passive(ConnectionHost service, CmConnection connection, int localPort, int remotePort) {
         var passive = new RoceConnection(service, connection.route(), localPort, remotePort);
         passive.connection = connection;
         return passive;
     }
 
     static RoceConnection active(
-            RoceConnections service, CmRoute route, int localPort, int remotePort, Listener listener) {
+            ConnectionHost service, CmRoute route, int localPort, int remotePort, Listener listener) {
         var active = new RoceConnection(service, route, localPort, remotePort);
         active.listener = listener;
         return active;
@@ -118,7 +118,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         isBeginning = false;
         if (!isWaitingForItsWay && connection == null && !ended) {
             queuePair.detach();
-            throw RoceConnections.tooMany("connect");
+            throw ConnectionHost.tooMany("connect");
         }
     }
 
@@ -180,7 +180,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         begun().reject(
                         RejectReason.VENDOR_OPTION_NOT_SUPPORTED,
                         CmRefusal.SECRET_WRONG.info(),
-                        RoceConnections.NOTHING,
+                        ConnectionHost.NOTHING,
                         now());
         service.unproven(route, CmRefusal.SECRET_WRONG);
         end(new News.Rejected(
@@ -239,7 +239,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
             if (!ended) {
                 end(new News.Disconnected(EndedBy.FAILURE, why));
                 service.cm().call(manager -> {
-                    begun().disconnect(RoceConnections.NOTHING, now());
+                    begun().disconnect(ConnectionHost.NOTHING, now());
                     return true;
                 });
             }
@@ -382,11 +382,11 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
 
     private verbena.wire.cm.PrivateData toAcceptWith(End own) {
         int proofBytes = proof.replyBytes();
-        var said = RoceConnections.fits(
+        var said = ConnectionHost.fits(
                 "private data to accept with", own.parameters().privateData(), ACCEPT_BYTES - proofBytes);
         byte[] behindProof = new byte[proofBytes + said.length()];
         System.arraycopy(said.bytes(), 0, behindProof, proofBytes, said.length());
-        return RoceConnections.data(behindProof);
+        return ConnectionHost.data(behindProof);
     }
 
     @Override
@@ -411,9 +411,9 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
 
     @Override
     public void reject(PrivateData privateData) {
-        var said = RoceConnections.fits("private data to reject with", privateData, REJECT_BYTES);
+        var said = ConnectionHost.fits("private data to reject with", privateData, REJECT_BYTES);
         on("reject", () -> {
-            begun().reject(RejectReason.CONSUMER_REJECT, RoceConnections.NOTHING, said, now());
+            begun().reject(RejectReason.CONSUMER_REJECT, ConnectionHost.NOTHING, said, now());
             ended = true;
             queuePair.detach();
             JfrEvents.rejected(service.host().name(), this, queuePair.qpn(), "refused by this side");
@@ -424,7 +424,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     @Override
     public void ready() {
         on("ready", () -> {
-            begun().ready(RoceConnections.NOTHING, now());
+            begun().ready(ConnectionHost.NOTHING, now());
             return true;
         });
     }
@@ -444,7 +444,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                 end(disconnected(false));
                 return true;
             }
-            begun().disconnect(RoceConnections.data(privateData.bytes()), now());
+            begun().disconnect(ConnectionHost.data(privateData.bytes()), now());
             return true;
         });
     }

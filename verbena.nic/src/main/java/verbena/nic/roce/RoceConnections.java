@@ -15,7 +15,6 @@ import verbena.cm.CmCounter;
 import verbena.cm.CmEvent;
 import verbena.cm.CmExtension;
 import verbena.cm.CmGuard;
-import verbena.cm.CmLimits;
 import verbena.cm.CmProof;
 import verbena.cm.CmRefusal;
 import verbena.cm.CmRoute;
@@ -27,7 +26,6 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.QpType;
-import verbena.verbs.ResourceLimitException;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PortSpace;
@@ -42,7 +40,7 @@ import verbena.wire.cm.SidrReq;
 
 /// The device's connections, made by its communication manager: ports are service IDs, and the IP addresses and
 /// ports of both ends travel in front of the private data (IBTA A11).
-final class RoceConnections implements ConnectionService {
+final class RoceConnections implements ConnectionService, ConnectionHost {
     /// Bytes of private data of a REQ that are left to the application.
     private static final int CONNECT_BYTES = 56;
     private static final int INQUIRE_BYTES = 180;
@@ -65,15 +63,18 @@ final class RoceConnections implements ConnectionService {
         this.cm = cm;
     }
 
-    DeviceHost host() {
+    @Override
+    public DeviceHost host() {
         return host;
     }
 
-    CmAgent cm() {
+    @Override
+    public CmAgent cm() {
         return cm.get();
     }
 
-    Ways ways() {
+    @Override
+    public Ways ways() {
         return ways;
     }
 
@@ -270,14 +271,14 @@ final class RoceConnections implements ConnectionService {
         Port port = listening(request.serviceId(), local);
         Acceptor acceptor = port == null ? null : port.acceptor;
         if (port == null || acceptor == null) {
-            connection.reject(RejectReason.INVALID_SERVICE_ID, NOTHING, NOTHING, now);
+            connection.reject(RejectReason.INVALID_SERVICE_ID, ConnectionHost.NOTHING, ConnectionHost.NOTHING, now);
         } else if (!isProven(connection, request, port.secret, now)) {
             return; // it is refused
         } else if (request.transportType() != RoceConnection.RC && request.transportType() != RoceConnection.UC) {
-            connection.reject(RejectReason.INVALID_TRANSPORT_TYPE, NOTHING, NOTHING, now);
+            connection.reject(RejectReason.INVALID_TRANSPORT_TYPE, ConnectionHost.NOTHING, ConnectionHost.NOTHING, now);
         } else if (request.pathMtu() < 1 || request.pathMtu() > host.mtu().code()) {
-            var fits = data(new byte[] {(byte) host.mtu().code()});
-            connection.reject(RejectReason.INVALID_PATH_MTU, fits, NOTHING, now);
+            var fits = ConnectionHost.data(new byte[] {(byte) host.mtu().code()});
+            connection.reject(RejectReason.INVALID_PATH_MTU, fits, ConnectionHost.NOTHING, now);
         } else {
             var from = IpCmHeader.read(request.privateData());
             var exchange = RoceConnection.passive(
@@ -311,25 +312,25 @@ final class RoceConnections implements ConnectionService {
             case PROVEN -> true;
             case CHALLENGED -> {
                 var challenge = CmRefusal.CHALLENGE.info(guard().challenge());
-                connection.reject(RejectReason.VENDOR_OPTION_NOT_SUPPORTED, challenge, NOTHING, now);
+                connection.reject(RejectReason.VENDOR_OPTION_NOT_SUPPORTED, challenge, ConnectionHost.NOTHING, now);
                 yield false;
             }
             case WRONG -> refuse(connection, CmRefusal.SECRET_WRONG, now);
             case FULL -> {
-                connection.reject(RejectReason.NO_RESOURCES, NOTHING, NOTHING, now);
+                connection.reject(RejectReason.NO_RESOURCES, ConnectionHost.NOTHING, ConnectionHost.NOTHING, now);
                 yield false;
             }
         };
     }
 
     private boolean refuse(CmConnection connection, CmRefusal why, long now) {
-        connection.reject(RejectReason.VENDOR_OPTION_NOT_SUPPORTED, why.info(), NOTHING, now);
+        connection.reject(RejectReason.VENDOR_OPTION_NOT_SUPPORTED, why.info(), ConnectionHost.NOTHING, now);
         unproven(connection.route(), why);
         return false;
     }
 
-    /// Counts, and tells of, a peer that has not proven the secret. Called by the engine's owner.
-    void unproven(CmRoute route, CmRefusal why) {
+    @Override
+    public void unproven(CmRoute route, CmRefusal why) {
         cm().call(manager -> {
             manager.count(CmCounter.UNPROVEN);
             return true;
@@ -352,7 +353,7 @@ final class RoceConnections implements ConnectionService {
         Port port = listening(request.serviceId(), inquiry.route().local());
         Acceptor acceptor = port == null ? null : port.acceptor;
         if (acceptor == null) {
-            inquiry.answer(SidrRep.NOT_SUPPORTED, 0, 0, NOTHING);
+            inquiry.answer(SidrRep.NOT_SUPPORTED, 0, 0, ConnectionHost.NOTHING);
             return;
         }
         var from = IpCmHeader.read(request.privateData());
@@ -366,9 +367,8 @@ final class RoceConnections implements ConnectionService {
         acceptor.onRequest(exchange, new PeerParameters(PrivateData.of(said.bytes()), 0, 0, 0, 0), QpType.UD);
     }
 
-    /// An established connection of this peer has asked for memory that it may not have. Called by the engine's
-    /// owner.
-    void suspect(Gid peer) {
+    @Override
+    public void suspect(Gid peer) {
         if (cm().call(manager -> manager.onAccessError(peer, host.engine().nowNanos()))) {
             host.peers().blocked(peer);
         }
@@ -384,7 +384,7 @@ final class RoceConnections implements ConnectionService {
         Secret secret = own.parameters().secret();
         requireConnections("connect", call.space(), secret);
         int proofBytes = secret.isNone() ? 0 : CmProof.REQ_BYTES;
-        fits(
+        ConnectionHost.fits(
                 "private data to " + (isDatagram ? "ask" : "connect") + " with",
                 said,
                 isDatagram ? INQUIRE_BYTES : CONNECT_BYTES - proofBytes);
@@ -397,7 +397,7 @@ final class RoceConnections implements ConnectionService {
                 call.remote().low());
         byte[] behindProof = new byte[proofBytes + said.length()];
         System.arraycopy(said.bytes(), 0, behindProof, proofBytes, said.length());
-        var all = header.before(data(behindProof));
+        var all = header.before(ConnectionHost.data(behindProof));
         long serviceId = call.space().serviceId(call.remotePort());
         CmAgent agent = cm();
         return agent.call(manager -> {
@@ -412,8 +412,8 @@ final class RoceConnections implements ConnectionService {
         });
     }
 
-    /// What this end wants, with what is known of the way.
-    CmCall call(long serviceId, CmRoute route, End own, int mtu) {
+    @Override
+    public CmCall call(long serviceId, CmRoute route, End own, int mtu) {
         ConnectionParameters parameters = own.parameters();
         var call = new CmCall(
                 serviceId,
@@ -431,35 +431,13 @@ final class RoceConnections implements ConnectionService {
 
     // ---- leaves
 
-    static final verbena.wire.cm.PrivateData NOTHING = verbena.wire.cm.PrivateData.NONE;
-
-    static verbena.wire.cm.PrivateData data(byte[] bytes) {
-        return verbena.wire.cm.PrivateData.of(bytes);
-    }
-
-    /// The caller's mistake when it does not fit.
-    static verbena.wire.cm.PrivateData fits(String what, PrivateData said, int max) {
-        if (said.length() > max) {
-            throw new IllegalArgumentException(what + ": at most " + max + " bytes, got " + said.length());
-        }
-        return data(said.bytes());
-    }
-
-    /// The way to a peer from one of the device's own addresses.
-    AddressVector path(CmRoute route, int trafficClass) {
+    @Override
+    public AddressVector path(CmRoute route, int trafficClass) {
         GidEntry own = host.gids().entries().stream()
                 .filter(entry -> entry.gid().equals(route.local()))
                 .findFirst()
                 .orElseThrow(() -> new ConnectionException(
                         ConnectionException.Reason.ADDRESS, host.name() + " has " + route.local() + " no more"));
         return ways.complete(new AddressVector(route.remote(), own.index(), 1, trafficClass, HOP_LIMIT, 0, 0, 0));
-    }
-
-    static ResourceLimitException tooMany(String verb) {
-        return new ResourceLimitException(
-                verb,
-                "maxConnections",
-                CmLimits.DEFAULT.connections(),
-                "so many are being made, in use or in timewait");
     }
 }

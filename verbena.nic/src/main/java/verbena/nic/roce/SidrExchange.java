@@ -22,7 +22,7 @@ import verbena.wire.cm.SidrRep;
 final class SidrExchange implements Exchange {
     private static final int ANSWER_BYTES = 136;
 
-    private final RoceConnections service;
+    private final ConnectionHost service;
     private final CmRoute route;
     private final int localPort;
     private final int remotePort;
@@ -31,7 +31,7 @@ final class SidrExchange implements Exchange {
     /// Engine-confined. Active: what we ask.
     private @Nullable SidrRequest request;
 
-    SidrExchange(RoceConnections service, CmRoute route, int localPort, int remotePort, @Nullable SidrInquiry inquiry) {
+    SidrExchange(ConnectionHost service, CmRoute route, int localPort, int remotePort, @Nullable SidrInquiry inquiry) {
         this.service = service;
         this.route = route;
         this.localPort = localPort;
@@ -68,7 +68,7 @@ final class SidrExchange implements Exchange {
                 },
                 now);
         if (request == null) {
-            throw RoceConnections.tooMany("connect");
+            throw ConnectionHost.tooMany("connect");
         }
     }
 
@@ -120,14 +120,14 @@ final class SidrExchange implements Exchange {
 
     @Override
     public void accept(End own) {
-        var said = RoceConnections.fits(
+        var said = ConnectionHost.fits(
                 "private data to accept datagrams with", own.parameters().privateData(), ANSWER_BYTES);
         answer(SidrRep.VALID, own.qpn(), own.qkey(), said);
     }
 
     @Override
     public void reject(PrivateData privateData) {
-        var said = RoceConnections.fits("private data to reject datagrams with", privateData, ANSWER_BYTES);
+        var said = ConnectionHost.fits("private data to reject datagrams with", privateData, ANSWER_BYTES);
         answer(SidrRep.REJECTED, 0, 0, said);
     }
 

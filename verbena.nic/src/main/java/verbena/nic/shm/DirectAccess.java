@@ -16,20 +16,10 @@ import verbena.transport.memory.MemoryTable;
 /// Direct access between the queue pairs of one link and those of its neighbours: the grants that each side has given
 /// and holds, and the messages about them. Whatever a neighbour says or does, nothing is thrown, and nothing outside
 /// a grant is touched. For the owner of the link's engine.
-final class DirectAccess implements Neighbours.Listener {
-    /// The pages that are shared with a neighbour.
-    ///
-    /// @param own written here
-    /// @param theirs written by the neighbour
-    /// @param process of the neighbour
-    record Pages(MemorySegment own, MemorySegment theirs, PeerProcess process) {}
-
-    private static final int SLOTS = 1 << 8;
+final class DirectAccess implements Neighbours.Listener, GrantsHeld.Access {
     private static final long PAUSE_NANOS = 20_000;
-    /// Bits of a queue pair number below the slot.
-    private static final int SLOT_SHIFT = 16;
 
-    final DirectCopy copy;
+    private final DirectCopy copy;
     /// Made when it is needed: many devices never do.
     private @Nullable ProcessCopy processCopy;
 
@@ -39,8 +29,8 @@ final class DirectAccess implements Neighbours.Listener {
     private final GrantsGiven given;
     /// Queue pairs that are connected, by their numbers.
     private final Map<Integer, GrantsHeld> held = new HashMap<>();
-    private final @Nullable Pages[] pages = new @Nullable Pages[SLOTS];
-    private final @Nullable MappedFiles[] mapped = new @Nullable MappedFiles[SLOTS];
+    private final GrantsHeld.@Nullable Pages[] pages = new GrantsHeld.@Nullable Pages[GrantMessage.SLOTS];
+    private final @Nullable MappedFiles[] mapped = new @Nullable MappedFiles[GrantMessage.SLOTS];
     private final MemorySegment message = Arena.ofAuto().allocate(GrantMessage.BYTES, Long.BYTES);
 
     /// @param neighbours of one link, whose listener this or its caller is
@@ -69,18 +59,14 @@ final class DirectAccess implements Neighbours.Listener {
         memory.watch(given);
     }
 
-    /// The slot of the link that a queue pair belongs to.
-    static int slot(int qpn) {
-        return qpn >>> SLOT_SHIFT & SLOTS - 1;
-    }
-
     /// What a new queue pair reaches its peer's memory by. Its owner calls [GrantsHeld#onModified()] after each
     /// change. Any thread.
     public GrantsHeld queuePair(QueuePairParameters parameters) {
         return new GrantsHeld(this, parameters);
     }
 
-    void onModified(GrantsHeld of) {
+    @Override
+    public void onModified(GrantsHeld of) {
         QueuePairParameters p = of.parameters;
         switch (p.state) {
             case RTR, RTS, SQD, SQE -> {
@@ -100,18 +86,18 @@ final class DirectAccess implements Neighbours.Listener {
 
     // ---- for the grants held
 
-    long nowNanos() {
+    @Override
+    public long nowNanos() {
         return clock.getAsLong();
     }
 
-    /// The pages shared with a neighbour; null when there is no such neighbour.
-    @Nullable
-    Pages pages(int slot) {
-        Pages there = pages[slot];
+    @Override
+    public GrantsHeld.@Nullable Pages pages(int slot) {
+        GrantsHeld.Pages there = pages[slot];
         if (there == null) {
-            there = new Pages(
+            there = new GrantsHeld.Pages(
                     neighbours.ownPage(slot), neighbours.theirPage(slot), new PeerProcess(neighbours.process(slot)));
-            if (there.own.byteSize() < Neighbours.PAGE_BYTES || there.theirs.byteSize() < Neighbours.PAGE_BYTES) {
+            if (there.own().byteSize() < Neighbours.PAGE_BYTES || there.theirs().byteSize() < Neighbours.PAGE_BYTES) {
                 return null;
             }
             pages[slot] = there;
@@ -119,7 +105,13 @@ final class DirectAccess implements Neighbours.Listener {
         return there;
     }
 
-    ProcessCopy processCopy() {
+    @Override
+    public DirectCopy copy() {
+        return copy;
+    }
+
+    @Override
+    public ProcessCopy processCopy() {
         ProcessCopy made = processCopy;
         if (made == null) {
             made = new ProcessCopy();
@@ -128,14 +120,14 @@ final class DirectAccess implements Neighbours.Listener {
         return made;
     }
 
-    boolean tell(int slot, GrantMessage what) {
+    @Override
+    public boolean tell(int slot, GrantMessage what) {
         what.write(message);
         return neighbours.tell(slot, message, -1);
     }
 
-    /// See [MappedFiles#file].
-    @Nullable
-    MappedFile file(int slot, GrantMessage of, int descriptor) {
+    @Override
+    public @Nullable MappedFile file(int slot, GrantMessage of, int descriptor) {
         MappedFiles ofNeighbour = mapped[slot];
         if (ofNeighbour == null) {
             ofNeighbour = new MappedFiles(slot, files);
@@ -144,14 +136,14 @@ final class DirectAccess implements Neighbours.Listener {
         return ofNeighbour.file(of, descriptor);
     }
 
-    /// Whether a file of a neighbour is mapped.
-    boolean isMapped(int slot, int file) {
+    @Override
+    public boolean isMapped(int slot, int file) {
         MappedFiles ofNeighbour = mapped[slot];
         return ofNeighbour != null && ofNeighbour.has(file);
     }
 
-    /// The grant is held no more; its file is unmapped when it was the last one in it.
-    void release(Grant grant) {
+    @Override
+    public void release(Grant grant) {
         MappedFile file = grant.release();
         if (file != null) {
             MappedFiles ofNeighbour = mapped[file.slot];
@@ -166,7 +158,7 @@ final class DirectAccess implements Neighbours.Listener {
     @Override
     public void onTold(int slot, MemorySegment said, int descriptor) {
         try {
-            GrantMessage what = slot < 0 || slot >= SLOTS ? null : GrantMessage.read(said);
+            GrantMessage what = slot < 0 || slot >= GrantMessage.SLOTS ? null : GrantMessage.read(said);
             if (what != null) {
                 onTold(slot, what, descriptor);
             }
@@ -213,7 +205,7 @@ final class DirectAccess implements Neighbours.Listener {
 
     @Override
     public void onGone(int slot) {
-        if (slot < 0 || slot >= SLOTS) {
+        if (slot < 0 || slot >= GrantMessage.SLOTS) {
             return;
         }
         held.values().forEach(each -> each.onGone(slot));

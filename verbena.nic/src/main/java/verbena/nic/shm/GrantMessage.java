@@ -37,6 +37,11 @@ record GrantMessage(
         boolean isWritable,
         long offset,
         long mark) {
+    /// How many links a host can have.
+    static final int SLOTS = 1 << 8;
+    /// Bits of a queue pair number below the slot.
+    private static final int SLOT_SHIFT = 16;
+
     /// The size of a message.
     static final int BYTES = 80;
     /// No file has this number.
@@ -143,5 +148,10 @@ record GrantMessage(
         to.set(JAVA_INT_UNALIGNED, WRITABLE, isWritable ? 1 : 0);
         to.set(JAVA_LONG_UNALIGNED, OFFSET, offset);
         to.set(JAVA_LONG_UNALIGNED, MARK, mark);
+    }
+
+    /// The slot of the link that a queue pair belongs to.
+    static int slot(int qpn) {
+        return qpn >>> SLOT_SHIFT & SLOTS - 1;
     }
 }

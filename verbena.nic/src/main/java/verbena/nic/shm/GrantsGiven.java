@@ -243,7 +243,7 @@ final class GrantsGiven implements KeyWatch {
     }
 
     private static boolean isPeer(QueuePairParameters p, int slot, int asker) {
-        return p.destinationQpn == asker && DirectAccess.slot(asker) == slot;
+        return p.destinationQpn == asker && GrantMessage.slot(asker) == slot;
     }
 
     private @Nullable Neighbour neighbour(int slot) {

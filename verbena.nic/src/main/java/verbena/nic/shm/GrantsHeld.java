@@ -1,5 +1,6 @@
 package verbena.nic.shm;
 
+import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.shm.GrantMessage.Kind;
 import verbena.transport.QueuePairParameters;
@@ -15,6 +16,42 @@ import verbena.verbs.spi.SendOperation;
 /// Grants are kept in a table by key, which grows to a limit. A key that finds its places taken by others that are in
 /// use goes by packets.
 final class GrantsHeld implements PeerMemory {
+    /// The pages that are shared with a neighbour.
+    ///
+    /// @param own written here
+    /// @param theirs written by the neighbour
+    /// @param process of the neighbour
+    record Pages(MemorySegment own, MemorySegment theirs, PeerProcess process) {}
+
+    /// What the grants of a queue pair need of the link's others.
+    interface Access {
+        /// Called when the state of a queue pair or its access flags have changed.
+        void onModified(GrantsHeld of);
+
+        long nowNanos();
+
+        /// The pages shared with a neighbour; null when there is no such neighbour.
+        @Nullable
+        Pages pages(int slot);
+
+        DirectCopy copy();
+
+        ProcessCopy processCopy();
+
+        /// Sends a message; false when there is no such neighbour, or no room now.
+        boolean tell(int slot, GrantMessage what);
+
+        /// See [MappedFiles#file].
+        @Nullable
+        MappedFile file(int slot, GrantMessage of, int descriptor);
+
+        /// Whether a file of a neighbour is mapped.
+        boolean isMapped(int slot, int file);
+
+        /// The grant is held no more; its file is unmapped when it was the last one in it.
+        void release(Grant grant);
+    }
+
     /// How long a key that was declined, or whose question has no answer, is not asked for again.
     static final long AGAIN_NANOS = 10_000_000;
     /// The same when the peer gave what is of no use here, its file being too large for example.
@@ -33,7 +70,7 @@ final class GrantsHeld implements PeerMemory {
     private static final long NOWHERE = -1;
 
     final QueuePairParameters parameters;
-    private final DirectAccess access;
+    private final Access access;
     /// The neighbour that the peer belongs to.
     private int slot;
     /// Made for the first request.
@@ -46,7 +83,7 @@ final class GrantsHeld implements PeerMemory {
     private long position = NOWHERE;
     private long done;
 
-    GrantsHeld(DirectAccess access, QueuePairParameters parameters) {
+    GrantsHeld(Access access, QueuePairParameters parameters) {
         this.access = access;
         this.parameters = parameters;
     }
@@ -104,7 +141,7 @@ final class GrantsHeld implements PeerMemory {
 
     /// The owner of the memory waits while this is busy, so all of this is short.
     private Progress use(Grant grant, SendRequest request, MemoryTable memory) {
-        DirectAccess.Pages pages = access.pages(slot);
+        Pages pages = access.pages(slot);
         if (pages == null) {
             return Progress.BY_PACKETS;
         }
@@ -131,7 +168,7 @@ final class GrantsHeld implements PeerMemory {
     }
 
     private Progress useMapped(Grant grant, SendRequest request, MemoryTable memory) {
-        DirectCopy copy = access.copy;
+        DirectCopy copy = access.copy();
         long offset = grant.offset(request.remoteAddress);
         Progress progress =
                 copy.execute(request, parameters.protectionDomain, memory, grant.memory(), offset, done, grant.copies);
@@ -158,7 +195,7 @@ final class GrantsHeld implements PeerMemory {
         if (grant == null || grant.waits(now)) {
             return;
         }
-        slot = DirectAccess.slot(parameters.destinationQpn);
+        slot = GrantMessage.slot(parameters.destinationQpn);
         grant.asked(now + AGAIN_NANOS);
         boolean _ = access.tell(
                 slot, GrantMessage.asked(parameters.qpn, parameters.destinationQpn, rkey, parameters.pathMtu));
@@ -269,7 +306,7 @@ final class GrantsHeld implements PeerMemory {
     /// Whether memory of the peer's process is of use. It may be anywhere in that process: what is not there is not
     /// reached.
     private boolean mayUse(GrantMessage given, int from) {
-        DirectAccess.Pages pages = access.pages(from);
+        Pages pages = access.pages(from);
         return pages != null && pages.process().isOpen() && given.length() > 0;
     }
 

@@ -24,7 +24,7 @@ final class MessagesToPeer implements PeerMessages {
     }
 
     private int slot() {
-        return DirectAccess.slot(parameters.destinationQpn);
+        return GrantMessage.slot(parameters.destinationQpn);
     }
 
     @Override

@@ -1,0 +1,57 @@
+package verbena.nic.roce;
+
+import verbena.cm.CmCall;
+import verbena.cm.CmLimits;
+import verbena.cm.CmRefusal;
+import verbena.cm.CmRoute;
+import verbena.nic.kind.DeviceHost;
+import verbena.verbs.AddressVector;
+import verbena.verbs.Gid;
+import verbena.verbs.ResourceLimitException;
+import verbena.verbs.cm.PrivateData;
+import verbena.verbs.spi.ConnectionService.End;
+
+/// What a connection needs of the service that makes it, and of the device behind it.
+interface ConnectionHost {
+    /// No private data.
+    verbena.wire.cm.PrivateData NOTHING = verbena.wire.cm.PrivateData.NONE;
+
+    static verbena.wire.cm.PrivateData data(byte[] bytes) {
+        return verbena.wire.cm.PrivateData.of(bytes);
+    }
+
+    /// The caller's mistake when it does not fit.
+    static verbena.wire.cm.PrivateData fits(String what, PrivateData said, int max) {
+        if (said.length() > max) {
+            throw new IllegalArgumentException(what + ": at most " + max + " bytes, got " + said.length());
+        }
+        return data(said.bytes());
+    }
+
+    static ResourceLimitException tooMany(String verb) {
+        return new ResourceLimitException(
+                verb,
+                "maxConnections",
+                CmLimits.DEFAULT.connections(),
+                "so many are being made, in use or in timewait");
+    }
+
+    DeviceHost host();
+
+    CmAgent cm();
+
+    Ways ways();
+
+    /// The way to a peer from one of the device's own addresses.
+    AddressVector path(CmRoute route, int trafficClass);
+
+    /// What this end wants, with what is known of the way.
+    CmCall call(long serviceId, CmRoute route, End own, int mtu);
+
+    /// Counts, and tells of, a peer that has not proven the secret. Called by the engine's owner.
+    void unproven(CmRoute route, CmRefusal why);
+
+    /// An established connection of this peer has asked for memory that it may not have. Called by the engine's
+    /// owner.
+    void suspect(Gid peer);
+}
