@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import verbena.nic.engine.Engine;
+import verbena.nic.engine.EngineListener;
 import verbena.nic.engine.EngineTask;
 import verbena.transport.Counters;
 import verbena.transport.PacketFate;
@@ -15,7 +16,7 @@ import verbena.transport.memory.KeyTable;
 import verbena.wire.Frame;
 
 /// Queue pairs that do their work without packets take turns with others, and a piece of work stays bounded.
-class TurnsTest implements Engine.Listener {
+class TurnsTest implements EngineListener {
     private final Wire.Clock clock = new Wire.Clock();
     private final KeyTable<EngineTask> tasks = new KeyTable<>(new Random(1), 2, 10, () -> 0);
     private final Engine engine = new Engine(new Wire("10.0.0.1", clock), () -> clock.nanos, tasks, this);

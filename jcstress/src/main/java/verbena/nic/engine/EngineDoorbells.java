@@ -34,7 +34,7 @@ public final class EngineDoorbells {
                 new QuietLink(),
                 System::nanoTime,
                 new KeyTable<>(new SplittableRandom(1), 2, 16, System::nanoTime),
-                new Engine.Listener() {
+                new EngineListener() {
                     @Override
                     public void onFailure(Throwable cause) {
                         throw new AssertionError(cause);

@@ -21,6 +21,7 @@ import verbena.nic.SoftContext;
 import verbena.nic.capture.Capture;
 import verbena.nic.capture.CaptureFile;
 import verbena.nic.engine.Engine;
+import verbena.nic.engine.EngineListener;
 import verbena.nic.engine.Engines;
 import verbena.nic.kind.DeviceHost;
 import verbena.nic.kind.DeviceKind;
@@ -301,7 +302,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         return mtu;
     }
 
-    private final class Listener implements Engine.Listener {
+    private final class Listener implements EngineListener {
         @Override
         public void onFailure(Throwable cause) {
             if (failed.getAndSet(true)) {

@@ -9,10 +9,10 @@ import verbena.transport.Counters;
 /// link for example, stops the engine and its device.
 final class Containment {
     private final Counters counters;
-    private final Engine.Listener listener;
+    private final EngineListener listener;
     private volatile @Nullable Throwable failure;
 
-    Containment(Counters counters, Engine.Listener listener) {
+    Containment(Counters counters, EngineListener listener) {
         this.counters = counters;
         this.listener = listener;
     }

@@ -30,6 +30,9 @@ import verbena.transport.Protocol;
 /// One thread at a time attends to the engine: it handles arrivals and deadlines, and sleeps in the link.
 /// [Attendance] decides which thread that is, and when.
 final class Driver {
+    /// The result of [#visit] when the caller has to wait in another way.
+    static final int ELSEWHERE = -1;
+
     /// Pieces of work that a poster does for its own requests before it leaves the rest to the engine's thread.
     private static final int POSTER_PIECES = 4;
     /// Pieces of work that a poller does for arrivals: one that receives and one that answers.
@@ -328,7 +331,7 @@ final class Driver {
                     || ownership.isMine()
                     || !work.link().canBePolled()
                     || !attendance.takeOver(me, isOver, Protocol.NEVER, false)) {
-                return Engine.ELSEWHERE;
+                return ELSEWHERE;
             }
             beginAttending(false);
             goesOn = true;
@@ -349,7 +352,7 @@ final class Driver {
                 attendance.leave();
             }
         }
-        return goesOn ? count : Engine.ELSEWHERE;
+        return goesOn ? count : ELSEWHERE;
     }
 
     /// See [Engine#endVisit].

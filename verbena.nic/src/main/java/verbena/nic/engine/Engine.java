@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
 import verbena.transport.Counters;
-import verbena.transport.PacketFate;
 import verbena.transport.congestion.PeerWindows;
 import verbena.transport.memory.KeyTable;
 import verbena.transport.queue.SpareFrames;
@@ -49,28 +48,11 @@ public final class Engine implements AutoCloseable {
     /// Whether a thread spins already; one such thread is enough.
     private final AtomicBoolean hasLooker = new AtomicBoolean();
 
-    /// Receives what an engine reports to its device. The engine's owner calls it and does not go on meanwhile.
-    public interface Listener {
-        /// Called once, when the engine cannot go on.
-        void onFailure(Throwable cause);
-
-        /// Called when the code of one queue pair, or a command that no thread waits for, has failed. The
-        /// engine goes on.
-        void onContained(Throwable cause);
-
-        /// Called when a peer guesses queue pair numbers or keys; at most every 10 s.
-        ///
-        /// @param last the fate of the packet that settled the suspicion
-        /// @param sourceHigh upper half of the GID that this packet came from, or claims to come from
-        /// @param sourceLow its lower half
-        void onSearch(PacketFate last, long sourceHigh, long sourceLow);
-    }
-
     /// Creates an engine without a thread, which its caller drives.
     ///
     /// @param clock nanoseconds, monotonic; read once per piece of work
     /// @param tasks the queue pairs by number
-    public Engine(Link link, LongSupplier clock, KeyTable<EngineTask> tasks, Listener listener) {
+    public Engine(Link link, LongSupplier clock, KeyTable<EngineTask> tasks, EngineListener listener) {
         Arena arena = Arena.ofAuto();
         this.clock = clock;
         this.tasks = tasks;
@@ -253,7 +235,7 @@ public final class Engine implements AutoCloseable {
     }
 
     /// The result of [#visit] when the caller has to wait in another way.
-    public static final int ELSEWHERE = -1;
+    public static final int ELSEWHERE = Driver.ELSEWHERE;
 
     /// Attends as [#attend] does, for a caller that sleeps by a system call of its own. Returns when the caller
     /// should call poll(2); the same thread then calls this method again, or [ends the visit][#endVisit()]. No

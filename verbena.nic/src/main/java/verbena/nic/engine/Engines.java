@@ -40,7 +40,7 @@ public final class Engines {
             RandomGenerator random,
             int queuePairsMax,
             int regionsMax,
-            Engine.Listener listener) {
+            EngineListener listener) {
         GuardedAccess guarded = GuardedAccess.ofProcess();
         memories.add(
                 guarded == null

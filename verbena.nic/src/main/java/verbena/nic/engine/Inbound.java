@@ -27,7 +27,7 @@ final class Inbound {
     private final Outbound outbound;
     private final Counters counters;
     private final Containment containment;
-    private final Engine.Listener listener;
+    private final EngineListener listener;
     private final Frame[] arrivals;
     private final MulticastGroups groups = new MulticastGroups();
     private final SearchAlarm searchAlarm = new SearchAlarm();
@@ -38,7 +38,7 @@ final class Inbound {
             Outbound outbound,
             Counters counters,
             Containment containment,
-            Engine.Listener listener,
+            EngineListener listener,
             Arena arena) {
         this.tasks = tasks;
         this.outbound = outbound;

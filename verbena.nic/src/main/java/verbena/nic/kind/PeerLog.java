@@ -23,7 +23,7 @@ public final class PeerLog {
     }
 
     /// Logs that a peer guesses queue pair numbers or keys of any device
-    /// ([verbena.nic.engine.Engine.Listener#onSearch]).
+    /// ([verbena.nic.engine.EngineListener#onSearch]).
     public static void search(String device, PacketFate last, long sourceHigh, long sourceLow) {
         LOG.log(
                 System.Logger.Level.WARNING,
