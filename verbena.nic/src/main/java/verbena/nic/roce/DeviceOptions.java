@@ -8,7 +8,7 @@ import verbena.nic.link.Faults;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkKind;
 import verbena.nic.link.NativeAccess;
-import verbena.nic.link.ethernet.EthernetLink.Way;
+import verbena.nic.link.ethernet.EthernetWay;
 import verbena.nic.link.udp.UdpOptions;
 import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Mtu;
@@ -27,7 +27,7 @@ import verbena.wire.roce.Ethernet;
 record DeviceOptions(
         int engines,
         UdpOptions link,
-        @Nullable Way way,
+        @Nullable EthernetWay way,
         int vlan,
         @Nullable Mtu mtu,
         CongestionRule congestion,
@@ -43,7 +43,7 @@ record DeviceOptions(
     static final DeviceOptions NONE =
             new DeviceOptions(0, UdpOptions.DEFAULT, null, Ethernet.NO_TAG, null, CongestionRule.NONE, null, null);
     /// Those of a device that is on Ethernet itself, whatever its options.
-    private static final DeviceOptions NONE_ON_ETHERNET = NONE.withWay(Way.PACKET_SOCKET);
+    private static final DeviceOptions NONE_ON_ETHERNET = NONE.withWay(EthernetWay.PACKET_SOCKET);
 
     /// Reads the options of `name`. A part without `=` goes on with the option before it.
     ///
@@ -92,8 +92,8 @@ record DeviceOptions(
         return switch (pair[0]) {
             case "link" ->
                 switch (value) {
-                    case "raw" -> withWay(Way.PACKET_SOCKET);
-                    case "xdp" -> withWay(Way.XDP);
+                    case "raw" -> withWay(EthernetWay.PACKET_SOCKET);
+                    case "xdp" -> withWay(EthernetWay.XDP);
                     default ->
                         new DeviceOptions(
                                 engines,
@@ -114,8 +114,8 @@ record DeviceOptions(
             case "capture" ->
                 new DeviceOptions(engines, link, way, vlan, mtu, congestion, faults, CaptureFile.parse(value));
             case "vlan" -> new DeviceOptions(engines, link, way, parseVlan(value), mtu, congestion, faults, capture);
-            case "queue" -> withWay(new Way(parseQueue(value), xdp().pollsBusily()));
-            case "busy-poll" -> withWay(new Way(xdp().queue(), parseSwitch(value)));
+            case "queue" -> withWay(new EthernetWay(parseQueue(value), xdp().pollsBusily()));
+            case "busy-poll" -> withWay(new EthernetWay(xdp().queue(), parseSwitch(value)));
             case "congestion" -> {
                 CongestionRule rule = CongestionRule.parse(value);
                 yield withCongestion(rule.withMarks(rule.marks() || congestion.marks()));
@@ -140,11 +140,11 @@ record DeviceOptions(
         };
     }
 
-    private DeviceOptions withWay(Way chosen) {
+    private DeviceOptions withWay(EthernetWay chosen) {
         return new DeviceOptions(engines, link, chosen, vlan, mtu, congestion, faults, capture);
     }
 
-    private Way xdp() {
+    private EthernetWay xdp() {
         if (way == null || !way.isXdp()) {
             throw new IllegalArgumentException("needs link=xdp before it");
         }

@@ -10,7 +10,7 @@ import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.ethernet.EthernetLink;
-import verbena.nic.link.ethernet.EthernetLink.Way;
+import verbena.nic.link.ethernet.EthernetWay;
 import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -54,7 +54,7 @@ record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptio
         try {
             Mtu mtu = mtu();
             CongestionRule congestion = options.congestionOn(host);
-            Way way = Objects.requireNonNull(options.way(), "a device on Ethernet has one");
+            EthernetWay way = Objects.requireNonNull(options.way(), "a device on Ethernet has one");
             links = options.engines() > 1
                     ? EthernetLink.openQueues(host, gids(), options.vlan(), way, options.engines())
                     : List.of(EthernetLink.open(host, gids(), options.vlan(), way));

@@ -40,19 +40,6 @@ import verbena.wire.roce.UdpHeaders;
 /// Threads as in [verbena.nic.link.Link]. Linux only. Allocates nothing for a packet, except for the first one to a
 /// peer.
 public final class EthernetLink extends PolledLink {
-    /// How the frames of an interface come and go: by AF_XDP for one queue, or by a packet socket for all of them.
-    ///
-    /// @param queue the first queue by AF_XDP, from 0; negative for a packet socket
-    /// @param pollsBusily whether a look for frames by AF_XDP works for the interface itself
-    public record Way(int queue, boolean pollsBusily) {
-        public static final Way PACKET_SOCKET = new Way(-1, false);
-        public static final Way XDP = new Way(0, false);
-
-        public boolean isXdp() {
-            return queue >= 0;
-        }
-    }
-
     private static final int SELF_BYTES = 1 << 18;
     /// After this many calls of [#receive], the link looks for news of addresses even if nothing has told of
     /// some.
@@ -114,7 +101,7 @@ public final class EthernetLink extends PolledLink {
     /// @param vlan as in [Station]
     /// @throws LinkException when the system does not permit it, or, by AF_XDP, another link has the interface
     ///     or an address; by a packet socket, [#claim()] says so
-    public static EthernetLink open(HostInterface host, List<GidEntry> gids, int vlan, Way way) {
+    public static EthernetLink open(HostInterface host, List<GidEntry> gids, int vlan, EthernetWay way) {
         var station = new Station(gids, host.mac(), host.mtu(), vlan);
         Wire wire = way.isXdp()
                 ? XdpWire.open(host, station.isRoceV1(), gids, way, 1).getFirst()
@@ -127,7 +114,8 @@ public final class EthernetLink extends PolledLink {
     /// @param way with the first of the queues
     /// @param count how many, at least two
     /// @throws LinkException as [#open] does
-    public static List<QueueLink> openQueues(HostInterface host, List<GidEntry> gids, int vlan, Way way, int count) {
+    public static List<QueueLink> openQueues(
+            HostInterface host, List<GidEntry> gids, int vlan, EthernetWay way, int count) {
         var station = new Station(gids, host.mac(), host.mtu(), vlan);
         return QueueLink.join(over(XdpWire.open(host, station.isRoceV1(), gids, way, count), station, host));
     }

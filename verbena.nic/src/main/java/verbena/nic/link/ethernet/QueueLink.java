@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import verbena.nic.link.ForwardingLink;
+import verbena.nic.link.Link;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
@@ -17,7 +18,7 @@ import verbena.wire.roce.RoceV2;
 /// chooses the queue of an arrival, and its queue pair says which engine it is for. So a packet that is for another
 /// engine is handed over to that one's link, as a copy.
 ///
-/// Threads as in [verbena.nic.link.Link]. Other links of the device hand packets over at any time.
+/// Threads as in [Link]. Other links of the device hand packets over at any time.
 public final class QueueLink extends ForwardingLink {
     /// Packets that wait for a link to take them, at most.
     private static final int HANDED_MAX = 256;
@@ -41,16 +42,16 @@ public final class QueueLink extends ForwardingLink {
     /// Written under that lock.
     private volatile int waiting;
 
-    private QueueLink(EthernetLink link, int slot, List<QueueLink> all) {
+    private QueueLink(Link link, int slot, List<QueueLink> all) {
         super(link);
         this.slot = slot;
         this.all = all;
     }
 
     /// The links of one device, which are joined from now on.
-    static List<QueueLink> join(List<EthernetLink> links) {
+    static List<QueueLink> join(List<? extends Link> links) {
         var all = new ArrayList<QueueLink>(); // complete before a thread uses one of them
-        for (EthernetLink link : links) {
+        for (Link link : links) {
             all.add(new QueueLink(link, all.size(), all));
         }
         return all;

@@ -67,8 +67,7 @@ final class XdpWire implements Wire {
     /// @param way with the first of the interface's queues
     /// @param count how many queues
     /// @throws LinkException when the system does not permit it, or another link has the interface or an address
-    static List<XdpWire> open(
-            HostInterface host, boolean isRoceV1, List<GidEntry> gids, EthernetLink.Way way, int count) {
+    static List<XdpWire> open(HostInterface host, boolean isRoceV1, List<GidEntry> gids, EthernetWay way, int count) {
         String why = NativeAccess.whyPortable();
         if (why != null) {
             throw new LinkException(LinkException.Kind.UNSUPPORTED, "AF_XDP: " + why);

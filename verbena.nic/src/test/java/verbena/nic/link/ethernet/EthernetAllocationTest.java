@@ -17,7 +17,6 @@ import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkBench;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.Namespace;
-import verbena.nic.link.ethernet.EthernetLink.Way;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
@@ -52,9 +51,9 @@ class EthernetAllocationTest {
         private Program() {}
 
         public static void main(String[] arguments) {
-            allocatesNothing("veth", Way.PACKET_SOCKET, 256);
+            allocatesNothing("veth", EthernetWay.PACKET_SOCKET, 256);
             try {
-                allocatesNothing("veth", Way.XDP, 256);
+                allocatesNothing("veth", EthernetWay.XDP, 256);
             } catch (LinkException e) {
                 if (e.kind() == LinkException.Kind.NOT_PERMITTED) {
                     System.out.println(FORBIDDEN + e.getMessage());
@@ -62,10 +61,10 @@ class EthernetAllocationTest {
                 }
                 throw e;
             }
-            allocatesNothing("jumbo", Way.XDP, 4_000); // frames in pieces
+            allocatesNothing("jumbo", EthernetWay.XDP, 4_000); // frames in pieces
         }
 
-        private static void allocatesNothing(String cable, Way way, int length) {
+        private static void allocatesNothing(String cable, EthernetWay way, int length) {
             var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
             try (EthernetLink a = open(cable + "0", way);
                     EthernetLink b = open(cable + "1", way)) {
@@ -100,7 +99,7 @@ class EthernetAllocationTest {
             a.await(0);
         }
 
-        private static EthernetLink open(String name, Way way) {
+        private static EthernetLink open(String name, EthernetWay way) {
             HostInterface host = Interfaces.all().stream()
                     .filter(one -> one.name().equals(name))
                     .findFirst()
