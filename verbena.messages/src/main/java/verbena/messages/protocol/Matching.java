@@ -93,6 +93,7 @@ public final class Matching {
                 }
                 each.remove();
                 leftBytes -= leftBy(message);
+                assert leftBytes >= 0 : leftBytes;
                 return message.from;
             }
         }

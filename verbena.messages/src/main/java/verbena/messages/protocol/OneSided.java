@@ -46,11 +46,13 @@ public final class OneSided<T> {
     /// One that was under way is done.
     public void done() {
         underWay--;
+        assert underWay >= 0 : "more are done than began";
     }
 
     /// Operations that were under way, in the order in which they began, begin again before all others.
     public void again(List<T> operations) {
         underWay -= operations.size();
+        assert underWay >= 0 : "more begin again than began";
         operations.reversed().forEach(each -> waiting.addFirst(new Waiting<>(each, false)));
     }
 

@@ -185,6 +185,7 @@ public final class OwnCalls {
             if (call.isWaiting) {
                 waiting--;
             }
+            assert 0 <= waiting && waiting <= unanswered : waiting + " of " + unanswered;
             freed.run();
         }
     }

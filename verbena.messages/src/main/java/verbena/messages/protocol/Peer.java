@@ -267,6 +267,12 @@ public final class Peer {
         owesReserve = false;
         given += owed;
         owed = 0;
+        assert credits >= 0 && areCreditsInRange() : "credits " + credits + ", given " + given;
+    }
+
+    /// Each frame of the window is the other end's to send, owed to it, or being handled; one is the reserve.
+    private boolean areCreditsInRange() {
+        return given >= 0 && owed >= 0 && given + owed < limits.window();
     }
 
     /// The next READ to do; null when there is none. [#onRead] or [#lose] follows.
@@ -338,6 +344,7 @@ public final class Peer {
     /// The owner needs the frame of an active message no more.
     public void handled() {
         owed++;
+        assert areCreditsInRange() : "a frame was handled that had not come";
     }
 
     private @Nullable String onWhole(MemorySegment frame, MemorySegment message) {
@@ -433,6 +440,7 @@ public final class Peer {
     /// A kept message was taken.
     void released(long bytes) {
         keptBytes -= bytes + PeerLimits.KEPT_COST;
+        assert keptBytes >= 0 : keptBytes;
     }
 
     /// A READ is done.

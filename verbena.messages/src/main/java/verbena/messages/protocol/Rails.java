@@ -131,7 +131,20 @@ public final class Rails {
             acknowledged = receivedThere;
             completed = receivedThere; // what is behind that is sent again
             next = receivedThere + 1;
+            assert areInOrder() : this;
         }
+    }
+
+    /// The positions of frames to send: none is needed no more before the device has sent it, or sent before it was
+    /// put.
+    private boolean areInOrder() {
+        return freed <= completed && completed < next && next <= put + 1 && acknowledged < next;
+    }
+
+    @Override
+    public String toString() {
+        return "freed " + freed + ", completed " + completed + ", acknowledged " + acknowledged + ", next " + next
+                + ", put " + put;
     }
 
     // ---- departures
@@ -176,6 +189,7 @@ public final class Rails {
     /// The frame was given to the device.
     public void sent() {
         next++;
+        assert areInOrder() : this;
     }
 
     /// The device has sent the oldest frame that it had.
@@ -192,6 +206,7 @@ public final class Rails {
 
     /// The slot of a frame that is needed no more; negative when there is none.
     public int free() {
+        assert areInOrder() : this;
         long done = areSeveral() ? Math.min(completed, acknowledged) : completed;
         return freed < done ? slots[(int) ++freed & ring] : -1;
     }
