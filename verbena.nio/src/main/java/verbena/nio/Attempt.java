@@ -80,8 +80,7 @@ final class Attempt {
     }
 
     /// Begins. Where only TCP can be, a caller that waits connects by itself: a thread that the attempt began would
-    /// have
-    /// to have a processor first, and the limit is the caller's.
+    /// have to have a processor first, and the limit is the caller's.
     ///
     /// @param waits whether the caller is going to wait
     void start(boolean waits) {

@@ -28,8 +28,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 
 /// A socket channel whose bytes go by RDMA, or by TCP when the peer speaks no RDMA. Which [Carrier] it has is known
-/// when
-/// it is connected, and does not change. Threads as [SocketChannel] has them.
+/// when it is connected, and does not change. Threads as [SocketChannel] has them.
 final class RdmaSocketChannel extends SocketChannel {
     private final Opener<SocketChannel> opener;
     private final SocketChoices choices;

@@ -19,9 +19,8 @@ import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.Transport;
 
 /// The packets that a request would have had which needed none: those of the request, and those of the answer that
-/// bring
-/// data. An answer that only acknowledges is left out. Of a message of the peer, they are the peer's. For observers
-/// ([QueuePairEvents#onDirect]), which pull them. Engine-confined.
+/// bring data. An answer that only acknowledges is left out. Of a message of the peer, they are the peer's. For
+/// observers ([QueuePairEvents#onDirect]), which pull them. Engine-confined.
 ///
 /// PSNs begin with the next one of the queue pair. The request takes none, so the next packet that is sent has the
 /// same PSN. The MSN of an answer is 0, because the peer does not count the request.

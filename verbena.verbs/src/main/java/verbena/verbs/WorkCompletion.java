@@ -142,8 +142,7 @@ public final class WorkCompletion {
     }
 
     /// UD over InfiniBand: LID of the sender's port; 0 on wires without LIDs. Without [#GRH] it is all that is known
-    /// of
-    /// the sender's address (IBTA 11.4.2.1).
+    /// of the sender's address (IBTA 11.4.2.1).
     public int sourceLid() {
         return (int) (sender >>> LID_SHIFT) & 0xFFFF;
     }
@@ -154,8 +153,7 @@ public final class WorkCompletion {
     }
 
     /// UD over InfiniBand: which of the own port's LIDs the datagram came to, as the low bits of that LID; 0 for a
-    /// port
-    /// with one LID, and for a datagram to a group.
+    /// port with one LID, and for a datagram to a group.
     public int pathBits() {
         return (int) (sender >>> PATH_SHIFT) & 0x7F;
     }

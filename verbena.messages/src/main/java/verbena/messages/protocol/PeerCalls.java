@@ -8,8 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /// The calls of another end to this one, without input and output. Each is answered once, also when its caller has
-/// given
-/// up: only then the caller may begin another one in its place. Guarded by the worker.
+/// given up: only then the caller may begin another one in its place. Guarded by the worker.
 public final class PeerCalls {
     /// A call of the peer. Its message goes where the program says.
     public abstract static class Request implements Incoming {

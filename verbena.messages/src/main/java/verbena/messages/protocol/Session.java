@@ -3,9 +3,8 @@ package verbena.messages.protocol;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// The frames of a [Peer] over [Rails]: what an end does with a frame that has come, without input and output. Guarded
-/// by
-/// the worker.
+/// The frames of a [Peer] over [Rails]: what an end does with a frame that has come, without input and output.
+/// Guarded by the worker.
 public final class Session {
     private final Peer peer;
     private final Rails rails;

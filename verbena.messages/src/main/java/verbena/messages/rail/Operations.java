@@ -19,9 +19,8 @@ import verbena.verbs.VerbsException;
 
 /// The one-sided operations to one peer. What fits into a frame goes through a slot of the worker; longer
 /// memory of the program is registered as long as its operation is under way. All go by the rail of frames, in order.
-/// With several rails a long one is cut over all of them; none of the others is under way meanwhile. Under the lock of
-/// the
-/// worker.
+/// With several rails a long one is cut over all of them; none of the others is under way meanwhile. Under the lock
+/// of the worker.
 public final class Operations {
     static final int UNDER_WAY = 16;
 

@@ -10,8 +10,8 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.WorkCompletion;
 
 /// What has arrived: takes completions apart, by peer. All peers share one queue of receives of each device. Each has
-/// as
-/// many of them as its window, so every frame finds one, and the memory is claimed once. Under the lock of the worker.
+/// as many of them as its window, so every frame finds one, and the memory is claimed once. Under the lock of the
+/// worker.
 public final class Reception {
     public final LostRails lostRails;
     private final FrameInHand frame;

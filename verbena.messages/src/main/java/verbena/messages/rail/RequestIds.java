@@ -1,8 +1,7 @@
 package verbena.messages.rail;
 
 /// The numbers of requests. The upper half of a number says what the request is, the lower half which. Those of
-/// receives
-/// are slots, without an upper half.
+/// receives are slots, without an upper half.
 final class RequestIds {
     /// A frame that is sent.
     static final long SEND = 1L << 32;

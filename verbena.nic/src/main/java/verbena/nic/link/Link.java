@@ -38,8 +38,7 @@ public interface Link extends Carrier {
     }
 
     /// Whether a glance, much cheaper than [#receive], shows that nothing has arrived. A link that cannot say so
-    /// without
-    /// the system never does. What comes by rarer ways may be overlooked. Any thread.
+    /// without the system never does. What comes by rarer ways may be overlooked. Any thread.
     default boolean seemsQuiet() {
         return false;
     }

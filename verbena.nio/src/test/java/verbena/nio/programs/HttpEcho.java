@@ -12,8 +12,7 @@ import java.util.Random;
 import java.util.concurrent.Executors;
 
 /// An echo over the JDK's own HTTP. `server` prints its port and ends with its input; `client PORT BYTES` compares
-/// what
-/// comes back, 20 times over.
+/// what comes back, 20 times over.
 public final class HttpEcho {
     private static final String HOST = System.getProperty("host", "127.0.0.1");
 

@@ -3,8 +3,7 @@ package verbena.sim.ethernet;
 import java.util.List;
 
 /// Hosts add up a vector that each of them has a part of, as training of neural networks does after each step. A
-/// message
-/// leaves when what it is made of has arrived. The adding takes no time.
+/// message leaves when what it is made of has arrived. The adding takes no time.
 public final class AllReduce {
     /// In which order hosts talk to each other.
     public enum Algorithm {

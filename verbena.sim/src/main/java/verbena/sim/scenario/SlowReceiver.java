@@ -9,9 +9,8 @@ import verbena.sim.ethernet.Topologies;
 import verbena.sim.ethernet.Transfer;
 import verbena.sim.ethernet.TransferOptions;
 
-/// One host takes in less than its link brings. It pauses its switch, the switch pauses the senders, and their messages
-/// to
-/// other hosts wait too. A rule that slows the senders to that host down leaves the others alone.
+/// One host takes in less than its link brings. It pauses its switch, the switch pauses the senders, and their
+/// messages to other hosts wait too. A rule that slows the senders to that host down leaves the others alone.
 final class SlowReceiver implements Scenario {
     private static final double RATE = 40e9;
     private static final double SLOW = 5e9;

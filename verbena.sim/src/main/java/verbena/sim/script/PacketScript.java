@@ -214,8 +214,7 @@ public final class PacketScript {
     }
 
     /// The wire has path migration, as InfiniBand: each host has a second address, 10.0.1.1 of a and 10.0.1.2 of b,
-    /// from
-    /// which alternate paths go.
+    /// from which alternate paths go.
     public PacketScript migration() {
         canMigrate = true;
         return this;

@@ -139,8 +139,7 @@ final class Configuration {
     }
 
     /// The P_Keys of a port, in the order of the partitions. Every port has the default one, because the subnet
-    /// administration
-    /// speaks by it: where the owner has not said so, as a limited member.
+    /// administration speaks by it: where the owner has not said so, as a limited member.
     int[] pkeys(SubnetPort port, Subnet subnet) {
         int[] keys = new int[options.partitions().size() + 1];
         int count = 0;

@@ -54,8 +54,7 @@ public final class HostNetwork implements AutoCloseable {
     }
 
     /// What a command begins with that runs as root in a network of its own: as root that needs nothing, and else a
-    /// user
-    /// namespace.
+    /// user namespace.
     ///
     /// @throws CommandFailed when no such network can be made; says why
     public static List<String> newNetwork() throws IOException, InterruptedException {

@@ -14,8 +14,7 @@ import java.util.Optional;
 import verbena.tools.kit.CommandFailed;
 
 /// A file of this user that tells which hosts a network has that runs, and which process holds each. Other users
-/// neither
-/// read nor write it.
+/// neither read nor write it.
 record RunningNetwork(Path file) {
     /// A host, and the process that holds it.
     ///

@@ -19,8 +19,7 @@ final class DirectRequests {
     /// are done. A stream that began by packets would stay there otherwise, because its queue never becomes empty.
     private static final int STREAM_REQUESTS = 8;
     /// A request as long as this waits for those before it at once. The peer's engine has to answer both the ones
-    /// before
-    /// it and its packets, and the packets cost more than the copy.
+    /// before it and its packets, and the packets cost more than the copy.
     private static final int LONG_BYTES = 4 << 10;
 
     private static final long NOWHERE = -1;
