@@ -36,7 +36,7 @@ public final class CmConnection extends Timed {
         TIMEWAIT,
         CLOSED;
 
-        /// Whether one message, or one call of the owner, can lead from here to `next` (IBTA 12.9.5 to 12.9.7).
+        /// Whether one message, or one call of the owner, can lead from here to `next` (IBTA 12.9.7).
         boolean leadsTo(State next) {
             return switch (this) {
                 case REQ_SENT -> next == REP_RECEIVED || next == TIMEWAIT || next == CLOSED;
