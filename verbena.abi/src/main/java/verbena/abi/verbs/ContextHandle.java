@@ -57,6 +57,8 @@ public final class ContextHandle extends Handle {
         this.events = new EventInbox<>("verbena-abi-async", this::nextEvent, this::home, _ -> {});
     }
 
+    /// Finds or makes the handle of a device that a connection has opened.
+    ///
     /// @param context opened by a connection
     public static ContextHandle of(Context context) {
         return of(context, DeviceHandle.of(context), false);

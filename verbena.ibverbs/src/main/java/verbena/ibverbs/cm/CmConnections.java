@@ -48,6 +48,8 @@ public final class CmConnections implements ConnectionService {
     private final Map<Long, CmExchange> exchanges = new ConcurrentHashMap<>();
     private final List<Port> ports = new java.util.concurrent.CopyOnWriteArrayList<>();
 
+    /// Opens the connections of a device.
+    ///
     /// @throws DeviceException when the kernel's part of it cannot be used
     public static CmConnections open(OpenContext context) {
         CmLibrary library = CmLibrary.find();

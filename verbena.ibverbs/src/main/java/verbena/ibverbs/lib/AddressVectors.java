@@ -12,6 +12,8 @@ import verbena.verbs.StaticRate;
 public final class AddressVectors {
     private AddressVectors() {}
 
+    /// Writes the attributes of an address handle.
+    ///
     /// @param at a zeroed `struct ibv_ah_attr`
     public static void write(AddressVector to, long at) {
         Gid gid = to.destination();

@@ -13,6 +13,8 @@ import verbena.verbs.PortState;
 public final class PortQuery {
     private PortQuery() {}
 
+    /// Reads the attributes of a port.
+    ///
     /// @param gids entries of the GID table, when it is not the device's own
     public static PortAttributes attributes(long at, OptionalInt gids) {
         int state = Memory.getInt(at + PORT_ATTR.at("state"));

@@ -110,6 +110,8 @@ public final class VerbsLibrary {
         return library;
     }
 
+    /// Loads the library.
+    ///
     /// @param name that the loader knows, or a path
     public static VerbsLibrary load(String name) {
         return new VerbsLibrary(NativeLibrary.load(name, HINT));

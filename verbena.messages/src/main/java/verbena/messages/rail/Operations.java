@@ -66,6 +66,8 @@ public final class Operations {
             return 0;
         }
 
+        /// Ends with success.
+        ///
         /// @param result the bytes that were read
         protected abstract void done(MemorySegment result);
 

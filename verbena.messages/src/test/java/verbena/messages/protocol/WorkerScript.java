@@ -61,6 +61,7 @@ final class WorkerScript {
     }
 
     /// A frame on its way.
+    @SuppressWarnings("ArrayRecordComponent") // frames are not compared
     private record Sent(int rail, byte[] bytes, Map<String, String> fields) {}
 
     /// A worker, with an end for each peer.
@@ -82,7 +83,7 @@ final class WorkerScript {
         }
     }
 
-    private final class Receive implements Incoming {
+    private static final class Receive implements Incoming {
         private final Worker worker;
         private final int number;
         private final byte[] memory;
@@ -138,7 +139,6 @@ final class WorkerScript {
         final Map<Integer, MemorySegment> exposed = new HashMap<>();
         final ArrayDeque<Peer.Read> reads = new ArrayDeque<>();
         final Map<Integer, byte[]> slots = new HashMap<>();
-        final ArrayDeque<Integer> uncompleted = new ArrayDeque<>();
         final List<String> underWay = new ArrayList<>();
         int sends;
         int calls;
@@ -480,6 +480,7 @@ final class WorkerScript {
         return happened.stream().noneMatch(line -> (" " + line + " ").contains(" " + worker + " "));
     }
 
+    @SuppressWarnings("AnnotateFormatMethod") // that annotation is of a library that we do not have
     private static void require(boolean holds, String format, @Nullable Object... arguments) {
         if (!holds) {
             throw new AssertionError(String.format(format, arguments));

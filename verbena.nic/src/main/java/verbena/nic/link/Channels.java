@@ -12,6 +12,8 @@ import java.util.function.Consumer;
 public final class Channels {
     private Channels() {}
 
+    /// Opens a selector.
+    ///
     /// @throws LinkException when the system refuses
     public static Selector openSelector() {
         try {

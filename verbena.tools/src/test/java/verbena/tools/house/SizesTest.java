@@ -15,11 +15,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import javax.lang.model.element.Modifier;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import verbena.tools.house.House.Room;
 
@@ -48,7 +50,7 @@ class SizesTest {
                 .isEqualTo(Files.readAllLines(LIST));
     }
 
-    private static TreeSet<String> large(List<Path> files) throws IOException {
+    private static SortedSet<String> large(List<Path> files) throws IOException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         try (StandardJavaFileManager manager = compiler.getStandardFileManager(null, null, null)) {
             var task = (JavacTask) compiler.getTask(
@@ -62,13 +64,13 @@ class SizesTest {
         }
     }
 
-    private static final class Classes extends TreeScanner<Void, Void> {
+    private static final class Classes extends TreeScanner<@Nullable Void, @Nullable Void> {
         private final TreeSet<String> large = new TreeSet<>();
         private String packageName = "";
 
         /// Interfaces are an API's shape, and enums and records are tables.
         @Override
-        public Void visitClass(ClassTree tree, Void unused) {
+        public @Nullable Void visitClass(ClassTree tree, @Nullable Void unused) {
             if (tree.getKind() == Tree.Kind.CLASS) {
                 int methods = 0;
                 int fields = 0;
@@ -81,7 +83,7 @@ class SizesTest {
                             .formatted(packageName, tree.getSimpleName(), methods, fields));
                 }
             }
-            return super.visitClass(tree, unused);
+            return super.visitClass(tree, null);
         }
 
         private static boolean isCallable(MethodTree method) {
