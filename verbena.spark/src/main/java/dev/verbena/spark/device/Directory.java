@@ -57,6 +57,8 @@ public record Directory(Secret secret, List<Entrance> doors) {
         return bytes.toByteArray();
     }
 
+    /// Reads a directory.
+    ///
     /// @throws IOException when the block has another form
     public static Directory read(InputStream block) throws IOException {
         var in = new DataInputStream(new ByteArrayInputStream(block.readAllBytes()));

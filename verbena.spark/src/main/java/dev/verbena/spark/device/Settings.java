@@ -24,6 +24,8 @@ public record Settings(
 
     private static final int SLOTS_MAX = 1 << 22;
 
+    /// Reads the settings of a job.
+    ///
     /// @throws IllegalArgumentException when a setting has no sense; names it
     public static Settings of(SparkConf conf) {
         List<String> devices = Arrays.stream(conf.get(DEVICES, "shm;auto").split(";"))
