@@ -136,6 +136,6 @@ class PagesTest {
                     "page cache, slot, packet, socket, slot, page cache",
                     "a call for each row of packets"));
         }
-        return new ComparisonReport("A file between two processes, by each way", Machine.facts(), 1 << 28, rows);
+        return new ComparisonReport("A file between two processes, by each method", Machine.facts(), 1 << 28, rows);
     }
 }

@@ -17,7 +17,7 @@ final class CompareOptions {
     @Option(
             names = "--compare",
             description =
-                    "Copy nothing; show what copying FILE between two processes here costs by each classic way and by"
+                    "Copy nothing; show what copying FILE between two processes here costs by each classic method and by"
                             + " RDMA. Without FILE one is made.")
     private boolean compare;
 
@@ -33,7 +33,7 @@ final class CompareOptions {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "3",
-            description = "--compare: times that each way is measured (default ${DEFAULT-VALUE}).")
+            description = "--compare: times that each method is measured (default ${DEFAULT-VALUE}).")
     private int rounds;
 
     @Option(

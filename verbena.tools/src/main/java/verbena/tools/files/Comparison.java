@@ -248,13 +248,13 @@ final class Comparison {
         facts.put(
                 "source", isWarm ? "in the page cache before each run" : "dropped from the page cache before each run");
         facts.put("copy", "a new file; the copy does not wait for the disk, except with O_DIRECT");
-        facts.put("rounds", rounds + " after one that does not count; the ways take turns");
+        facts.put("rounds", rounds + " after one that does not count; the methods take turns");
         facts.put(
                 "machine",
                 Runtime.getRuntime().availableProcessors() + " processors, " + System.getProperty("os.name") + " "
                         + System.getProperty("os.version") + ", Java " + System.getProperty("java.version"));
         facts.put("network", "loopback, two processes");
-        return new ComparisonReport("A file between two processes, by each way", facts, size, rows);
+        return new ComparisonReport("A file between two processes, by each method", facts, size, rows);
     }
 
     private static Costs both(Run run) {

@@ -82,7 +82,7 @@ public record ComparisonReport(String title, Map<String, String> facts, long byt
         facts.forEach((name, fact) -> text.append("  %-8s %s%n".formatted(name, fact)));
         text.append("\n");
         text.append(HEAD.formatted(
-                "way",
+                "method",
                 "MiB/s",
                 "least - most",
                 "seconds",
@@ -128,7 +128,7 @@ public record ComparisonReport(String title, Map<String, String> facts, long byt
         if (best != null && rdma != null) {
             double ratio = rdma.mibPerSecond.median / best.mibPerSecond.median;
             double cpu = (rdma.user() + rdma.system()) / Math.max(0.01, best.user() + best.system());
-            words.add(("The fastest RDMA (%s) moves %.2f times what the fastest socket way (%s) does, and takes %.1f"
+            words.add(("The fastest RDMA (%s) moves %.2f times what the fastest socket method (%s) does, and takes %.1f"
                             + " times its processor time.")
                     .formatted(rdma.way, ratio, best.way, cpu));
         }

@@ -55,7 +55,7 @@ class ComparisonTest {
     void theBestOfEachKindAreSetSideBySide() {
         assertThat(report().table())
                 .contains(
-                        "The fastest RDMA (rocev2 WRITE) moves 0.50 times what the fastest socket way (sendfile) does,"
+                        "The fastest RDMA (rocev2 WRITE) moves 0.50 times what the fastest socket method (sendfile) does,"
                                 + " and takes 3.0 times its processor time.");
     }
 
