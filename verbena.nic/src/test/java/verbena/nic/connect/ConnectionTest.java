@@ -20,6 +20,7 @@ import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Context;
+import verbena.verbs.Device;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QpState;
 import verbena.verbs.RemoteMemory;
@@ -189,6 +190,23 @@ class ConnectionTest extends ConnectingDevices {
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> Connection.connect(new InetSocketAddress(silent, 7471), options))
                     .matches(e -> e.reason() == Reason.TIMEOUT || e.reason() == Reason.UNREACHABLE);
+        }
+    }
+
+    /// Otherwise a listener with the same port at 127.0.0.1, of any program of the host, would get the connection.
+    @Test
+    void anAddressThatADeviceHasMeansThatDevice() throws Exception {
+        try (ConnectionListener listener = listen();
+                Context memory = Device.named("shm").open();
+                var _ = ConnectionListener.bind(
+                        new InetSocketAddress(
+                                "127.0.0.1", listener.localAddress().getPort()),
+                        ConnectionOptions.defaults().withDevice(memory))) {
+            var accepted = meanwhile(listener::accept);
+            try (var client = connect(listener);
+                    var server = get(accepted)) {
+                assertThat(client.peerAddress()).isEqualTo(server.localAddress());
+            }
         }
     }
 

@@ -370,19 +370,15 @@ final class LocalDevices {
     }
 
     /// Where a peer at a loopback address answers. A listener at all addresses of a host has 127.0.0.1 as the only
-    /// one of loopback's, and a host's name is often 127.0.1.1. So an address of 127.0.0.0/8 at which no program
-    /// listens means that.
+    /// one of loopback's, and a host's name is often 127.0.1.1. So an address of 127.0.0.0/8 means 127.0.0.1 when
+    /// no device has it, and no program listens there.
     static InetSocketAddress answering(PortSpace space, InetSocketAddress peer) {
         InetAddress at = peer.getAddress();
         if (!(at instanceof Inet4Address) || !at.isLoopbackAddress() || at.equals(LOOPBACK)) {
             return peer;
         }
-        var usual = new InetSocketAddress(LOOPBACK, peer.getPort());
-        Gid from = Gid.of(LOOPBACK);
-        if (isServedWithin(space, from, peer)) {
-            return peer;
-        }
-        return isServedWithin(space, from, usual) || isFree(at) ? usual : peer;
+        boolean isElsewhere = !isServedWithin(space, Gid.of(LOOPBACK), peer) && isFree(at);
+        return isElsewhere ? new InetSocketAddress(LOOPBACK, peer.getPort()) : peer;
     }
 
     /// Whether no device has an address.
