@@ -72,7 +72,7 @@ public interface Wire extends AutoCloseable {
     /// Receives frames to a group's address from now on. The wire may receive them anyway.
     ///
     /// @param mac the group's address on Ethernet
-    /// @throws LinkException when the system does not permit it
+    /// @throws verbena.nic.link.LinkException when the system does not permit it
     void join(Gid group, long mac);
 
     /// Ends that.

@@ -13,6 +13,6 @@ public interface TappedStream {
 
     /// The address and port of this side, until the stream is closed.
     ///
-    /// @throws LinkException when the system does not report it
+    /// @throws verbena.nic.link.LinkException when the system does not report it
     InetSocketAddress localAddress();
 }
