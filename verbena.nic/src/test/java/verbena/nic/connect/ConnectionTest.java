@@ -200,7 +200,8 @@ class ConnectionTest extends ConnectingDevices {
                 Context memory = Device.named("shm").open();
                 var _ = ConnectionListener.bind(
                         new InetSocketAddress(
-                                "127.0.0.1", listener.localAddress().getPort()),
+                                InetAddress.getLoopbackAddress(),
+                                listener.localAddress().getPort()),
                         ConnectionOptions.defaults().withDevice(memory))) {
             var accepted = meanwhile(listener::accept);
             try (var client = connect(listener);
