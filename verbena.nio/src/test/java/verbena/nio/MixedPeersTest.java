@@ -186,7 +186,7 @@ class MixedPeersTest {
     @Test
     void aListenerWhosePortIsTakenForRdmaListensByTcp() throws IOException {
         assumeNearest();
-        try (StreamListener other = StreamListener.bind(Providers.anyPort());
+        try (StreamListener other = StreamListener.bind(freeForTcp());
                 ServerSocketChannel listener = ours.openServerSocketChannel()) {
             listener.bind(other.localAddress());
             assertThat(listener.getLocalAddress()).isEqualTo(other.localAddress());
@@ -197,6 +197,13 @@ class MixedPeersTest {
                     exchange(client, server);
                 }
             }
+        }
+    }
+
+    /// A port that RDMA draws may be taken for TCP.
+    private static InetSocketAddress freeForTcp() throws IOException {
+        try (ServerSocketChannel free = Jdk.provider().openServerSocketChannel().bind(Providers.anyPort())) {
+            return (InetSocketAddress) free.getLocalAddress();
         }
     }
 
