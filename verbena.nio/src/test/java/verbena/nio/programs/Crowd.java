@@ -13,13 +13,13 @@ import java.util.List;
 /// Connects to itself until there are so many connections, says something over each, and closes all. Prints how many
 /// descriptors it had before, with all, and after, and what a connection takes of the heap at each end.
 public final class Crowd {
+    /// Other processes of the host that open a device meanwhile are known by descriptors, too.
+    public static final int OF_NEIGHBOURS = 20;
+
     private static final int BYTES = 100;
     private static final long PATIENCE_NANOS = 60_000_000_000L;
 
     private Crowd() {}
-
-    /// Other processes of the host that open a device meanwhile are known by descriptors, too.
-    public static final int OF_NEIGHBOURS = 20;
 
     public static void main(String[] args) throws IOException {
         int count = Integer.parseInt(args[0]);
