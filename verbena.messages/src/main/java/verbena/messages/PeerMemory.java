@@ -52,13 +52,13 @@ public final class PeerMemory {
         return transfer(Operations.Type.GET, slice(at, into.byteSize()), into);
     }
 
-    /// Adds to 8 bytes of the peer, in the byte order of its machine; gives the value before. WorkerDevices of kind
+    /// Adds to 8 bytes of the peer, in the byte order of its machine; gives the value before. Devices of kind
     /// iWARP have none.
     public Pending<Long> fetchAdd(long at, long add) {
         return atomic(Operations.Type.FETCH_ADD, word(at), add, 0);
     }
 
-    /// Replaces 8 bytes of the peer if they have a value; gives the value before. WorkerDevices of kind iWARP have
+    /// Replaces 8 bytes of the peer if they have a value; gives the value before. Devices of kind iWARP have
     /// none.
     public Pending<Long> compareSwap(long at, long expected, long value) {
         return atomic(Operations.Type.COMPARE_SWAP, word(at), expected, value);

@@ -35,9 +35,9 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
 
-/// The lock of a worker: what programs ask for, and what has arrived, is carried out here one after the other. All that
-/// is below, the devices and the protocol, is reached only from here, and takes no lock. One thread at a time handles
-/// what has arrived ([Readers], [Arrivals]).
+/// The lock of a worker: what programs ask for, and what has arrived, is carried out here one after the other. All
+/// that is below, the devices and the protocol, is reached only from here, and takes no lock. One thread at a time
+/// handles what has arrived ([Readers], [Arrivals]).
 final class Traffic {
     /// Something to do under the lock.
     ///
@@ -106,6 +106,10 @@ final class Traffic {
         } finally {
             lock.unlock();
         }
+    }
+
+    private void locked(Runnable what) {
+        locked(what, Runnable::run);
     }
 
     /// Finds something out under the lock.
@@ -204,32 +208,17 @@ final class Traffic {
     }
 
     private void forget(Rail rail, int number) {
-        lock.lock();
-        try {
-            reception.numbers(rail).forget(number);
-        } finally {
-            lock.unlock();
-        }
+        locked(() -> reception.numbers(rail).forget(number));
     }
 
-    /// All peers that have a connection.
+    /// Returns the peers that have a connection.
     List<Remote> remotes() {
-        lock.lock();
-        try {
-            return List.copyOf(remotes);
-        } finally {
-            lock.unlock();
-        }
+        return ask(() -> List.copyOf(remotes));
     }
 
     /// Fails what is under way with a peer, once, and ends the connection.
     void lose(Remote remote, String why) {
-        lock.lock();
-        try {
-            remote.lose(why);
-        } finally {
-            lock.unlock();
-        }
+        locked(() -> remote.lose(why));
     }
 
     /// Ends a peer. What was sent has so long to arrive; what is under way then fails.
@@ -304,32 +293,17 @@ final class Traffic {
     }
 
     private void loseWay(Remote remote, Rail rail, String why) {
-        lock.lock();
-        try {
-            reception.lostRails.lose(remote, rail.index, why);
-        } finally {
-            lock.unlock();
-        }
+        locked(() -> reception.lostRails.lose(remote, rail.index, why));
     }
 
     /// A device has failed, or is given back.
     private void loseRail(Rail rail, String why) {
-        lock.lock();
-        try {
-            rail.isClosed = true;
-        } finally {
-            lock.unlock();
-        }
+        locked(() -> rail.isClosed = true);
         peersOf(rail).forEach(each -> loseWay(each, rail, why));
     }
 
     private List<Remote> peersOf(Rail rail) {
-        lock.lock();
-        try {
-            return reception.numbers(rail).all();
-        } finally {
-            lock.unlock();
-        }
+        return ask(() -> reception.numbers(rail).all());
     }
 
     /// Gives a device back.
@@ -339,21 +313,11 @@ final class Traffic {
             Way way = each.ways().way(rail.index);
             way.interrupt();
             way.close();
-            lock.lock();
-            try {
-                reception.numbers(rail).remove(way.number(), each);
-            } finally {
-                lock.unlock();
-            }
+            locked(() -> reception.numbers(rail).remove(way.number(), each));
         }
         rail.closeQueues();
         arrivals.join(rail);
-        lock.lock();
-        try {
-            devices.longMessages.registrations.loseRail(rail.index);
-        } finally {
-            lock.unlock();
-        }
+        locked(() -> devices.longMessages.registrations.loseRail(rail.index));
         rail.closeMemory();
     }
 
@@ -472,7 +436,7 @@ final class Traffic {
 
     // ---- arrivals
 
-    /// What the threads that read say.
+    /// The listener of the threads that read.
     private final class Arrived implements Arrivals.Owner {
         @Override
         public void round(Rail rail, @Nullable WorkCompletion first, WorkCompletion[] batch, int n, boolean areAll) {
@@ -498,12 +462,7 @@ final class Traffic {
         @Override
         public void over(String why) {
             remotes().forEach(each -> lose(each, why));
-            lock.lock();
-            try {
-                matching.close(why);
-            } finally {
-                lock.unlock();
-            }
+            locked(() -> matching.close(why));
         }
     }
 

@@ -85,6 +85,18 @@ public final class LongMessages {
         }
     }
 
+    /// Makes memory for the device to use in place of the program's.
+    ///
+    /// @param isSource whether it is to have the program's bytes
+    static MemorySegment inPlaceOf(MemorySegment program, boolean isSource) {
+        long bytes = program.byteSize();
+        MemorySegment made = Arena.ofAuto().allocate(bytes, Long.BYTES);
+        if (isSource) {
+            MemorySegment.copy(program, ValueLayout.JAVA_BYTE, 0, made, ValueLayout.JAVA_BYTE, 0, bytes);
+        }
+        return made;
+    }
+
     /// Whether the device can use it where it is: it is no array's, and every thread may touch it.
     public boolean isRegistrable(MemorySegment memory) {
         return memory.isNative() && isForAllThreads(memory);
@@ -133,8 +145,7 @@ public final class LongMessages {
         MemorySegment memory = data;
         boolean isCopied = mayChange || !isRegistrable(data);
         if (isCopied) {
-            memory = Arena.ofAuto().allocate(data.byteSize(), Long.BYTES);
-            MemorySegment.copy(data, ValueLayout.JAVA_BYTE, 0, memory, ValueLayout.JAVA_BYTE, 0, data.byteSize());
+            memory = inPlaceOf(data, true);
         }
         Registered exposed = registrations.take(memory, Set.of(Access.REMOTE_READ));
         try {

@@ -2,7 +2,6 @@ package verbena.messages.rail;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -187,10 +186,7 @@ public final class Operations {
         } else {
             if (!longMessages.isRegistrable(operation.memory)) {
                 operation.isCopied = true;
-                operation.buffer = Arena.ofAuto().allocate(length, Long.BYTES);
-                if (operation.type == Type.PUT) {
-                    MemorySegment.copy(operation.memory, JAVA_BYTE, 0, operation.buffer, JAVA_BYTE, 0, length);
-                }
+                operation.buffer = LongMessages.inPlaceOf(operation.memory, operation.type == Type.PUT);
             }
             Registered registered = longMessages.local(operation.buffer, operation.type == Type.PUT);
             operation.registered = registered;

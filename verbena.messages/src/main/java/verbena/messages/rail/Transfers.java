@@ -2,7 +2,6 @@ package verbena.messages.rail;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -16,9 +15,9 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
 
-/// Long READs and WRITEs between memory of this end and of one peer. With several rails they are cut into parts, and a
-/// rail that has done its part takes the next one. What was under way on a rail that is lost goes by another. Under
-/// the lock of the worker.
+/// Long READs and WRITEs between memory of this end and of one peer. With several rails they are cut into parts,
+/// and a rail that has done its part takes the next one. What was under way on a rail that is lost goes by another.
+/// Under the lock of the worker.
 public final class Transfers {
     /// Parts on a rail at once.
     static final int PARTS = 8;
@@ -107,10 +106,7 @@ public final class Transfers {
     void start(Transfer transfer) {
         if (!longMessages.isRegistrable(transfer.program)) {
             transfer.isCopied = true;
-            transfer.memory = Arena.ofAuto().allocate(transfer.program.byteSize(), Long.BYTES);
-            if (transfer.isWrite) {
-                copy(transfer.program, transfer.memory);
-            }
+            transfer.memory = LongMessages.inPlaceOf(transfer.program, transfer.isWrite);
         }
         all.add(transfer);
     }

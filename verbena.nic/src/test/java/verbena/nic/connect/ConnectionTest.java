@@ -11,11 +11,11 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import verbena.nic.link.LoopbackAddress;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
@@ -28,12 +28,11 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.PrivateData;
+import verbena.wire.roce.RoceV2;
 
 /// The synchronous connection, between two devices on loopback.
 @Timeout(60)
 class ConnectionTest extends ConnectingDevices {
-    private static final Random RANDOM = new Random(); // addresses of runs beside each other differ
-
     ConnectionTest() {
         super("rocev2");
     }
@@ -184,9 +183,8 @@ class ConnectionTest extends ConnectingDevices {
     @Test
     void noHostAnswers() throws Exception {
         var options = client().withTimeout(Duration.ofMillis(300));
-        byte[] address = {127, (byte) 255, (byte) (RANDOM.nextInt(254) + 1), (byte) (RANDOM.nextInt(254) + 1)};
-        InetAddress silent = InetAddress.getByAddress(address);
-        try (var _ = new DatagramSocket(4791, silent)) {
+        InetAddress silent = LoopbackAddress.find(RoceV2.UDP_PORT);
+        try (var _ = new DatagramSocket(RoceV2.UDP_PORT, silent)) {
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> Connection.connect(new InetSocketAddress(silent, 7471), options))
                     .matches(e -> e.reason() == Reason.TIMEOUT || e.reason() == Reason.UNREACHABLE);
