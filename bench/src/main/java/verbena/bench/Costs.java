@@ -3,7 +3,7 @@ package verbena.bench;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What Verbena needs beside time.
+/// Costs of Verbena beside time.
 ///
 /// @param allocated bytes for each WRITE, by both ends
 /// @param idle percents of a core for idle connections

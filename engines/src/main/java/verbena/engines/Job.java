@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// @param isSmall that it is one of many checks, and may take some seconds only
 /// @param folder empty, for the files of this end
 public record Job(boolean isSmall, Path folder) {
-    /// What the lines begin with that are for the process that has started this one.
+    /// The beginning of lines that are for the process that has started this one.
     static final String PREFIX = "engine: ";
 
     /// One of two sizes.
@@ -18,8 +18,8 @@ public record Job(boolean isSmall, Path folder) {
         return isSmall ? small : full;
     }
 
-    /// To be called by each client when about half of its work is done. Returns when the work may go on. The server may
-    /// have been killed meanwhile; then the client has to notice.
+    /// To be called by each client when about half of its work is done. Returns when the work may go on. The server
+    /// may have been killed meanwhile; then the client has to notice.
     public void halfway() throws IOException {
         say("halfway");
         int _ = System.in.read();

@@ -15,7 +15,7 @@ import verbena.verbs.VerbsException;
 /// With several, each queue has a thread of its own, and the thread that reads waits until one of them has found
 /// something. It runs the handlers then.
 final class Arrivals implements Readers.Source {
-    /// What is told of arrivals.
+    /// The listener of arrivals.
     interface Owner extends Completions.Handler {
         /// The thread that reads was woken.
         void heard();

@@ -12,11 +12,11 @@ import verbena.messages.rail.Rail;
 import verbena.messages.rail.Remote;
 
 /// The handlers of active messages, the messages that wait for them, and calls that are answered at once. They come
-/// while the reader holds the lock of [Traffic]; the reader runs their handlers when it has given the lock back, before
-/// it reads on. A message that lies in a frame stays there until its handler has returned; only then its sender gets a
-/// credit for it.
+/// while the reader holds the lock of [Traffic]; the reader runs their handlers when it has given the lock back,
+/// before it reads on. A message that lies in a frame stays there until its handler has returned; only then its
+/// sender gets a credit for it.
 final class Handlers {
-    /// What answers calls, and whether the thread that reads does it.
+    /// The handler of calls, and whether the thread that reads runs it.
     record Answering(CallHandler by, boolean isAtOnce) {}
 
     private final Traffic traffic;

@@ -11,8 +11,8 @@ import verbena.messages.protocol.PeerCalls;
 import verbena.messages.rail.Recipient;
 import verbena.messages.rail.Remote;
 
-/// What a peer sends that is for no receive: its calls, by [PeerCalls], the answers to calls of this worker, and active
-/// messages.
+/// The messages of a peer that are for no receive: its calls, by [PeerCalls], the answers to calls of this worker,
+/// and active messages.
 final class PeerRequests implements Recipient {
     private final Remote remote;
     private final RemoteWorker from;

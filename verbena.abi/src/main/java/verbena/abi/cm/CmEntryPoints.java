@@ -3,7 +3,7 @@ package verbena.abi.cm;
 import java.lang.invoke.MethodHandles;
 import verbena.abi.EntryPoints;
 
-/// What C calls of librdmacm.
+/// The calls of librdmacm.
 public final class CmEntryPoints {
     public static final EntryPoints ALL =
             new EntryPoints(MethodHandles.lookup(), CmCalls.class, ConnectCalls.class, EndpointCalls.class);

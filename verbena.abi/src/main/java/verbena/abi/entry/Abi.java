@@ -27,7 +27,7 @@ import verbena.foreign.GuardedAccess;
 /// and integers, all as `long`; it answers a pointer or a number, or a negative errno. What it throws becomes an
 /// errno ([Errno]); nothing of Java's gets into the program.
 final class Abi {
-    /// All that C may call; read when it makes the first call.
+    /// The calls that C may make; read when it makes the first call.
     private static final class Calls {
         static final List<EntryPoints> ALL = List.of(
                 VerbsEntryPoints.ALL,
@@ -38,7 +38,7 @@ final class Abi {
 
     private Abi() {}
 
-    /// By C, once.
+    /// Begins. Called by C, once.
     ///
     /// @param operations address of a table of C functions for the tables of operations of contexts, queue pairs
     ///     and completion queues
@@ -48,8 +48,8 @@ final class Abi {
         GuardedAccess.begin(Operations.address("guarded_copy"), Operations.address("guarded_atomic"));
     }
 
-    /// By C, when a call is made for the first time: the function that C is to call from now on. Two threads may
-    /// come at the same time, and get one each.
+    /// Returns the function that C is to call from now on. Called by C, when a call is made for the first time. Two
+    /// threads may come at the same time, and get one each.
     ///
     /// @param name address of the call's name
     static long link(long name) {

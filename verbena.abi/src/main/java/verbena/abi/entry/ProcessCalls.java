@@ -8,7 +8,7 @@ import verbena.abi.rsocket.Rsockets;
 import verbena.abi.verbs.ChannelHandle;
 import verbena.verbs.VerbsException;
 
-/// What C calls about a thread or the process as a whole.
+/// The calls about a thread or the process as a whole.
 final class ProcessCalls {
     private ProcessCalls() {}
 

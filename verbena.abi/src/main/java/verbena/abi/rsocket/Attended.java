@@ -2,14 +2,14 @@ package verbena.abi.rsocket;
 
 /// A connection with completions that no call of the program may be looking for.
 interface Attended {
-    /// By the thread that works for the device: something has come. Whether to [#lookAfter] it. A caller that is in
-    /// a call of this rsocket looks by itself, and without a thread that waits there is no need.
+    /// Tells that something has come, and returns whether to [#lookAfter] it. Called by the thread that works for the
+    /// device. A thread in a call of this rsocket looks by itself, and without one that waits there is no need.
     boolean onNotification();
 
     /// Looks for those who wait. A call that armed it meanwhile has looked.
     void lookAfter();
 
-    /// By the looker, for one that was left behind: whether it need not come again. It watches one that the
-    /// program has not touched since the last time.
+    /// Returns whether the looker need not come again. Called for a connection that was left behind; one that the
+    /// program has not touched since the last time is watched.
     boolean isDoneWith();
 }

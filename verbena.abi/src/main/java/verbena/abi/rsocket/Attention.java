@@ -15,7 +15,7 @@ import verbena.verbs.Context;
 /// rsocket is ([Readiness]). That costs a thread and system calls, so it is done only while no call of ours waits,
 /// nor has done so a moment ago.
 final class Attention implements Attended {
-    /// What [#look] answers when there is no connection.
+    /// The result of [#look] when there is no connection.
     static final int NOT_UNDER_WAY = -1;
 
     private final RsocketState state;
@@ -23,12 +23,12 @@ final class Attention implements Attended {
     /// Calls that wait without leading look.
     final Condition changed;
 
-    /// Of the stream: the device, which is told what completes, and the queue that it is told by.
+    /// The device of the stream, which is told what completes, and the queue that it is told by.
     private @Nullable StreamWatch watch;
 
     private @Nullable CompletionQueue queue;
 
-    /// What completes next is notified.
+    /// Whether the next completion is notified.
     private volatile boolean isArmed;
     /// The descriptor is kept as ready as the rsocket is, because the program may ask the kernel.
     private volatile boolean isWatched;

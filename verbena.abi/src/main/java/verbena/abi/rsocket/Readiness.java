@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.abi.PollableDescriptor;
 import verbena.abi.rsocket.RsocketState.Phase;
 
-/// What an [Rsocket] is ready for, in the terms of poll(2), and its file descriptor, which tells the kernel so. Guarded
-/// by the lock of its state.
+/// The readiness of an [Rsocket] in the terms of poll(2), and its file descriptor, which tells the kernel so.
+/// Guarded by the lock of its state.
 final class Readiness {
     private static final int POLL_READABLE = 0x41; // POLLIN, POLLRDNORM
     private static final int POLL_WRITABLE = 0x104; // POLLOUT, POLLWRNORM

@@ -48,7 +48,7 @@ final class RsocketData {
         }
     }
 
-    /// All of it; or as much as there is room for, when it may not wait.
+    /// Sends all of it; or as much as there is room for, when it may not wait.
     long send(Pieces from, boolean nonBlocking) {
         state.lock.lock();
         try {

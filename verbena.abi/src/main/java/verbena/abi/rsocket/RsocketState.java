@@ -6,7 +6,7 @@ import verbena.abi.Errno;
 import verbena.stream.protocol.ByteStream;
 import verbena.stream.protocol.StreamEnds;
 
-/// What an [Rsocket] is at the moment: how far it has got, its stream, and what has become of that. Guarded by its
+/// The state of an [Rsocket]: how far it has got, its stream, and what has become of that. Guarded by its
 /// lock.
 final class RsocketState {
     /// How far it has got.
@@ -32,7 +32,7 @@ final class RsocketState {
     /// For `SO_ERROR`, or the next call; negative.
     long error;
 
-    /// Those who wait do not know yet what has come.
+    /// Whether those who wait do not know yet that something has come.
     private boolean isChanged;
     /// When something came last.
     private long heardNanos;

@@ -3,7 +3,7 @@ package verbena.abi.verbs;
 import java.lang.invoke.MethodHandles;
 import verbena.abi.EntryPoints;
 
-/// What C calls of libibverbs.
+/// The calls of libibverbs.
 public final class VerbsEntryPoints {
     public static final EntryPoints ALL = new EntryPoints(
             MethodHandles.lookup(),

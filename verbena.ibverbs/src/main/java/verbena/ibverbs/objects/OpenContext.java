@@ -26,16 +26,16 @@ import verbena.verbs.spi.OwnedObject;
 public abstract class OpenContext extends OwnedObject implements Context {
     /// A completion queue as events find it, all by the poller.
     public interface Queue extends CompletionQueue {
-        /// Of C's.
+        /// Returns the address of C's struct.
         long address();
 
-        /// C has something to tell.
+        /// Called when C has something to tell.
         void onEvent();
 
-        /// It has overflowed.
+        /// Called when it has overflowed.
         void onBroken();
 
-        /// Threads that wait look anew.
+        /// Has threads that wait look anew.
         void wakeAll();
     }
 
@@ -110,7 +110,7 @@ public abstract class OpenContext extends OwnedObject implements Context {
 
     // ---- what goes wrong
 
-    /// What C has made points back to its context; if it does not, this is not the layout that we know.
+    /// Checks that a struct of C points back to its context; if it does not, its layout is not known here.
     public final void checkLayout(String struct, long context) {
         if (context != address) {
             throw new DeviceException("device " + device.name() + ": struct " + struct + " of this libibverbs is laid"

@@ -11,7 +11,7 @@ public final class Completions {
     private static final long FOREVER_NANOS = Duration.ofDays(365).toNanos();
     private static final int BATCH = 64;
 
-    /// What handles completions.
+    /// A handler of completions.
     public interface Handler {
         /// Handles completions, as [Reception#round] does.
         void round(Rail rail, @Nullable WorkCompletion first, WorkCompletion[] batch, int n, boolean areAll);

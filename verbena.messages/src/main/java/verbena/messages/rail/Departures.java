@@ -8,7 +8,7 @@ import verbena.messages.protocol.Peer;
 import verbena.messages.protocol.Rails;
 import verbena.verbs.VerbsException;
 
-/// What leaves for the peers: frames, READs and operations. Under the lock of the worker.
+/// The departures to the peers: frames, READs and operations. Under the lock of the worker.
 public final class Departures {
     /// Messages of one peer that are read at once.
     static final int READS = 8;

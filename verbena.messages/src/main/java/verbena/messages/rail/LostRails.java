@@ -2,7 +2,7 @@ package verbena.messages.rail;
 
 import java.util.function.Consumer;
 
-/// What happens with a peer when one of its rails is lost. Under the lock of the worker.
+/// The handling of a peer that has lost one of its rails. Under the lock of the worker.
 public final class LostRails {
     private final Departures departures;
     private final Slots slots;

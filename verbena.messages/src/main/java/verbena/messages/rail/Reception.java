@@ -9,9 +9,9 @@ import verbena.messages.protocol.Rails;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WorkCompletion;
 
-/// What has arrived: takes completions apart, by peer. All peers share one queue of receives of each device. Each has
-/// as many of them as its window, so every frame finds one, and the memory is claimed once. Under the lock of the
-/// worker.
+/// The reception of what has arrived: takes completions apart, by peer. All peers share one queue of receives of
+/// each device. Each has as many of them as its window, so every frame finds one, and the memory is claimed once.
+/// Under the lock of the worker.
 public final class Reception {
     public final LostRails lostRails;
     private final FrameInHand frame;
@@ -19,7 +19,7 @@ public final class Reception {
     private final Slots slots;
     private final Runnable onRing;
     private final Consumer<Remote> onEnd;
-    /// By the index of their rail.
+    /// The numbers of each rail, by its index.
     private final List<Numbers<Remote>> numbers = new ArrayList<>();
 
     private final List<Remote> touched = new ArrayList<>();

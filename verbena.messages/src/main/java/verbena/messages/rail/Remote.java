@@ -24,7 +24,7 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.RemoteMemory;
 
-/// What a worker has of a peer: the protocol, the connections, and what goes over them. Under the lock of the worker,
+/// A peer, as a worker has it: the protocol, the connections, and what goes over them. Under the lock of the worker,
 /// but for the token and the end of the connections.
 public final class Remote implements PeerOwner {
     /// Frames to it under way at once.
@@ -41,7 +41,7 @@ public final class Remote implements PeerOwner {
     // Set once, before the first connection.
     private @Nullable Recipient recipient;
     private @Nullable Object attachment;
-    /// Of the two, by which further rails join.
+    /// The token of both ends, by which further rails join.
     private final CompletableFuture<byte[]> token = new CompletableFuture<>();
 
     private final ReentrantLock closing = new ReentrantLock();

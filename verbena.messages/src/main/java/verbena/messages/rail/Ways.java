@@ -45,7 +45,7 @@ public final class Ways {
         return ways[0];
     }
 
-    /// All connections that the peer has or had.
+    /// Returns the connections that the peer has or had.
     public Stream<Way> all() {
         return Arrays.stream(ways).flatMap(Stream::ofNullable);
     }

@@ -22,8 +22,8 @@ import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.UnsupportedException;
 import verbena.verbs.spi.OwnedObject;
 
-/// What the objects of an open device need of it: engines, kind, events, tables and limits. It knows none of these
-/// objects.
+/// The core of an open device, which its objects need: engines, kind, events, tables and limits. It knows none of
+/// these objects.
 final class DeviceCore {
     /// The context, as the program knows it.
     final ObservedDevice context;

@@ -11,7 +11,7 @@ import verbena.verbs.ResourceLimitException;
 import verbena.verbs.cm.PrivateData;
 import verbena.verbs.spi.ConnectionService.End;
 
-/// What a connection needs of the service that makes it, and of the device behind it.
+/// The part that a connection needs of the service that makes it, and of the device behind it.
 interface ConnectionHost {
     /// No private data.
     verbena.wire.cm.PrivateData NOTHING = verbena.wire.cm.PrivateData.NONE;
@@ -42,10 +42,10 @@ interface ConnectionHost {
 
     Ways ways();
 
-    /// The way to a peer from one of the device's own addresses.
+    /// Returns the path to a peer from one of the device's own addresses.
     AddressVector path(CmRoute route, int trafficClass);
 
-    /// What this end wants, with what is known of the way.
+    /// Returns what this end asks for, with what is known of the path.
     CmCall call(long serviceId, CmRoute route, End own, int mtu);
 
     /// Counts, and tells of, a peer that has not proven the secret. Called by the engine's owner.

@@ -23,7 +23,7 @@ final class GrantsHeld implements PeerMemory {
     /// @param process of the neighbour
     record Pages(MemorySegment own, MemorySegment theirs, PeerProcess process) {}
 
-    /// What the grants of a queue pair need of the link's others.
+    /// The part of the link's other grants that those of a queue pair need.
     interface Access {
         /// Called when the state of a queue pair or its access flags have changed.
         void onModified(GrantsHeld of);

@@ -216,7 +216,7 @@ public final class Fabric {
         }
     }
 
-    /// What this fabric is to its nodes.
+    /// The fabric, as its nodes know it.
     private final class Own implements FabricNode.Surroundings {
         @Override
         public PacketStore store() {

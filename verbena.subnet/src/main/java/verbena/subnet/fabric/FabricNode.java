@@ -21,7 +21,7 @@ import verbena.wire.mad.Smp;
 /// A switch or a channel adapter: a [Node] with its agents, the ends of its links, and perhaps a subnet manager.
 /// Tables, states and counters are the node's. For one thread.
 public abstract sealed class FabricNode permits Switch, ChannelAdapter {
-    /// What a node needs of the fabric that it is in.
+    /// The part of a fabric that its nodes need.
     interface Surroundings {
         PacketStore store();
 

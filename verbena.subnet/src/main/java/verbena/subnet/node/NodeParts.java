@@ -2,7 +2,7 @@ package verbena.subnet.node;
 
 import org.jspecify.annotations.Nullable;
 
-/// What a node consists of: its ports, and the tables of a switch.
+/// The parts of a node: its ports, and the tables of a switch.
 final class NodeParts {
     private final NodeSpec spec;
     private final NodePort[] ports;

@@ -163,7 +163,7 @@ public abstract class TcpLink implements Carrier {
 
     // ---- streams
 
-    /// What its streams need of this link.
+    /// The part of this link that its streams need.
     final TcpSocket.Host host() {
         return host;
     }

@@ -16,7 +16,7 @@ import verbena.verbs.Gid;
 /// Bytes that the system does not take at once are copied and leave later ([StreamRest]). Bytes that arrive in
 /// pieces are kept until the handler has all that it needs ([StreamInput]).
 public abstract class TcpSocket extends ByteStream implements TappedStream {
-    /// What a stream needs of its link.
+    /// The part of its link that a stream needs.
     interface Host {
         StreamBuffers buffers();
 

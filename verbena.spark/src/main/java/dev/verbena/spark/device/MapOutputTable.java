@@ -31,7 +31,7 @@ public final class MapOutputTable {
     private static final int FIELDS = 5;
     private static final int CHECK = FIELDS * Long.BYTES;
 
-    /// By what a map output is found.
+    /// The key of a map output.
     public record Key(int shuffleId, long mapId) {}
 
     /// A map output as readers know it.

@@ -20,7 +20,7 @@ final class KnownOutputs {
         entries.put(new MapOutputTable.Key(entry.shuffleId(), entry.mapId()), entry);
     }
 
-    /// What is known of where partitions begin.
+    /// Returns where partitions begin, as far as that is known.
     OutputIndexes indexes() {
         return indexes;
     }
