@@ -16,19 +16,19 @@ help_of() { # COMMAND
 
 # Builds a room that is for developers only, if it, or a room that it requires, has changed.
 build_room() { # ROOM NAME-FOR-PEOPLE [MAVEN-OPTION ...]
-  local room=$1 name=$2 log=$state/$1.log others=() other
-  for other in bench engines fuzz jcstress verbena.lab verbena.spark; do
+  local room=${1##*/} name=$2 log=$state/${1##*/}.log others=() other
+  for other in bench fuzz interop jcstress lab verbena.spark; do
     [ "$other" = "$room" ] || others+=("$other")
   done
-  [ "$room" != verbena.lab ] || others+=('verbena.[!l]*') # it requires no other room
-  if [ -d "$home/$room/target/lib" ] && ! has_changed_since "$state/built-$room" "${others[@]}"; then
+  [ "$room" != lab ] || others+=('verbena.*') # it requires no other room
+  if [ -d "$home/$1/target/lib" ] && ! has_changed_since "$state/built-$room" "${others[@]}"; then
     return
   fi
   need_maven
   echo "verbena: building $name ..." >&2
   mkdir -p "$state"
   touch "$state/started-$room"
-  if ! maven -B -Dmaven.test.skip "${@:3}" -pl "$room" -am package > "$log" 2>&1; then
+  if ! maven -B -Dmaven.test.skip "${@:3}" -pl "$1" -am package > "$log" 2>&1; then
     if grep -qE 'Could not transfer|Unknown host|offline mode|Network is unreachable' "$log"; then
       fail "$room: something is fetched from Maven Central the first time, and that cannot be reached; see .verbena/$room.log"
     fi
@@ -39,7 +39,7 @@ build_room() { # ROOM NAME-FOR-PEOPLE [MAVEN-OPTION ...]
 }
 
 class_path() { # ROOM
-  echo "$home/$1/target/$1-$version.jar:$home/$1/target/lib/*"
+  echo "$home/$1/target/${1##*/}-$version.jar:$home/$1/target/lib/*"
 }
 
 developer_build() {
@@ -72,7 +72,7 @@ developer_install() {
   mkdir -p "$state"
   echo "verbena: installing version $version into $repository: a minute or two; the log is in .verbena/install.log" >&2
   maven_by_room install -Prelease "${options[@]}" -Dmaven.test.skip -Dmaven.javadoc.skip -Dcyclonedx.skip \
-    -pl '!bench,!fuzz,!jcstress,!verbena.lab,!engines' install >&2 \
+    -pl '!:bench,!:fuzz,!:jcstress,!:lab,!:interop' install >&2 \
     || fail "the installation failed; all of it is in .verbena/install.log"
   echo "verbena: installed in $((SECONDS - here)) s; a program's pom.xml says:" >&2
   sed -n '/^<dependencyManagement>$/,/^```$/p' "$home/docs/start.md" | sed '/^```$/,$d'
@@ -90,7 +90,7 @@ developer_lint() {
   local profiles=lint
   need_maven
   [ ! -d "$home/verbena.spark/target/lib" ] || profiles+=,spark
-  [ ! -d "$home/engines/target/ready" ] || profiles+=,engines
+  [ ! -d "$home/workshop/interop/target/ready" ] || profiles+=,interop
   maven -B "-P$profiles" test-compile "$@"
 }
 
@@ -213,36 +213,37 @@ in_network_of_its_own() { # COMMAND ...
 
 # Unmodified systems of the JVM over RDMA. Their jars are fetched the first time; where that cannot be, they are skipped.
 developer_engines() {
-  local systems=() system argument engines=$home/engines/target log=$state/engines.log
+  local systems=() system argument room=$home/workshop/interop ready log=$state/interop.log
+  ready=$room/target/ready
   for argument in "$@"; do
     if [ "$argument" = --list ]; then
-      sed -n 's/^            new Row("\([a-z0-9-]*\)".*/\1/p' "$home/engines/src/main/java/verbena/engines/Engines.java"
+      sed -n 's/^            new Row("\([a-z0-9-]*\)".*/\1/p' "$room/src/main/java/verbena/interop/Interop.java"
       return
     fi
   done
-  refuse_unknown_options "$home/engines/src/main/java" engines "$@"
+  refuse_unknown_options "$room/src/main/java" engines "$@"
   need_maven
   mkdir -p "$state"
-  for system in "$home"/engines/systems/*/pom.xml; do
+  for system in "$room"/systems/*/pom.xml; do
     system=${system%/pom.xml}
-    systems+=(",engines/systems/${system##*/}")
+    systems+=(",workshop/interop/systems/${system##*/}")
   done
-  if [ ! -d "$engines/ready" ] || has_changed_since "$engines/ready" bench fuzz jcstress verbena.lab verbena.spark; then
-    echo "verbena: building the engines; the first time their jars are fetched ..." >&2
-    mkdir -p "$engines"
-    touch "$state/started-engines"
-    if maven -B -Pengines -Dmaven.test.skip -pl "verbena.nio,engines$(printf %s "${systems[@]}")" -am package > "$log" 2>&1; then
-      mkdir -p "$engines/ready"
-      touch -r "$state/started-engines" "$engines/ready"
+  if [ ! -d "$ready" ] || has_changed_since "$ready" bench fuzz jcstress lab verbena.spark; then
+    echo "verbena: building what runs the systems; the first time their jars are fetched ..." >&2
+    mkdir -p "$room/target"
+    touch "$state/started-interop"
+    if maven -B -Pinterop -Dmaven.test.skip -pl "verbena.nio,workshop/interop$(printf %s "${systems[@]}")" -am package > "$log" 2>&1; then
+      mkdir -p "$ready"
+      touch -r "$state/started-interop" "$ready"
     elif grep -qE 'Could not transfer|Unknown host|offline mode|Network is unreachable' "$log"; then
       echo "verbena: engines: skipped: their jars are fetched from Maven Central the first time, and that cannot be reached"
       return
     else
       grep -E '^\[ERROR\]' "$log" | head -n 20 >&2 || true
-      fail "the build of the engines failed; all of it is in .verbena/engines.log"
+      fail "the build of the systems failed; all of it is in .verbena/interop.log"
     fi
   fi
-  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$engines/engines-$version.jar" verbena.engines.Engines \
+  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$room/target/interop-$version.jar" verbena.interop.Interop \
     "$home" "$home/verbena.nio/target/verbena-nio.jar" "$@"
 }
 
@@ -274,7 +275,7 @@ developer_spark-demo() {
     fi
     touch "$target/$jars/complete"
   fi
-  run_with_spark dev.verbena.spark.demo.SparkDemo "$jars" "$home" "${arguments[@]}"
+  run_with_spark verbena.spark.demo.SparkDemo "$jars" "$home" "${arguments[@]}"
 }
 
 # Status 1, with a word, where Spark's jars cannot be fetched.
@@ -299,8 +300,8 @@ run_with_spark() { # CLASS FOLDER-OF-JARS ARGUMENT ...
 }
 
 developer_lab() {
-  build_room verbena.lab "the lab's checks"
-  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -Dverbena.root="$home" -cp "$(class_path verbena.lab)" verbena.lab.Main "$@"
+  build_room workshop/lab "the lab's checks"
+  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -Dverbena.root="$home" -cp "$(class_path workshop/lab)" verbena.lab.Main "$@"
 }
 
 # Quick: one JVM for each scenario, on whichever processors; otherwise all pairs of compilers, for half an hour.
@@ -314,10 +315,10 @@ developer_jcstress() {
   if [ $# -gt 0 ]; then
     options+=(-t "$1")
   fi
-  build_room jcstress "the races"
+  build_room workshop/jcstress "the races"
   mkdir -p "$state/jcstress"
   cd "$state/jcstress" # it leaves its results where it runs
-  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -cp "$(class_path jcstress)" org.openjdk.jcstress.Main "${options[@]}"
+  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -cp "$(class_path workshop/jcstress)" org.openjdk.jcstress.Main "${options[@]}"
 }
 
 developer_fuzz() {
@@ -325,7 +326,7 @@ developer_fuzz() {
   for argument in "$@"; do # before anything is built
     if [ "$argument" = -h ] || [ "$argument" = --help ]; then
       cat "$home/.dev/help/fuzz.txt"
-      sed -n 's/^    \([A-Z_]*\)("\(.*\)", [A-Za-z]*::run)[,;]$/\1 \2/p' "$home/fuzz/src/main/java/verbena/fuzz/Target.java" \
+      sed -n 's/^    \([A-Z_]*\)("\(.*\)", [A-Za-z]*::run)[,;]$/\1 \2/p' "$home/workshop/fuzz/src/main/java/verbena/fuzz/Target.java" \
         | while read -r target purpose; do
           printf '  %-18s  %s\n' "$(echo "$target" | tr A-Z_ a-z-)" "$purpose"
         done
@@ -341,7 +342,7 @@ developer_fuzz() {
         ;;
       -*) wrong "fuzz: unknown option $1; see verbena fuzz --help" ;;
       *)
-        if [ -d "$home/fuzz/corpus/$1" ]; then
+        if [ -d "$home/workshop/fuzz/corpus/$1" ]; then
           targets+=("$1")
         elif [ ${#targets[@]} = 1 ] && [ -f "$1" ]; then
           files+=("$(realpath "$1")")
@@ -352,14 +353,14 @@ developer_fuzz() {
     esac
     shift
   done
-  build_room fuzz "the fuzz targets" -Pjazzer # which is fetched the first time
+  build_room workshop/fuzz "the fuzz targets" -Pjazzer # which is fetched the first time
   local java=("$JAVA_HOME/bin/java" -XX:+UseSerialGC -Xmx1g -ea --enable-native-access=ALL-UNNAMED
-    -cp "$(class_path fuzz)")
+    -cp "$(class_path workshop/fuzz)")
   if [ ${#files[@]} -gt 0 ]; then
     exec "${java[@]}" verbena.fuzz.Fuzz "${targets[0]}" "${files[@]}"
   fi
   if [ ${#targets[@]} = 0 ]; then
-    mapfile -t targets < <(ls "$home/fuzz/corpus")
+    mapfile -t targets < <(ls "$home/workshop/fuzz/corpus")
   fi
   trap 'exit 130' INT
   for target in "${targets[@]}"; do
@@ -375,7 +376,7 @@ developer_fuzz() {
       --disabled_hooks=com.code_intelligence.jazzer.sanitizers.FilePathTraversal \
       --reproducer_path="$at/findings" \
       -artifact_prefix="$at/findings/" -max_len=4096 -timeout=10 -rss_limit_mb=0 -max_total_time="$seconds" \
-      "$at/corpus" "$home/fuzz/corpus/$target") 2>&1 | tee "$at/log" | grep -aE '^== Java Exception|^Caused by|DONE|pulse|^ERROR|SUMMARY'
+      "$at/corpus" "$home/workshop/fuzz/corpus/$target") 2>&1 | tee "$at/log" | grep -aE '^== Java Exception|^Caused by|DONE|pulse|^ERROR|SUMMARY'
     status=${PIPESTATUS[0]}
     set -e
     if [ "$status" = 72 ] || [ "$status" -ge 128 ]; then
@@ -384,7 +385,7 @@ developer_fuzz() {
       found=1
       echo "verbena: $target: a finding (all that was said is in $at/log):" >&2
       find "$at/findings" -type f ! -name '*.java' -newer "$at/started" >&2
-      echo "verbena: once more: ./verbena fuzz $target FILE; when it is mended, FILE belongs into fuzz/corpus/$target" >&2
+      echo "verbena: once more: ./verbena fuzz $target FILE; when it is mended, FILE belongs into workshop/fuzz/corpus/$target" >&2
     fi
   done
   exit $found
@@ -394,11 +395,11 @@ developer_fuzz() {
 
 developer_bench() {
   local main=verbena.bench.Bench libraries java systems=()
-  [ "${1:-}" = spark ] || refuse_unknown_options "$home/bench/src/main/java" bench "$@"
+  [ "${1:-}" = spark ] || refuse_unknown_options "$home/workshop/bench/src/main/java" bench "$@"
   if [ "${1:-}" = spark ]; then
     build_room verbena.nio "the agent"
     build_spark || return 0
-    run_with_spark dev.verbena.spark.demo.SparkBench lib "$home/verbena.nio/target/verbena-nio.jar" "${@:2}"
+    run_with_spark verbena.spark.demo.SparkBench lib "$home/verbena.nio/target/verbena-nio.jar" "${@:2}"
   elif [ "${1:-}" = connections ]; then
     main=verbena.bench.Connections
     shift
@@ -431,8 +432,8 @@ developer_bench() {
     [ -f "$state/app/lib/librdmacm.so.1" ] || fail "bench programs: libibverbs.so.1 was not built, because there is no C compiler"
     set -- "$state/app/bin/verbena" "$home/verbena.abi/src/test/c/mpi_speed.c" "${@:2}"
   fi
-  build_room bench "the benchmarks"
-  java=("$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -XX:+UseSerialGC -cp "$(class_path bench)")
+  build_room workshop/bench "the benchmarks"
+  java=("$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -XX:+UseSerialGC -cp "$(class_path workshop/bench)")
   if [ "$main" = verbena.bench.BesideTcp ] || [ "$main" = verbena.bench.EthernetBench ]; then
     in_network_of_its_own "${java[@]}" "$main" "$@"
   fi
@@ -444,6 +445,6 @@ developer_bench() {
 }
 
 developer_jmh() {
-  build_room bench "the benchmarks"
-  exec "$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -cp "$(class_path bench)" org.openjdk.jmh.Main -prof gc "$@"
+  build_room workshop/bench "the benchmarks"
+  exec "$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -cp "$(class_path workshop/bench)" org.openjdk.jmh.Main -prof gc "$@"
 }

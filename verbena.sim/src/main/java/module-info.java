@@ -11,7 +11,6 @@ module verbena.sim {
 
     exports verbena.sim;
     exports verbena.sim.ethernet;
-    exports verbena.sim.model;
     exports verbena.sim.scenario;
     exports verbena.sim.script;
     exports verbena.sim.traffic;

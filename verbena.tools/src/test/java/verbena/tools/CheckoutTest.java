@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /// The launcher of a checkout in which nothing has been built.
 class CheckoutTest {
-    private static final List<String> FOLDERS = List.of(".dev", "dist", "bench", "engines", "verbena.tools");
+    private static final List<String> FOLDERS = List.of(".dev", "dist", "workshop", "verbena.tools");
 
     @TempDir
     Path checkout;

@@ -45,10 +45,14 @@ class ProseDocTest {
     private static final Pattern REFERENCE = Pattern.compile("\\[[^\\]\\n]*](?!\\()");
 
     static Stream<String> rooms() throws IOException {
-        try (var folders = Files.newDirectoryStream(ROOT, folder -> Files.isDirectory(folder.resolve("src")))) {
-            var names = new ArrayList<String>();
-            folders.forEach(folder -> names.add(ROOT.relativize(folder).toString()));
-            return names.stream().sorted();
+        try (Stream<Path> rooms = Files.list(ROOT);
+                Stream<Path> workshop = Files.list(ROOT.resolve("workshop"))) {
+            return Stream.concat(rooms, workshop)
+                    .filter(folder -> Files.isDirectory(folder.resolve("src")))
+                    .map(folder -> ROOT.relativize(folder).toString())
+                    .sorted()
+                    .toList()
+                    .stream();
         }
     }
 

@@ -22,7 +22,7 @@ class PublishingTest {
                 .toList();
         assertThat(published)
                 .contains("verbena.verbs", "verbena.nic")
-                .doesNotContain("bench", "fuzz", "jcstress", "verbena.lab");
+                .doesNotContain("workshop/bench", "workshop/fuzz", "workshop/jcstress", "workshop/lab");
 
         String bom = pom(BOM);
         List<String> listed = all("<artifactId>(verbena\\..*?)</artifactId>", bom);

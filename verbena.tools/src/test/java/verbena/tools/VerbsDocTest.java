@@ -198,14 +198,19 @@ class VerbsDocTest {
                 .toList();
     }
 
-    /// What stands on Netty and Spark, tests of other rooms, the races, the workbench, the fuzz targets and the lab are
-    /// not on the class path of this one.
+    /// What stands on Netty and Spark, tests of other rooms, and all of the workshop are not on the class path of this
+    /// room.
     private static boolean isElsewhere(String name) {
-        try (Stream<Path> rooms = Files.list(ROOT)) {
+        try (Stream<Path> rooms = Files.list(ROOT);
+                Stream<Path> workshop = Files.list(ROOT.resolve("workshop"))) {
             return Stream.concat(
                             rooms.map(room -> room.resolve("src/test/java")),
-                            Stream.of("verbena.netty", "verbena.spark", "bench", "jcstress", "fuzz", "verbena.lab")
-                                    .map(module -> ROOT.resolve(module).resolve("src/main/java")))
+                            Stream.concat(
+                                            workshop,
+                                            Stream.of("verbena.netty", "verbena.spark")
+                                                    .map(ROOT::resolve))
+                                    .flatMap(room -> Stream.of("src/main/java", "src/test/java")
+                                            .map(room::resolve)))
                     .filter(Files::isDirectory)
                     .anyMatch(sources -> hasFile(sources, name + ".java"));
         } catch (IOException e) {

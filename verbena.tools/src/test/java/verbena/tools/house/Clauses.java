@@ -80,7 +80,9 @@ public final class Clauses {
     private void read(String room, Path file) throws IOException {
         boolean isTest = file.toString().contains("/src/test/");
         Place place;
-        if (isTest || room.equals("verbena.conformance")) {
+        if (file.toString().contains("/sim/model/") && !file.toString().endsWith("Test.java")) {
+            place = Place.MODEL;
+        } else if (isTest || room.equals("verbena.conformance")) {
             place = Place.SCRIPT;
         } else if (room.equals("verbena.sim")) {
             place = Place.MODEL;

@@ -24,7 +24,7 @@ final class House {
             + "|'(?:\\\\[^\\n]|[^'\\\\\\n])[^'\\n]*+'"
             + "|//[^\\n]*+|/\\*[\\s\\S]*?\\*/");
 
-    private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z.-]+)` \\|.*\\|([^|]*)\\|$");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z./-]+)` \\|.*\\|([^|]*)\\|$");
     private static final Pattern NAME = Pattern.compile("`([a-z.]+)`");
     private static final Pattern PACKAGE = Pattern.compile("(?m)^package ([\\w.]+);");
     private static final Pattern REQUIRES = Pattern.compile("requires\\s+(?:(?:static|transitive)\\s+)*([\\w.]+);");

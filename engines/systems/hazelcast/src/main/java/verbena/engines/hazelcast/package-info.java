@@ -1,5 +1,0 @@
-/// Hazelcast: two members.
-@NullMarked
-package verbena.engines.hazelcast;
-
-import org.jspecify.annotations.NullMarked;

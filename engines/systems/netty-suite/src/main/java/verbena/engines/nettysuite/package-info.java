@@ -1,5 +1,0 @@
-/// Netty's own test suite, by which Netty judges its transports.
-@NullMarked
-package verbena.engines.nettysuite;
-
-import org.jspecify.annotations.NullMarked;

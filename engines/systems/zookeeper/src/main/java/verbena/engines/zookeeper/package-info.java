@@ -1,5 +1,0 @@
-/// ZooKeeper: a server and a client.
-@NullMarked
-package verbena.engines.zookeeper;
-
-import org.jspecify.annotations.NullMarked;

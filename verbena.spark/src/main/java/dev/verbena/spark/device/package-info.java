@@ -1,5 +1,0 @@
-/// The devices of an executor, what it says of them to others, and what it counts.
-@NullMarked
-package dev.verbena.spark.device;
-
-import org.jspecify.annotations.NullMarked;

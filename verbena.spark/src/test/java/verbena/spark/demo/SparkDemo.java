@@ -1,0 +1,279 @@
+package verbena.spark.demo;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.apache.spark.package$;
+import verbena.spark.VerbenaShuffleManager;
+
+/// The same jobs with Spark's sort shuffle and with ours, over several devices and through faults. Compares
+/// results, and says what share of the remote bytes went by READ. The last line is `N passed, N failed`.
+public final class SparkDemo {
+    private static final Duration LIMIT = Duration.ofMinutes(6);
+    private static final String JOBS = "sort,group,join,words,blocks,move,revenue,skew";
+    private static final String LEAVE = "leave";
+    private static final int PARTITIONS = 8;
+    private static final String ALL_BY_READ = "100 % by READ";
+    /// Jobs that run under the agent.
+    private static final String UNDER_THE_AGENT = "sort,group";
+    /// The driver and two executors.
+    private static final int PROCESSES = 3;
+    /// Executors end after the driver, and write their lines then.
+    private static final long SUMMARY_SECONDS = 20;
+    /// Of the bytes of Spark's channels, when all processes have the agent.
+    private static final double LEAST_SHARE = 0.99;
+
+    private static final Pattern COUNT = Pattern.compile("\\b(rdma|tcp)-(?:in|out)=(\\d+)");
+
+    private enum Trait {
+        /// Blocks may take other ways than READ, and tasks be repeated.
+        FAULTY,
+        /// A task ends its executor.
+        KILLS,
+        /// The application and the manager come as a user's jars, by `spark-submit`.
+        SUBMITTED
+    }
+
+    /// A run with our manager.
+    private record Scenario(String name, Map<String, String> settings, String jobs, Set<Trait> traits) {
+        private static Scenario good(String name, String devices, String jobs) {
+            return new Scenario(name, Map.of("spark.verbena.devices", devices), jobs, Set.of());
+        }
+
+        private boolean is(Trait trait) {
+            return traits.contains(trait);
+        }
+    }
+
+    private final SparkRun spark;
+    private final String records;
+    private final String text;
+    private final Path agent;
+    private int passed;
+    private int failed;
+
+    private SparkDemo(SparkRun spark, String records, Path checkout) {
+        this.spark = spark;
+        this.records = records;
+        this.text = checkout.resolve("docs").resolve("*.md").toString();
+        this.agent = checkout.resolve("verbena.nio/target/verbena-nio.jar");
+    }
+
+    /// Runs all of it; the status is 1 when something has failed.
+    ///
+    /// @param args the build's folder, that of Spark's jars, the class path for Spark's processes, the checkout,
+    /// and `--small` or nothing
+    public static void main(String[] args) throws IOException, InterruptedException {
+        boolean isSmall = args.length > 4 && args[4].equals("--small");
+        var spark = new SparkRun(Path.of(args[0], "home"), Path.of(args[1]), args[2], LIMIT);
+        spark.prepare();
+        var demo = new SparkDemo(spark, isSmall ? "40000" : "400000", Path.of(args[3]));
+        boolean isGood = demo.run(isSmall);
+        System.exit(isGood ? 0 : 1);
+    }
+
+    private boolean run(boolean isSmall) throws IOException, InterruptedException {
+        System.out.println("Spark " + package$.MODULE$.SPARK_VERSION() + ", two executors of one core each, " + records
+                + " records; jobs: " + JOBS);
+        SparkRun.Outcome sorted = spark.run(spark.application(managedBy("sort", Map.of()), arguments(JOBS)));
+        if (!judge("sort shuffle", sorted.trouble().isEmpty(), sorted.trouble())) {
+            return false;
+        }
+        figures("sort shuffle", sorted, sorted);
+        for (Scenario scenario : scenarios(isSmall)) {
+            judge(scenario, sorted);
+        }
+        judgeAgent(sorted);
+        System.out.println(passed + " passed, " + failed + " failed");
+        return failed == 0;
+    }
+
+    private static List<Scenario> scenarios(boolean isSmall) {
+        var scenarios = new ArrayList<Scenario>();
+        scenarios.add(Scenario.good("shm", "shm", JOBS));
+        if (!isSmall) {
+            scenarios.add(Scenario.good("rocev2", "rocev2", JOBS));
+            scenarios.add(new Scenario(
+                    "encrypted map outputs",
+                    Map.of("spark.verbena.devices", "shm", "spark.io.encryption.enabled", "true"),
+                    "sort,group",
+                    Set.of()));
+            scenarios.add(new Scenario(
+                    "no device", Map.of("spark.verbena.devices", "rocev2_none"), "sort,group", Set.of(Trait.FAULTY)));
+        }
+        scenarios.add(new Scenario(
+                "spark-submit --jars, Kryo, Zstandard, speculation",
+                Map.of(
+                        "spark.serializer", "org.apache.spark.serializer.KryoSerializer",
+                        "spark.io.compression.codec", "zstd",
+                        "spark.speculation", "true"),
+                "sort,blocks,skew",
+                Set.of(Trait.SUBMITTED)));
+        scenarios.add(new Scenario(
+                "executor decommissioned",
+                Map.of(
+                        "spark.decommission.enabled", "true",
+                        "spark.storage.decommission.enabled", "true",
+                        "spark.storage.decommission.shuffleBlocks.enabled", "true",
+                        "spark.storage.decommission.replicationReattemptInterval", "1s"),
+                LEAVE,
+                Set.of(Trait.FAULTY)));
+        scenarios.add(Scenario.good("rocev2, 5 % lost", "rocev2,faults=loss:5%,seed:7", "sort,words"));
+        scenarios.add(new Scenario(
+                "executor killed, memory full",
+                Map.of("spark.verbena.devices", "shm", "spark.verbena.memory", "600k"),
+                "words,join",
+                Set.of(Trait.FAULTY, Trait.KILLS)));
+        return scenarios;
+    }
+
+    private static Map<String, String> managedBy(String manager, Map<String, String> settings) {
+        var all = new TreeMap<String, String>(settings);
+        all.put("spark.shuffle.manager", manager);
+        return all;
+    }
+
+    /// What [Application] is told.
+    private List<String> arguments(String jobs) {
+        return List.of(records, Integer.toString(PARTITIONS), "40", text, jobs);
+    }
+
+    /// Spark's own shuffle, whose channels go by RDMA because the processes have the agent of `verbena.nio`.
+    private void judgeAgent(SparkRun.Outcome sorted) throws IOException, InterruptedException {
+        String name = "sort shuffle under the agent";
+        Path summary = spark.home().resolve("summary");
+        Files.deleteIfExists(summary);
+        String options = "-javaagent:" + agent + " -Dverbena.nio.wait=5000 -Dverbena.nio.summary=" + summary;
+        ProcessBuilder application = spark.application(managedBy("sort", Map.of()), arguments(UNDER_THE_AGENT));
+        application.environment().put("JAVA_TOOL_OPTIONS", options);
+        SparkRun.Outcome under = spark.run(application);
+        if (!judge(name, under.trouble().isEmpty(), under.trouble())) {
+            return;
+        }
+        judgeResults(name, UNDER_THE_AGENT, under, sorted);
+        List<String> lines = lines(summary);
+        long rdma = bytes(lines, "rdma");
+        long tcp = bytes(lines, "tcp");
+        judge(
+                name + ": its bytes by RDMA",
+                lines.size() == PROCESSES && rdma > 0 && rdma >= LEAST_SHARE * (rdma + tcp),
+                rdma + " bytes by RDMA, " + tcp + " by TCP, in " + lines.size() + " processes");
+        System.out.printf(Locale.ROOT, "      %s: %,d of %,d bytes of channels by RDMA%n", name, rdma, rdma + tcp);
+    }
+
+    /// One line for each process, as soon as all have written theirs.
+    private static List<String> lines(Path summary) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SUMMARY_SECONDS);
+        List<String> lines = List.of();
+        while (lines.size() < PROCESSES && System.nanoTime() < deadline) {
+            TimeUnit.MILLISECONDS.sleep(100);
+            lines = Files.exists(summary) ? Files.readAllLines(summary) : lines;
+        }
+        return lines;
+    }
+
+    private static long bytes(List<String> lines, String way) {
+        return COUNT.matcher(String.join("\n", lines))
+                .results()
+                .filter(each -> each.group(1).equals(way))
+                .mapToLong(each -> Long.parseLong(each.group(2)))
+                .sum();
+    }
+
+    private void judgeResults(String name, String jobs, SparkRun.Outcome ours, SparkRun.Outcome sorted) {
+        for (String job : jobs.split(",", -1)) {
+            String expected = job.equals(LEAVE) ? left() : sorted.results().get(job);
+            String got = ours.results().get(job);
+            judge(name + ": " + job, String.valueOf(expected).equals(got), expected + "; got " + got);
+        }
+    }
+
+    /// The result of the job [#LEAVE], which Spark's own shuffle does not run here.
+    private String left() {
+        long count = Long.parseLong(records);
+        long each = count / PARTITIONS;
+        long sum = (count * (each - 1) + count * (PARTITIONS - 1)) / 2;
+        return count + " records, sum " + sum + ", " + count + " were made";
+    }
+
+    private void judge(Scenario scenario, SparkRun.Outcome sorted) throws IOException, InterruptedException {
+        Path killed = spark.home().resolve("killed");
+        Files.deleteIfExists(killed);
+        Map<String, String> settings = managedBy(VerbenaShuffleManager.class.getName(), scenario.settings());
+        var arguments = new ArrayList<String>(arguments(scenario.jobs()));
+        if (scenario.is(Trait.KILLS)) {
+            arguments.add(killed.toString());
+        }
+        SparkRun.Outcome ours = spark.run(
+                scenario.is(Trait.SUBMITTED)
+                        ? spark.submitted(settings, arguments)
+                        : spark.application(settings, arguments));
+        if (!judge(scenario.name(), ours.trouble().isEmpty(), ours.trouble())) {
+            return;
+        }
+        judgeResults(scenario.name(), scenario.jobs(), ours, sorted);
+        long byRead = ours.counter("bytes.read");
+        long byTransport = ours.counter("bytes.transport");
+        if (scenario.is(Trait.KILLS)) {
+            long sum = 20_000L * 19_999 / 2;
+            judge(
+                    scenario.name() + ": the job whose executor ends",
+                    ("sum " + sum).equals(ours.results().get("killed")) && Files.exists(killed),
+                    "sum " + sum + "; got " + ours.results().get("killed"));
+            judge(
+                    scenario.name() + ": map outputs in files",
+                    ours.counter("outputs.files") > 0,
+                    ours.counters().toString());
+        }
+        if (!scenario.is(Trait.FAULTY)) {
+            judge(
+                    scenario.name() + ": " + ALL_BY_READ,
+                    byRead > 0 && byTransport == 0,
+                    byRead + " bytes by READ, " + byTransport + " otherwise");
+            judge(
+                    scenario.name() + ": as many bytes as Spark has counted",
+                    byRead + byTransport == ours.metric("remote.bytes"),
+                    byRead + byTransport + "; Spark has " + ours.metric("remote.bytes"));
+        }
+        figures(scenario.name(), ours, sorted);
+    }
+
+    private boolean judge(String name, boolean isGood, String what) {
+        if (isGood) {
+            passed++;
+            System.out.println("ok    " + name);
+        } else {
+            failed++;
+            System.out.println("FAIL  " + name + ": " + what);
+        }
+        return isGood;
+    }
+
+    private static void figures(String name, SparkRun.Outcome ours, SparkRun.Outcome sorted) {
+        long byRead = ours.counter("bytes.read");
+        long remote = byRead + ours.counter("bytes.transport");
+        var times = new StringBuilder();
+        ours.nanos().forEach((job, nanos) -> times.append(String.format(Locale.ROOT, " %s %.2f", job, nanos / 1e9)));
+        System.out.printf(
+                Locale.ROOT,
+                "      %s: remote bytes %,d%s, fetch wait %d ms, write %d ms, tasks that failed %d; seconds:%s%n",
+                name,
+                ours.metric("remote.bytes"),
+                ours == sorted
+                        ? ""
+                        : String.format(Locale.ROOT, " (%.1f %% by READ)", remote == 0 ? 0 : 100.0 * byRead / remote),
+                ours.metric("fetch.wait.ms"),
+                ours.metric("write.ns") / 1_000_000,
+                ours.metric("failed.tasks"),
+                times);
+    }
+}

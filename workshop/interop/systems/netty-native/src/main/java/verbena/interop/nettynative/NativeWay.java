@@ -1,0 +1,59 @@
+package verbena.interop.nettynative;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.IoHandlerFactory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.Optional;
+import verbena.interop.netty.NettyWay;
+import verbena.netty.NettyCounters;
+import verbena.netty.VerbenaChannelOption;
+import verbena.netty.VerbenaIoHandler;
+import verbena.netty.VerbenaServerSocketChannel;
+import verbena.netty.VerbenaSocketChannel;
+import verbena.stream.PendingCloses;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+
+/// Verbena's own transport. The runner names the device and the file for the counters, by system properties.
+public final class NativeWay implements NettyWay {
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private final Optional<Context> device = Optional.ofNullable(System.getProperty("interop.device"))
+            .map(name -> Device.named(name).open());
+
+    @Override
+    public IoHandlerFactory loops() {
+        return VerbenaIoHandler.newFactory();
+    }
+
+    @Override
+    public ServerBootstrap on(ServerBootstrap server) {
+        device.ifPresent(each -> server.option(VerbenaChannelOption.DEVICE, each));
+        return server.channel(VerbenaServerSocketChannel.class);
+    }
+
+    @Override
+    public Bootstrap on(Bootstrap client) {
+        device.ifPresent(each -> client.option(VerbenaChannelOption.DEVICE, each));
+        return client.channel(VerbenaSocketChannel.class);
+    }
+
+    /// Closing the device shows that nothing was left behind.
+    @Override
+    public void end() throws IOException, InterruptedException {
+        if (!PendingCloses.await(PATIENCE)) {
+            throw new IOException("connections are still being closed after " + PATIENCE.toSeconds() + " s");
+        }
+        device.ifPresent(Context::close);
+        Files.writeString(
+                Path.of(System.getProperty("interop.summary")),
+                NettyCounters.snapshot() + "\n",
+                StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND);
+    }
+}

@@ -1,0 +1,5 @@
+/// Netty over Verbena's own transport, without the agent.
+@NullMarked
+package verbena.interop.nettynative;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,30 @@
+package verbena.interop.nettysuite;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import verbena.interop.SystemUnderTest;
+import verbena.interop.Job;
+
+/// The suite over Netty's transport for `java.nio`, to which the agent gives other channels. Both ends of each test are
+/// in the client's process.
+public final class NioSuite implements SystemUnderTest {
+    private static final Map<String, String> EXCEPTIONS = Map.of(Suite.NEEDS_OPENSSL, "OpenSSL is not there");
+
+    /// Made by its name.
+    public NioSuite() {}
+
+    @Override
+    public Serving serve(Job job) {
+        return new Serving(0, () -> {});
+    }
+
+    @Override
+    public String use(InetSocketAddress server, Job job) throws Exception {
+        var tests = List.of(DiscoverySelectors.selectPackage("io.netty.testsuite.transport"));
+        try (var _ = new Silence()) {
+            return new Suite(tests, EXCEPTIONS).run(job);
+        }
+    }
+}
