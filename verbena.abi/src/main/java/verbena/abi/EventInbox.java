@@ -19,9 +19,6 @@ import org.jspecify.annotations.Nullable;
 /// while it holds the lock of the dynamic loader (dlclose(3)). The virtual machine needs that lock when a thread
 /// calls a native method for the first time, so the caller would wait for ever.
 public final class EventInbox<E> implements AutoCloseable {
-    /// Sources wait without an end.
-    public static final Duration ALWAYS = Duration.ofSeconds(Long.MAX_VALUE);
-
     /// Waits for the next event; null when there will be none any more.
     @FunctionalInterface
     public interface Source<E> {

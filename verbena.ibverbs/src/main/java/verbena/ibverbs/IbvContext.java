@@ -295,6 +295,12 @@ final class IbvContext extends OpenContext {
         return asyncEvents.await(timeout);
     }
 
+    @Override
+    public AsyncEvent awaitAsyncEvent() throws InterruptedException {
+        checkOpen("awaitAsyncEvent");
+        return asyncEvents.await();
+    }
+
     /// Poller: each is acknowledged before anything else, so that no thread that destroys its object has to wait
     /// for us.
     private void onAsyncReadable() {

@@ -250,6 +250,12 @@ public final class Worker implements AutoCloseable {
         return traffic.readers.attend(until, TimeUnit.NANOSECONDS.convert(timeout));
     }
 
+    /// Reads what arrives, on this thread, until a condition is true, without a time limit; false when the worker is
+    /// closed. Otherwise as [#await(BooleanSupplier, Duration)].
+    public boolean await(BooleanSupplier until) throws InterruptedException {
+        return traffic.readers.attend(until, Long.MAX_VALUE);
+    }
+
     // ---- memory
 
     /// Allocates memory for messages that are longer than a frame: they go fastest from there and into it. Over

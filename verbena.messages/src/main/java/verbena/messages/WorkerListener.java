@@ -23,8 +23,6 @@ import verbena.verbs.cm.ConnectionListener;
 
 /// Listens for the peers of a [Worker], at a port of one device or of several. Any thread may accept.
 public final class WorkerListener implements AutoCloseable {
-    private static final Duration FOREVER = Duration.ofDays(36_500);
-
     private final Peers peers;
     private final Traffic traffic;
     private final WorkerOptions options;
@@ -77,7 +75,8 @@ public final class WorkerListener implements AutoCloseable {
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public RemoteWorker accept() throws InterruptedException {
         while (true) {
-            Optional<RemoteWorker> next = accept(FOREVER);
+            Optional<RemoteWorker> next =
+                    threads.isEmpty() ? adopted(listeners.getFirst().accept()) : taken(ready.take());
             if (next.isPresent()) {
                 return next.get();
             }
@@ -90,17 +89,23 @@ public final class WorkerListener implements AutoCloseable {
     public Optional<RemoteWorker> accept(Duration timeout) throws InterruptedException {
         if (!threads.isEmpty()) {
             Optional<RemoteWorker> next = ready.poll(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS);
-            if (next == null) {
-                return Optional.empty();
-            }
-            if (next.isEmpty()) {
-                ready.add(next); // for other threads, too
-                throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed");
-            }
-            return next;
+            return next == null ? Optional.empty() : taken(next);
         }
         Optional<Connection> connection = listeners.getFirst().accept(timeout);
-        return connection.isEmpty() ? Optional.empty() : Optional.ofNullable(adopt(connection.get()));
+        return connection.isEmpty() ? Optional.empty() : adopted(connection.get());
+    }
+
+    /// The peer that was ready.
+    private Optional<RemoteWorker> taken(Optional<RemoteWorker> next) {
+        if (next.isEmpty()) {
+            ready.add(next); // for other threads, too
+            throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed");
+        }
+        return next;
+    }
+
+    private Optional<RemoteWorker> adopted(Connection connection) {
+        return Optional.ofNullable(adopt(connection));
     }
 
     /// Makes a peer of a connection of the first device; null when it was sent away, or has rails to come.

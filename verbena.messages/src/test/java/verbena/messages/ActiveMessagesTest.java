@@ -215,7 +215,6 @@ class ActiveMessagesTest {
                 }
             });
             pair.client().onActive(2, _ -> rounds[1]++);
-            Duration forever = Duration.ofDays(36_500);
             BooleanSupplier isThere = () -> rounds[0] == rounds[2];
             BooleanSupplier isBack = () -> rounds[1] == rounds[2];
             var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -228,8 +227,8 @@ class ActiveMessagesTest {
                     if (!pair.toServer().trySendActive(1, header, data)) {
                         pair.toServer().sendActive(1, header, data);
                     }
-                    pair.server().await(isThere, forever);
-                    pair.client().await(isBack, forever);
+                    pair.server().await(isThere);
+                    pair.client().await(isBack);
                     if (threads.getCurrentThreadAllocatedBytes() == before) {
                         without++;
                     }

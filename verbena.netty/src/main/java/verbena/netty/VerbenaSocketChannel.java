@@ -44,7 +44,6 @@ import verbena.verbs.ProtectionDomain;
 /// Connecting fails with a [java.net.ConnectException], which a [io.netty.channel.ConnectTimeoutException] is too.
 /// There is no way by TCP.
 public final class VerbenaSocketChannel extends RegisteredChannel implements SocketChannel {
-    private static final Duration FOREVER = Duration.ofDays(36_500);
 
     private final StreamSocketConfig config = new StreamSocketConfig(this);
     private volatile @Nullable StreamChannel stream;
@@ -138,8 +137,8 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
             doBind(from);
         }
         int millis = config.getConnectTimeoutMillis();
-        StreamOptions options = config.choices.stream(config.getAllocator())
-                .withConnectTimeout(millis > 0 ? Duration.ofMillis(millis) : FOREVER);
+        StreamOptions options =
+                config.choices.stream(config.getAllocator()).withConnectTimeout(Duration.ofMillis(millis));
         connecting = promise;
         promise.addListener(future -> {
             if (future.isCancelled()) {

@@ -127,6 +127,21 @@ class CompletionQueueTest {
     }
 
     @Test
+    void aWaitWithoutALimitEndsWithTheCompletionOrAnInterrupt() throws InterruptedException {
+        write(a.qp, 1);
+        a.cq.await(wc);
+        assertThat(wc.wrId()).isEqualTo(1);
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> a.cq.await(wc)).isInstanceOf(InterruptedException.class);
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(a.context::awaitAsyncEvent).isInstanceOf(InterruptedException.class);
+        try (CompletionChannel channel = a.context.createCompletionChannel()) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(channel::await).isInstanceOf(InterruptedException.class);
+        }
+    }
+
+    @Test
     void foreverIsADuration() throws InterruptedException {
         write(a.qp, 1);
         pair.settle();

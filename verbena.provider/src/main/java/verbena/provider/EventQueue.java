@@ -67,12 +67,24 @@ public class EventQueue<T> {
     /// Waits for an event; empty when `timeout` passed.
     ///
     /// @throws InvalidStateException when the owner is closed, also while waiting
-    public Optional<T> await(Duration timeout) throws InterruptedException {
+    public final Optional<T> await(Duration timeout) throws InterruptedException {
         return await(Timeouts.nanos(timeout));
     }
 
+    /// Waits for an event without a time limit.
+    ///
+    /// @throws InvalidStateException when the owner is closed, also while waiting
+    public final T await() throws InterruptedException {
+        while (true) {
+            Optional<T> event = await(Timeouts.NONE);
+            if (event.isPresent()) {
+                return event.get();
+            }
+        }
+    }
+
     /// Waits for a time in nanoseconds.
-    protected final Optional<T> await(long nanos) throws InterruptedException {
+    public Optional<T> await(long nanos) throws InterruptedException {
         long left = nanos;
         lock.lockInterruptibly();
         try {

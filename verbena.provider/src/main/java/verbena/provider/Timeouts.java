@@ -4,8 +4,10 @@ import java.time.Duration;
 
 /// Durations of callers as nanoseconds.
 public final class Timeouts {
-    private static final long NANOS_MAX = Long.MAX_VALUE / 4;
-    private static final Duration LONGEST = Duration.ofNanos(NANOS_MAX);
+    /// No limit, in nanoseconds: small enough to be added to a time.
+    public static final long NONE = Long.MAX_VALUE / 4;
+
+    private static final Duration LONGEST = Duration.ofNanos(NONE);
 
     private Timeouts() {}
 
@@ -14,6 +16,6 @@ public final class Timeouts {
         if (timeout.isNegative()) {
             return 0;
         }
-        return timeout.compareTo(LONGEST) >= 0 ? NANOS_MAX : timeout.toNanos();
+        return timeout.compareTo(LONGEST) >= 0 ? NONE : timeout.toNanos();
     }
 }

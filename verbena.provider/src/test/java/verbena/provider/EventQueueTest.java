@@ -39,10 +39,21 @@ class EventQueueTest {
     @Test
     void aThreadThatWaitsLearnsOfTheEnd() throws Exception {
         var waiting = new FutureTask<>(() -> events.await(Duration.ofDays(1)));
+        var withoutALimit = new FutureTask<>(() -> events.await());
         Thread waiter = Thread.ofPlatform().start(waiting);
+        Thread other = Thread.ofPlatform().start(withoutALimit);
         events.close();
         assertThatThrownBy(waiting::get).hasCauseInstanceOf(InvalidStateException.class);
+        assertThatThrownBy(withoutALimit::get).hasCauseInstanceOf(InvalidStateException.class);
         waiter.join();
+        other.join();
+    }
+
+    @Test
+    void aWaitWithoutALimitGivesTheOldestEvent() throws InterruptedException {
+        events.offer("a");
+        events.offer("b");
+        assertThat(events.await()).isEqualTo("a");
     }
 
     @Test

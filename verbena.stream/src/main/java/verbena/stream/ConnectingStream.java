@@ -87,12 +87,16 @@ final class ConnectingStream {
         long timeout = StreamOptions.nanos(options.connectTimeout());
         long start = System.nanoTime();
         while (true) {
-            long left = timeout - (System.nanoTime() - start);
             Optional<ConnectionEvent> event;
             try {
-                event = waits
-                        ? ownEvents().await(Duration.ofNanos(Math.max(0, left)))
-                        : ownEvents().poll();
+                if (!waits) {
+                    event = ownEvents().poll();
+                } else if (timeout == 0) {
+                    event = Optional.of(ownEvents().await());
+                } else {
+                    long left = timeout - (System.nanoTime() - start);
+                    event = ownEvents().await(Duration.ofNanos(Math.max(0, left)));
+                }
             } catch (InvalidStateException e) {
                 throw new AsynchronousCloseException();
             }

@@ -1,6 +1,5 @@
 package verbena.stream;
 
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,8 +18,6 @@ import verbena.verbs.spi.Waiter;
 /// Tells the streams of a device that something has completed. All streams of the process on one device share a
 /// completion channel, which is closed after the last of them.
 final class DeviceWatch {
-    private static final Duration FOREVER = Duration.ofDays(36_500);
-
     private static final Map<Context, DeviceWatch> ALL = new HashMap<>();
     private static volatile boolean hasStreams;
 
@@ -160,7 +157,7 @@ final class DeviceWatch {
         try {
             while (true) {
                 try {
-                    channel.await(FOREVER).ifPresent(this::bring);
+                    bring(channel.await());
                 } catch (OutOfMemoryError e) {
                     // the stream that needed the memory has ended; the others go on
                 }

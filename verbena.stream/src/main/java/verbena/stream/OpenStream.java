@@ -6,7 +6,6 @@ import java.net.SocketTimeoutException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -119,8 +118,8 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
     }
 
     @Override
-    public void awaitCompletion(Duration atMost) throws InterruptedException {
-        boolean _ = stream.await(atMost);
+    public void awaitCompletion(long nanos) throws InterruptedException {
+        stream.await(nanos);
     }
 
     @Override

@@ -34,7 +34,6 @@ import verbena.verbs.cm.PrivateData;
 /// Listens at a port and gives out connections as [StreamChannel]s. Peers connect whether a thread accepts or not:
 /// a virtual thread of the listener's answers them, and up to a number of connections wait. Any thread may accept.
 public final class StreamListener implements Channel {
-    private static final Duration FOREVER = Duration.ofDays(36_500);
     private static final int BACKLOG = 128;
     /// How many requests the device keeps: one that waits for a decision has no memory for a stream yet.
     private static final int REQUESTS = 1_024;
@@ -207,7 +206,7 @@ public final class StreamListener implements Channel {
         try {
             while (true) {
                 try {
-                    events.await(FOREVER).ifPresent(this::onEvent);
+                    onEvent(events.await());
                 } catch (OutOfMemoryError e) {
                     // what needed the memory has ended; the next peer may find some
                 }

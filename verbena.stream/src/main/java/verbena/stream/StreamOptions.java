@@ -12,7 +12,7 @@ import verbena.verbs.ProtectionDomain;
 /// @param sendBytes of the ring of data on their way, 2 KiB to 256 MiB
 /// @param receiveBytes of the ring that the peer writes to, 2 KiB to 256 MiB
 /// @param messages under way each way, 16 to 65534; a device may have fewer
-/// @param connectTimeout how long making a connection may take
+/// @param connectTimeout how long making a connection may take; zero for as long as the peer takes
 /// @param timeout how long a blocking read or write waits for the peer; zero for ever
 /// @param linger how long [StreamChannel#close()] waits until what was written has arrived; zero drops it, and the
 ///     peer finds the connection reset
@@ -38,6 +38,7 @@ public record StreamOptions(
         range("receiveBytes", receiveBytes, BYTES_MIN, BYTES_MAX);
         range("messages", messages, 16, 0xFFFE);
         notNegative("timeout", timeout);
+        notNegative("connectTimeout", connectTimeout);
         notNegative("linger", linger);
         notNegative("keepAlive", keepAlive);
         Objects.requireNonNull(device, "device");
@@ -45,9 +46,6 @@ public record StreamOptions(
             throw new IllegalArgumentException("domain: it belongs to "
                     + domain.get().context() + ", and the channels are to use "
                     + device.map(Object::toString).orElse("the nearest device"));
-        }
-        if (connectTimeout.isNegative() || connectTimeout.isZero()) {
-            throw new IllegalArgumentException("connectTimeout: more than zero, got " + connectTimeout);
         }
     }
 

@@ -1,6 +1,5 @@
 package verbena.stream;
 
-import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -13,7 +12,6 @@ import verbena.verbs.VerbsException;
 /// takes completions while there is one, so none that a leader waits for is taken from under it.
 final class WaitingThreads {
     static final long FOREVER = Long.MAX_VALUE;
-    private static final Duration FOREVER_DURATION = Duration.ofDays(36_500);
 
     /// Where completions come from.
     interface Source {
@@ -22,8 +20,9 @@ final class WaitingThreads {
 
         /// Waits for a completion, at most so long. Without the lock.
         ///
+        /// @param nanos [#FOREVER] for no limit
         /// @throws VerbsException when there will be none
-        void awaitCompletion(Duration atMost) throws InterruptedException;
+        void awaitCompletion(long nanos) throws InterruptedException;
 
         /// There will be no completion any more.
         void onBroken();
@@ -94,7 +93,7 @@ final class WaitingThreads {
         lock.unlock();
         boolean isBroken = false;
         try {
-            source.awaitCompletion(nanos == FOREVER ? FOREVER_DURATION : Duration.ofNanos(nanos));
+            source.awaitCompletion(nanos);
         } catch (VerbsException e) {
             isBroken = true;
         } finally {

@@ -14,6 +14,11 @@ public interface CompletionChannel extends VerbsObject {
     /// @throws InvalidStateException when the channel is closed, also while waiting
     Optional<CompletionQueue> await(Duration timeout) throws InterruptedException;
 
+    /// Waits without a time limit until an armed completion queue has something.
+    ///
+    /// @throws InvalidStateException when the channel is closed, also while waiting
+    CompletionQueue await() throws InterruptedException;
+
     /// Takes a notification that is there; empty when there is none.
     Optional<CompletionQueue> poll();
 }

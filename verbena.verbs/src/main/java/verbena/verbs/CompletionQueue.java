@@ -33,6 +33,12 @@ public interface CompletionQueue extends VerbsObject {
     /// @throws InvalidStateException when the queue is closed, also while waiting
     boolean await(WorkCompletion wc, Duration timeout) throws InterruptedException;
 
+    /// Waits for a completion without a time limit, and takes it into `wc`. Otherwise as [#await(WorkCompletion,
+    /// Duration)].
+    ///
+    /// @throws InvalidStateException when the queue is closed, also while waiting
+    void await(WorkCompletion wc) throws InterruptedException;
+
     /// Asks the channel for one notification at the next completion (ibv_req_notify_cq(3)). Poll once more after
     /// arming: a completion that came before causes no notification.
     ///

@@ -87,6 +87,11 @@ public interface Context extends VerbsObject {
     /// Waits for an asynchronous event; empty when `timeout` passed. A virtual thread gives up its carrier.
     Optional<AsyncEvent> awaitAsyncEvent(Duration timeout) throws InterruptedException;
 
+    /// Waits for an asynchronous event without a time limit.
+    ///
+    /// @throws InvalidStateException when the device is closed, also while waiting
+    AsyncEvent awaitAsyncEvent() throws InterruptedException;
+
     /// What the device has counted since it was opened, by name: packets and bytes, retransmissions, and every packet
     /// that was not accepted under the one reason why. A name that ends in `.now` tells how many of something there
     /// are at this moment; all others never fall.

@@ -71,7 +71,7 @@ public final class CmCalls {
         }
         try {
             ConnectionEvent unread = id.unread.poll();
-            long event = CmEvents.of(unread == null ? EventChannelHandle.next(channel) : unread);
+            long event = CmEvents.of(unread == null ? channel.await() : unread);
             CmEvents.free(id.get("event"));
             id.set("event", event);
             if (event == 0) {

@@ -58,21 +58,10 @@ public final class EventChannelHandle extends Handle {
 
     private @Nullable ConnectionEvent next() throws InterruptedException {
         try {
-            return next(channel);
+            return channel.await();
         } catch (InvalidStateException e) {
             return null; // closed
         }
-    }
-
-    /// Waits for the next event of a channel.
-    ///
-    /// @throws InvalidStateException when the channel is closed
-    static ConnectionEvent next(EventChannel channel) throws InterruptedException {
-        Optional<ConnectionEvent> event = Optional.empty();
-        while (event.isEmpty()) {
-            event = channel.await(EventInbox.ALWAYS);
-        }
-        return event.get();
     }
 
     /// Where an event belongs: at the channel of its identifier, or of the listener for a request.

@@ -136,6 +136,13 @@ final class DatagramQueue {
         cq.arm(false);
     }
 
+    /// Waits for a completion after [#arm], without a time limit and without the lock.
+    ///
+    /// @throws verbena.verbs.InvalidStateException when it is closed, also while waiting
+    void sleep() throws InterruptedException {
+        CompletionQueue _ = channel.await();
+    }
+
     /// Waits for a completion after [#arm]; false when `timeout` passed. Without the lock.
     ///
     /// @throws verbena.verbs.InvalidStateException when it is closed, also while waiting

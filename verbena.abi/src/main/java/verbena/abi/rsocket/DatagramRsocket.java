@@ -20,7 +20,6 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.abi.Errno;
-import verbena.abi.EventInbox;
 import verbena.abi.PollableDescriptor;
 import verbena.abi.Threads;
 import verbena.abi.cm.CmCalls;
@@ -243,7 +242,7 @@ final class DatagramRsocket implements AnyRsocket {
                 } finally {
                     lock.unlock();
                 }
-                boolean isCompletion = queue.sleep(EventInbox.ALWAYS);
+                queue.sleep();
                 boolean isTaken;
                 lock.lock();
                 try {
@@ -252,7 +251,7 @@ final class DatagramRsocket implements AnyRsocket {
                 } finally {
                     lock.unlock();
                 }
-                if (isCompletion && isTaken) {
+                if (isTaken) {
                     boolean ignored = queue.sleep(PAUSE);
                 }
             }

@@ -2,7 +2,6 @@ package verbena.abi.rsocket;
 
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
-import verbena.abi.EventInbox;
 import verbena.abi.Threads;
 import verbena.abi.cm.EventChannelHandle;
 import verbena.verbs.InvalidStateException;
@@ -37,7 +36,7 @@ public final class RsocketIds {
         private static void run() {
             while (true) {
                 try {
-                    CHANNEL.await(EventInbox.ALWAYS).ifPresent(RsocketIds::onEvent);
+                    onEvent(CHANNEL.await());
                 } catch (InterruptedException | InvalidStateException e) {
                     return; // the channel is closed, at the end of the process
                 }

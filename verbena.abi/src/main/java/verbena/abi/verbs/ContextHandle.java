@@ -109,11 +109,7 @@ public final class ContextHandle extends Handle {
 
     private @Nullable AsyncEvent nextEvent() throws InterruptedException {
         try {
-            Optional<AsyncEvent> event = Optional.empty();
-            while (event.isEmpty()) {
-                event = context.awaitAsyncEvent(EventInbox.ALWAYS);
-            }
-            return event.get();
+            return context.awaitAsyncEvent();
         } catch (InvalidStateException e) {
             return null; // closed
         }

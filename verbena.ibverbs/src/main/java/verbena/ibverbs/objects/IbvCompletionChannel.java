@@ -88,6 +88,15 @@ public final class IbvCompletionChannel extends OwnedObject implements Completio
     }
 
     @Override
+    public CompletionQueue await() throws InterruptedException {
+        checkOpen();
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        return notifications.await();
+    }
+
+    @Override
     public Optional<CompletionQueue> poll() {
         checkOpen();
         return notifications.poll();

@@ -247,6 +247,18 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
 
     @Override
     public boolean await(WorkCompletion wc, Duration timeout) throws InterruptedException {
+        return await(wc, Timeouts.nanos(timeout));
+    }
+
+    @Override
+    public void await(WorkCompletion wc) throws InterruptedException {
+        boolean isThere = false;
+        while (!isThere) {
+            isThere = await(wc, Timeouts.NONE);
+        }
+    }
+
+    private boolean await(WorkCompletion wc, long nanos) throws InterruptedException {
         checkOpen();
         if (Thread.interrupted()) {
             throw new InterruptedException();
@@ -254,7 +266,6 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
         if (poll(wc)) {
             return true;
         }
-        long nanos = Timeouts.nanos(timeout);
         long start = System.nanoTime();
         do {
             if (poll(wc)) {

@@ -6,9 +6,6 @@ import verbena.verbs.WorkCompletion;
 
 /// The completions of one rail, which one thread at a time reads.
 public final class Completions {
-    private static final Duration FOREVER = Duration.ofDays(36_500);
-    /// A limit of so much is none, and needs no object.
-    private static final long FOREVER_NANOS = Duration.ofDays(365).toNanos();
     private static final int BATCH = 64;
 
     /// A handler of completions.
@@ -42,8 +39,12 @@ public final class Completions {
             round(before, n);
             return n > 0 || nanos > 0; // a caller that would sleep looks first whether it still has a reason
         }
-        Duration limit = nanos >= FOREVER_NANOS ? FOREVER : Duration.ofNanos(nanos);
-        if (nanos == 0 || !rail.queue.await(first, limit)) {
+        if (nanos == 0) {
+            return false;
+        }
+        if (nanos == Long.MAX_VALUE) {
+            rail.queue.await(first);
+        } else if (!rail.queue.await(first, Duration.ofNanos(nanos))) {
             return false;
         }
         n = RequestIds.isFrame(first.wrId()) ? 0 : rail.queue.poll(batch);

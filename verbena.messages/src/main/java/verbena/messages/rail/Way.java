@@ -1,6 +1,5 @@
 package verbena.messages.rail;
 
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Rails;
 import verbena.verbs.Access;
@@ -10,6 +9,7 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.SendBatch;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 
 /// The connection of a peer over one rail.
@@ -48,7 +48,7 @@ public final class Way {
     private void watch() {
         try {
             while (connection.id().state() == ConnectionId.State.CONNECTED) {
-                connection.id().channel().await(Duration.ofDays(36_500));
+                ConnectionEvent _ = connection.id().channel().await();
             }
         } catch (InterruptedException e) {
             return; // it is being closed

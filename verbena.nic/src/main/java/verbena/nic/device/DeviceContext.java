@@ -429,6 +429,12 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     }
 
     @Override
+    public AsyncEvent awaitAsyncEvent() throws InterruptedException {
+        checkOpen("awaitAsyncEvent");
+        return events.await();
+    }
+
+    @Override
     public SortedMap<String, Long> counters() {
         SortedMap<String, Long> all = facts.counters();
         events.count(all);

@@ -66,6 +66,10 @@ final class DeviceEvents {
         return events.await(timeout);
     }
 
+    AsyncEvent await() throws InterruptedException {
+        return events.await();
+    }
+
     /// Adds the counters of these events.
     void count(Map<String, Long> counters) {
         counters.put("async-events", raised.get());

@@ -1,12 +1,10 @@
 package verbena.nic.device;
 
-import java.time.Duration;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import verbena.nic.engine.Engines;
 import verbena.nic.engine.Stepper;
 import verbena.provider.EventQueue;
-import verbena.provider.Timeouts;
 
 /// Events of a context whose engine a waiting thread may drive or attend to.
 final class DrivenEvents<T> extends EventQueue<T> {
@@ -28,24 +26,23 @@ final class DrivenEvents<T> extends EventQueue<T> {
     }
 
     @Override
-    public Optional<T> await(Duration timeout) throws InterruptedException {
-        long nanos = Timeouts.nanos(timeout);
+    public Optional<T> await(long nanos) throws InterruptedException {
         if (!engines.hasThread()) {
             return awaitStepping(nanos);
         }
         engines.handOver();
-        return await(nanos);
+        return super.await(nanos);
     }
 
     /// Waits as [#await] does, for events that come often: the caller attends to the engine meanwhile, if it can.
     Optional<T> awaitAttending(long nanos) throws InterruptedException {
         long start = System.nanoTime();
         if (engines.attend(isOver, nanos)) {
-            return await(isOver() ? 0 : nanos - (System.nanoTime() - start));
+            return super.await(isOver() ? 0 : nanos - (System.nanoTime() - start));
         }
         engines.parked(1);
         try {
-            return await(nanos);
+            return super.await(nanos);
         } finally {
             engines.parked(-1);
         }

@@ -69,14 +69,27 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
 
     @Override
     public Optional<CompletionQueue> await(Duration timeout) throws InterruptedException {
+        return await(Timeouts.nanos(timeout));
+    }
+
+    @Override
+    public CompletionQueue await() throws InterruptedException {
+        while (true) {
+            Optional<CompletionQueue> notified = await(Timeouts.NONE);
+            if (notified.isPresent()) {
+                return notified.get();
+            }
+        }
+    }
+
+    private Optional<CompletionQueue> await(long nanos) throws InterruptedException {
         checkOpen();
         if (!engines.hasThread()) {
-            return taken(notifications.await(timeout));
+            return taken(notifications.await(nanos));
         }
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        long nanos = Timeouts.nanos(timeout);
         long start = System.nanoTime();
         policy.begin(start);
         if (policy.looks()) {

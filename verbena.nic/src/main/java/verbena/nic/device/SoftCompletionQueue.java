@@ -195,6 +195,18 @@ public final class SoftCompletionQueue extends OwnedObject
 
     @Override
     public boolean await(WorkCompletion wc, Duration timeout) throws InterruptedException {
+        return await(wc, Timeouts.nanos(timeout));
+    }
+
+    @Override
+    public void await(WorkCompletion wc) throws InterruptedException {
+        boolean isThere = false;
+        while (!isThere) {
+            isThere = await(wc, Timeouts.NONE);
+        }
+    }
+
+    private boolean await(WorkCompletion wc, long nanos) throws InterruptedException {
         checkOpen();
         if (Thread.interrupted()) {
             throw new InterruptedException();
@@ -202,7 +214,6 @@ public final class SoftCompletionQueue extends OwnedObject
         if (!ring.isEmpty() && hasSome() && take(wc)) {
             return true;
         }
-        long nanos = Timeouts.nanos(timeout);
         if (!core.engines.hasThread()) {
             return awaitStepping(wc, nanos);
         }

@@ -3,7 +3,6 @@ package verbena.stream.protocol;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -240,11 +239,12 @@ public final class ByteStream {
     }
 
     /// Waits for a completion, without the owner's lock. One thread at a time, while no other calls
-    /// [#progress]; this thread calls it next. False when `timeout` passed.
+    /// [#progress]; this thread calls it next.
     ///
+    /// @param nanos for how long at most; `Long.MAX_VALUE` is no limit
     /// @throws InvalidStateException when the stream is closed, also while waiting
-    public boolean await(Duration timeout) throws InterruptedException {
-        return completions.await(timeout);
+    public void await(long nanos) throws InterruptedException {
+        completions.await(nanos);
     }
 
     /// Takes all completions there are, and does what has become possible by them: gives credits, shows

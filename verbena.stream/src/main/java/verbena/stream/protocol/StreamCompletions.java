@@ -30,9 +30,13 @@ final class StreamCompletions {
     /// As [ByteStream#await].
     ///
     /// @throws InvalidStateException when the queue is closed, also while waiting
-    boolean await(Duration timeout) throws InterruptedException {
-        hasAwaited = cq.await(awaited, timeout);
-        return hasAwaited;
+    void await(long nanos) throws InterruptedException {
+        if (nanos == Long.MAX_VALUE) {
+            cq.await(awaited);
+            hasAwaited = true;
+        } else {
+            hasAwaited = cq.await(awaited, Duration.ofNanos(nanos));
+        }
     }
 
     /// Hands out all that there are; returns how many. When it has found some, it does not look again in vain: such

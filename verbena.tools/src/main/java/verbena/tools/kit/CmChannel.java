@@ -18,7 +18,6 @@ import verbena.verbs.cm.PortSpace;
 /// An event channel as the tools use it: on a device of choice, or on the device that has the address. No wait for a
 /// peer that has gone lasts for ever. For one thread.
 public final class CmChannel implements AutoCloseable {
-    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     private final @Nullable Context device;
     private final boolean isNearest;
@@ -96,7 +95,9 @@ public final class CmChannel implements AutoCloseable {
 
     /// The next event, however long it takes.
     public ConnectionEvent awaitAny() throws InterruptedException {
-        return seen(channel.await(FOREVER)).orElseThrow();
+        ConnectionEvent event = channel.await();
+        witness.accept(event);
+        return event;
     }
 
     /// The next event.

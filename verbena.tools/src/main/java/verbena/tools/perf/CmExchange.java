@@ -39,7 +39,6 @@ import verbena.verbs.cm.PortSpace;
 /// The exchange by SEND over a reliable connection of its own, which the connection manager has made; and, with
 /// `-R`, the connections that are measured, which are made by the same port after it. For one thread.
 final class CmExchange implements Exchange {
-    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
     /// How long to wait for the peer to end as well.
     private static final Duration LINGER = Duration.ofSeconds(1);
 
@@ -66,7 +65,8 @@ final class CmExchange implements Exchange {
     private MemoryRegion toSend;
     private MemoryRegion received;
     private final WorkCompletion wc = new WorkCompletion();
-    private Duration timeout;
+    /// For the next message of the peer; null for no limit.
+    private @Nullable Duration timeout;
     private boolean sending;
     /// Why a send of ours failed; null when none did.
     private @Nullable WcStatus lost;
@@ -74,7 +74,7 @@ final class CmExchange implements Exchange {
     private CmExchange(Options options, Consumer<InetSocketAddress> listening) throws InterruptedException {
         this.options = options;
         timeout = options.timeout();
-        channel = new CmChannel(options.device, timeout, event -> {});
+        channel = new CmChannel(options.device, options.timeout(), event -> {});
         boolean done = false;
         try {
             id = options.isClient() ? toServer(channel.newId(PortSpace.TCP)) : awaitClient(listening);
@@ -219,7 +219,10 @@ final class CmExchange implements Exchange {
     }
 
     private void await(CompletionQueue cq) throws InterruptedException {
-        if (!cq.await(wc, timeout)) {
+        Duration limit = timeout;
+        if (limit == null) {
+            cq.await(wc);
+        } else if (!cq.await(wc, limit)) {
             throw new CommandFailed("the peer at " + peer() + " is connected but says nothing");
         }
     }
@@ -317,7 +320,7 @@ final class CmExchange implements Exchange {
 
     @Override
     public void waitWithoutLimit() {
-        timeout = FOREVER;
+        timeout = null;
     }
 
     @Override

@@ -145,7 +145,7 @@ final class CmNode implements AutoCloseable {
     /// @throws CommandFailed when one is not
     void awaitSends() throws InterruptedException {
         for (int i = 0; i < messages; i++) {
-            await(made().sent, timeout, i + " of " + messages + " messages sent");
+            await(made().sent, i + " of " + messages + " messages sent");
         }
     }
 
@@ -153,16 +153,22 @@ final class CmNode implements AutoCloseable {
     ///
     /// @throws CommandFailed when they do not
     void awaitReceives(int qkey) throws InterruptedException {
-        awaitReceives(qkey, timeout);
+        awaitReceives(qkey, false);
     }
 
     /// The same.
     ///
-    /// @param first how long to wait for the first
-    void awaitReceives(int qkey, Duration first) throws InterruptedException {
+    /// @param anyTime whether the first may come as late as it likes
+    void awaitReceives(int qkey, boolean anyTime) throws InterruptedException {
         Made my = made();
         for (int i = 0; i < messages; i++) {
-            await(my.received, i == 0 ? first : timeout, i + " of " + messages + " messages received");
+            String progress = i + " of " + messages + " messages received";
+            if (i == 0 && anyTime) {
+                my.received.await(wc);
+                requireGood(progress);
+            } else {
+                await(my.received, progress);
+            }
             if (my.offset > 0 && target == null) {
                 AddressHandle back = opened(my.domain.createAddressHandle(wc, my.buffer.segment()));
                 target = new Target(back, wc.immediate(), qkey);
@@ -170,11 +176,15 @@ final class CmNode implements AutoCloseable {
         }
     }
 
-    private void await(CompletionQueue cq, Duration limit, String progress) throws InterruptedException {
-        if (!cq.await(wc, limit)) {
-            throw new CommandFailed("nothing happened for " + limit.toSeconds() + " s (--timeout) after " + progress
+    private void await(CompletionQueue cq, String progress) throws InterruptedException {
+        if (!cq.await(wc, timeout)) {
+            throw new CommandFailed("nothing happened for " + timeout.toSeconds() + " s (--timeout) after " + progress
                     + ": " + id + "; are -c, -C and -S the same at both ends?");
         }
+        requireGood(progress);
+    }
+
+    private void requireGood(String progress) {
         if (!wc.ok()) {
             throw new CommandFailed("after " + progress + ": " + ((Completion.Failure) wc.snapshot()).explanation());
         }

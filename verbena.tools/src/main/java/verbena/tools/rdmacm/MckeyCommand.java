@@ -147,10 +147,10 @@ public final class MckeyCommand extends CmTestCommand {
         } else {
             print("receiving data transfers");
             // As the C program: the sender may begin at any time.
-            Duration first = Duration.ofSeconds(Long.MAX_VALUE);
+            boolean isFirst = true;
             for (CmNode node : nodes()) {
-                node.awaitReceives(ConnectionId.UDP_QKEY, first);
-                first = timeout();
+                node.awaitReceives(ConnectionId.UDP_QKEY, isFirst);
+                isFirst = false;
             }
         }
         print("data transfers complete");

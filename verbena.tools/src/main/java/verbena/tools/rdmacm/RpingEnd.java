@@ -40,7 +40,6 @@ import verbena.verbs.cm.EndedBy;
 final class RpingEnd implements AutoCloseable {
     private static final int SEND_DEPTH = 16;
     private static final int RECEIVE_DEPTH = 2;
-    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
     private static final int FIRST = 'A';
     private static final int LAST = 'z';
 
@@ -240,7 +239,7 @@ final class RpingEnd implements AutoCloseable {
     /// The next completion but those of SENDs; false when the connection has ended.
     private boolean await(WcOpcode wanted) throws InterruptedException {
         do {
-            cq.await(wc, FOREVER);
+            cq.await(wc);
             if (wc.status() == WcStatus.WR_FLUSH_ERR) {
                 return false;
             }

@@ -20,7 +20,6 @@ import verbena.verbs.VerbsException;
 
 /// Listens at a port and gives out connections, as a server socket does. Any thread may accept.
 public final class ConnectionListener implements AutoCloseable {
-    private static final Duration FOREVER = Duration.ofDays(36_500);
     /// A waiting request has some 2 KiB, and no connection yet.
     private static final int BACKLOG = 1_024;
 
@@ -125,19 +124,27 @@ public final class ConnectionListener implements AutoCloseable {
     ///
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public Connection accept() throws InterruptedException {
-        return accept(FOREVER).orElseThrow();
+        while (true) {
+            Optional<Connection> next = accept(Long.MAX_VALUE);
+            if (next.isPresent()) {
+                return next.get();
+            }
+        }
     }
 
     /// Waits for a connection; empty when `timeout` passed.
     ///
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public Optional<Connection> accept(Duration timeout) throws InterruptedException {
-        long left = EventChannel.nanos(timeout);
+        return accept(EventChannel.nanos(timeout));
+    }
+
+    private Optional<Connection> accept(long nanos) throws InterruptedException {
         long begin = System.nanoTime();
         while (true) {
             Optional<ConnectionEvent> event;
             try {
-                event = channel.await(Duration.ofNanos(Math.max(0, left - (System.nanoTime() - begin))));
+                event = channel.await(Math.max(0, nanos - (System.nanoTime() - begin)));
             } catch (InvalidStateException e) {
                 throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed", e);
             }

@@ -145,11 +145,28 @@ public final class EventChannel implements VerbsObject {
         return next;
     }
 
+    /// Waits for an event without a time limit, and takes it.
+    ///
+    /// @throws InvalidStateException when the channel is closed, also while waiting
+    public ConnectionEvent await() throws InterruptedException {
+        while (true) {
+            Optional<ConnectionEvent> event = await(Long.MAX_VALUE);
+            if (event.isPresent()) {
+                return event.get();
+            }
+        }
+    }
+
     /// Waits for an event and takes it; empty when `timeout` passed.
     ///
     /// @throws InvalidStateException when the channel is closed, also while waiting
     public Optional<ConnectionEvent> await(Duration timeout) throws InterruptedException {
-        long left = nanos(timeout);
+        return await(nanos(timeout));
+    }
+
+    /// Waits for a time in nanoseconds; `Long.MAX_VALUE` is no limit.
+    Optional<ConnectionEvent> await(long nanos) throws InterruptedException {
+        long left = nanos;
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }

@@ -25,7 +25,6 @@ import verbena.verbs.WorkCompletion;
 /// No wake-up is lost. A thread decides under the lock whether it reads, sleeps or leaves. A thread that leaves
 /// wakes a sleeper when no thread reads, whatever the reason for which it leaves.
 final class Outstanding {
-    private static final Duration FOREVER = Duration.ofDays(36_500);
     /// Completions that are taken at a time behind the first.
     private static final int BATCH = 16;
     /// A request's number has its place in the low bits, and counts rounds above.
@@ -328,7 +327,12 @@ final class Outstanding {
         int n = 0;
         VerbsException trouble = null;
         try {
-            found = queue.await(first, nanos == Long.MAX_VALUE ? FOREVER : Duration.ofNanos(nanos));
+            if (nanos == Long.MAX_VALUE) {
+                queue.await(first);
+                found = true;
+            } else {
+                found = queue.await(first, Duration.ofNanos(nanos));
+            }
             n = found && more ? queue.poll(others) : 0;
         } catch (VerbsException e) {
             trouble = e;

@@ -44,7 +44,6 @@ final class MessagesEnd implements WorkerEnd {
     private static final int COUNTED = 2;
     private static final Duration LIMIT = Duration.ofSeconds(20);
     /// A wait with a limit makes an object for each time that it sleeps. An end that hangs is ended by its parent.
-    private static final Duration FOREVER = Duration.ofDays(36_500);
 
     private static final int SAMPLES_MAX = 1_000_000;
 
@@ -248,7 +247,7 @@ final class MessagesEnd implements WorkerEnd {
 
     private void awaitHandled() throws InterruptedException {
         verbena.messages.Worker own = worker;
-        if (own == null || !own.await(() -> handled >= wanted, FOREVER)) {
+        if (own == null || !own.await(() -> handled >= wanted)) {
             throw new Child.Failed(handled + " of " + wanted + " active messages came, and the worker is closed");
         }
     }

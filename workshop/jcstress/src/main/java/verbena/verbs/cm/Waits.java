@@ -59,6 +59,11 @@ public final class Waits {
         }
 
         @Override
+        public void await(WorkCompletion wc) {
+            boolean _ = await(wc, Duration.ofNanos(LIMIT_NANOS));
+        }
+
+        @Override
         public Context context() {
             throw new UnsupportedOperationException();
         }
