@@ -73,6 +73,7 @@ public final class EventInbox<E> implements AutoCloseable {
     }
 
     private void tell() {
+        assert LOCK.isHeldByCurrentThread();
         if (!isClosed) {
             descriptor.events(events.size());
         }

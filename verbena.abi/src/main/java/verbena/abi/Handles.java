@@ -42,6 +42,7 @@ public final class Handles {
 
         void put(long key, Object object) {
             int at = slot(key);
+            assert objects[at] == null : "0x" + Long.toHexString(key) + " stands for " + objects[at];
             objects[at] = object;
             KEYS.setRelease(keys, at, key);
         }
@@ -75,6 +76,7 @@ public final class Handles {
     }
 
     public static void put(long pointer, Object object) {
+        assert pointer > GONE : pointer + " is no pointer";
         LOCK.lock();
         try {
             if ((taken + 1) * 2 > table.keys.length) {
@@ -89,6 +91,7 @@ public final class Handles {
     }
 
     private static void rebuild(int slots) {
+        assert LOCK.isHeldByCurrentThread();
         var next = new Table(slots);
         for (int i = 0; i < table.keys.length; i++) {
             Object object = table.objects[i];
@@ -97,6 +100,7 @@ public final class Handles {
             }
         }
         taken = used;
+        assert taken * 2 < slots : taken + " of " + slots + " places are taken";
         table = next;
     }
 
@@ -109,6 +113,7 @@ public final class Handles {
                 table.objects[at] = null;
                 KEYS.setRelease(table.keys, at, GONE);
                 used--;
+                assert used >= 0;
             }
         } finally {
             LOCK.unlock();

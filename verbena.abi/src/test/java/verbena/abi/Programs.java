@@ -104,7 +104,7 @@ final class Programs implements AutoCloseable {
                 "VERBENA_MODULES",
                 MODULES,
                 "VERBENA_JVM_OPTIONS",
-                "-Xshare:auto -XX:TieredStopAtLevel=1",
+                "-ea -Xshare:auto -XX:TieredStopAtLevel=1",
                 "VERBENA_EXPLAIN",
                 "1",
                 "VERBENA_DEVICES",

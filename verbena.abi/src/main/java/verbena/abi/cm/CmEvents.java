@@ -143,8 +143,7 @@ final class CmEvents {
         IdHandle id = asking(request, listener);
         id.refresh();
         PeerParameters peer = request.peer();
-        long event = plain(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-        Memory.putLong(event + CM_EVENT.at("listen_id"), listener.pointer);
+        long event = of(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0, listener.pointer);
         if (id.id.space().isDatagram()) {
             with(event, "ud", peer.privateData());
             Memory.putInt(event + CM_EVENT.at("param.ud.qp_num"), peer.qpn());
@@ -158,16 +157,21 @@ final class CmEvents {
             Memory.putByte(event + CM_EVENT.at("param.conn.retry_count"), 7);
             Memory.putInt(event + CM_EVENT.at("param.conn.qp_num"), peer.qpn());
         }
-        Handles.put(event, new Told(event, id.pointer, listener.pointer));
         return event;
     }
 
     private static long plain(IdHandle id, int type, int status) {
+        return of(id, type, status, 0);
+    }
+
+    /// @param listener the pointer of the identifier that listens; 0 when the event is about no request
+    private static long of(IdHandle id, int type, int status, long listener) {
         long event = Native.allocate(CM_EVENT.size());
         Memory.putLong(event + CM_EVENT.at("id"), id.pointer);
+        Memory.putLong(event + CM_EVENT.at("listen_id"), listener);
         Memory.putInt(event + CM_EVENT.at("event"), type);
         Memory.putInt(event + CM_EVENT.at("status"), status);
-        Handles.put(event, new Told(event, id.pointer, 0));
+        Handles.put(event, new Told(event, id.pointer, listener));
         return event;
     }
 

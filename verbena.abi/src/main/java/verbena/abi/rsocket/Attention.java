@@ -164,6 +164,7 @@ final class Attention implements Attended {
     /// While a thread waits, completions are notified. The descriptor tells what has changed, and calls that
     /// wait look.
     void keep() {
+        assert state.lock.isHeldByCurrentThread();
         ByteStream made = state.stream;
         if (made != null && state.phase == Phase.CONNECTED && !isArmed && (isWatched || waiters.get() > 0)) {
             do {
@@ -180,6 +181,7 @@ final class Attention implements Attended {
 
     /// The file descriptor tells what has changed, and calls that wait look.
     void settle() {
+        assert state.lock.isHeldByCurrentThread();
         if (state.phase == Phase.CLOSED) {
             return;
         }
@@ -207,7 +209,8 @@ final class Attention implements Attended {
 
     /// Counts a call that waits from now on, or does no more. For one with the lock.
     void countWaiters(int change) {
-        waiters.getAndAdd(change);
+        int count = waiters.addAndGet(change);
+        assert count >= 0 : count + " calls wait";
     }
 
     /// A call waits here from now on, in a thread that leads.
@@ -245,6 +248,7 @@ final class Attention implements Attended {
     void endKernelWait() {
         state.lock.lock();
         kernelWaiters--;
+        assert kernelWaiters >= 0;
         finish();
     }
 

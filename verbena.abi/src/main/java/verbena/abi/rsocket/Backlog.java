@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
-import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.StreamMessage.Hello;
@@ -24,14 +24,14 @@ final class Backlog<C> {
 
     /// The oldest first.
     private final SequencedMap<C, Hello> asking = new LinkedHashMap<>();
-    private final Lock lock;
+    private final ReentrantLock lock;
     private final BiConsumer<C, Hello> answer;
     private final Set<C> arriving = new HashSet<>();
     private final ArrayDeque<C> arrived = new ArrayDeque<>();
     private int length;
 
     /// @param answer accepts a peer's request, without the lock
-    Backlog(Lock lock, BiConsumer<C, Hello> answer) {
+    Backlog(ReentrantLock lock, BiConsumer<C, Hello> answer) {
         this.lock = lock;
         this.answer = answer;
     }
@@ -47,11 +47,13 @@ final class Backlog<C> {
     }
 
     void ask(C connection, Hello peer) {
+        assert lock.isHeldByCurrentThread();
         asking.put(connection, peer);
     }
 
     /// Answers those that ask, as long as there is room. Any thread, without the lock.
     void admit() {
+        assert !lock.isHeldByCurrentThread();
         for (var next = next(); next != null; next = next()) {
             answer.accept(next.getKey(), next.getValue());
         }
@@ -73,6 +75,7 @@ final class Backlog<C> {
 
     /// It is connected. False when it was given up before.
     boolean onArrived(C connection) {
+        assert lock.isHeldByCurrentThread();
         return arriving.remove(connection) && arrived.add(connection);
     }
 
@@ -93,15 +96,18 @@ final class Backlog<C> {
 
     /// The oldest that has arrived.
     C first() {
+        assert lock.isHeldByCurrentThread();
         return arrived.getFirst();
     }
 
     void removeFirst() {
+        assert lock.isHeldByCurrentThread();
         arrived.removeFirst();
     }
 
     /// All, which are no more in here.
     List<C> clear() {
+        assert lock.isHeldByCurrentThread();
         var all = new ArrayList<>(arrived);
         all.addAll(arriving);
         all.addAll(asking.keySet());

@@ -157,6 +157,7 @@ final class DatagramQueue {
             count++;
             int slot = (int) completion.wrId();
             if ((completion.wrId() & RECEIVE) == 0) {
+                assert freeCount < free.length && slot >= 0 && slot < free.length : slot + " is no slot in use";
                 free[freeCount++] = slot; // also when it has failed: datagrams get lost
                 continue;
             }
@@ -199,6 +200,7 @@ final class DatagramQueue {
 
     /// Needs [#canSend].
     void send(Pieces from, AddressHandle to, int qpn) {
+        assert canSend();
         int slot = free[--freeCount];
         int at = slot * SLOT_BYTES;
         DatagramMessage.putName(name, sends.segment(), at);

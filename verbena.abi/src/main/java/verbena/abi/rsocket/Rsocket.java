@@ -79,7 +79,7 @@ final class Rsocket implements AnyRsocket, RsocketIds.Owner {
                 id.bind(address);
                 return 0;
             });
-            state.phase = Phase.BOUND;
+            state.enter(Phase.BOUND);
             return 0;
         } finally {
             state.lock.unlock();
@@ -97,7 +97,7 @@ final class Rsocket implements AnyRsocket, RsocketIds.Owner {
                 return Errno.EINVAL;
             }
             id.listen(backlog.requests());
-            state.phase = Phase.LISTENING;
+            state.enter(Phase.LISTENING);
             attention.settle();
             return 0;
         } finally {
@@ -115,7 +115,7 @@ final class Rsocket implements AnyRsocket, RsocketIds.Owner {
                 // accept(2): O_NONBLOCK is not inherited
                 var made = new Rsocket(request.id(), new RsocketOptions(options), false);
                 made.listener = this;
-                made.state.phase = Phase.CONNECTING;
+                made.state.enter(Phase.CONNECTING);
                 RsocketIds.put(made.id, made);
                 backlog.ask(made, hello.get());
                 isTaken = true;
@@ -249,7 +249,7 @@ final class Rsocket implements AnyRsocket, RsocketIds.Owner {
             }
             ByteStream made = makeStream();
             id.connect(parameters(made));
-            state.phase = Phase.CONNECTING;
+            state.enter(Phase.CONNECTING);
             readiness.writerWaits();
             attention.settle();
             if (!waits.await(() -> state.phase != Phase.CONNECTING, isNonBlocking)) {
@@ -438,7 +438,7 @@ final class Rsocket implements AnyRsocket, RsocketIds.Owner {
             if (state.phase == Phase.CONNECTED) {
                 shutdown(SHUT_RDWR, Long.MAX_VALUE);
             }
-            state.phase = Phase.CLOSED;
+            state.enter(Phase.CLOSED);
             orphans = backlog.clear();
             attention.wakeAll();
             RsocketIds.remove(id);

@@ -19,7 +19,20 @@ final class RsocketState {
         CONNECTED,
         /// What has arrived can be read.
         ENDED,
-        CLOSED
+        CLOSED;
+
+        /// Whether one call of the program, or one event, can lead from here to `next`.
+        boolean leadsTo(Phase next) {
+            return switch (this) {
+                case NEW -> next == BOUND || next == CONNECTING || next == CLOSED;
+                case BOUND -> next == LISTENING || next == CONNECTING || next == CLOSED;
+                case LISTENING -> next == CLOSED;
+                case CONNECTING -> next == CONNECTED || next == ENDED || next == CLOSED;
+                case CONNECTED -> next == ENDED || next == CLOSED;
+                case ENDED -> next == CONNECTING || next == CLOSED;
+                case CLOSED -> false;
+            };
+        }
     }
 
     final ReentrantLock lock = new ReentrantLock();
@@ -37,9 +50,16 @@ final class RsocketState {
     /// When something came last.
     private long heardNanos;
 
+    /// Goes on to the next phase.
+    void enter(Phase next) {
+        assert phase.leadsTo(next) : phase + " does not lead to " + next;
+        phase = next;
+    }
+
     /// There is a connection.
     void connected() {
-        phase = Phase.CONNECTED;
+        assert lock.isHeldByCurrentThread();
+        enter(Phase.CONNECTED);
         ends.begin();
         isChanged = true;
         heardNanos = System.nanoTime();
@@ -50,6 +70,7 @@ final class RsocketState {
     ///
     /// @return how many completions there were
     int progress() {
+        assert lock.isHeldByCurrentThread();
         ByteStream made = stream;
         if (made == null || phase == Phase.CLOSED) {
             return 0;
@@ -70,13 +91,15 @@ final class RsocketState {
 
     /// Nothing comes any more, and nothing can be sent.
     void end() {
-        phase = Phase.ENDED;
+        assert lock.isHeldByCurrentThread();
+        enter(Phase.ENDED);
         ends.end();
         isChanged = true;
     }
 
     /// Whether something has come since the last time that this was asked.
     boolean takeChange() {
+        assert lock.isHeldByCurrentThread();
         boolean was = isChanged;
         isChanged = false;
         return was;
@@ -98,6 +121,7 @@ final class RsocketState {
 
     /// Takes the error that waits; `otherwise` when there is none.
     long takeErrorOr(long otherwise) {
+        assert lock.isHeldByCurrentThread();
         long answer = error == 0 ? otherwise : error;
         error = 0;
         return answer;

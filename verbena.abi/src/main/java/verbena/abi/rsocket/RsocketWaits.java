@@ -54,6 +54,7 @@ final class RsocketWaits {
     ///
     /// @param until a time of `System.nanoTime`, or `Long.MAX_VALUE`
     private boolean awaitUntil(BooleanSupplier wanted, long until) {
+        assert state.lock.isHeldByCurrentThread();
         attention.countWaiters(1);
         boolean mayLead = true;
         try {

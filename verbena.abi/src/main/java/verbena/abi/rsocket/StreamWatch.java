@@ -102,7 +102,8 @@ final class StreamWatch {
 
     /// A thread begins to wait without leading, or ends that.
     void follow(int change) {
-        followers.getAndAdd(change);
+        int count = followers.addAndGet(change);
+        assert count >= 0 : count + " threads follow";
         if (change > 0) {
             handOver();
         }
@@ -153,6 +154,7 @@ final class StreamWatch {
     ///
     /// @param isVisiting whether a visit is under way
     void endLead(boolean isVisiting) {
+        assert leader.get() == Thread.currentThread();
         if (isVisiting) {
             channel.endVisit();
         }

@@ -88,6 +88,7 @@ public final class ChannelHandle extends Handle {
 
     /// While a thread visits, events are for that.
     private void tell() {
+        assert lock.isHeldByCurrentThread();
         descriptor.events(isVisited || !channel.isOpen() ? 0 : channel.notifications());
     }
 
@@ -152,6 +153,7 @@ public final class ChannelHandle extends Handle {
         Optional<CompletionQueue> ready;
         lock.lock();
         try {
+            assert isVisited;
             isVisited = false;
             ready = channel.take();
             tell();

@@ -180,6 +180,7 @@ public final class CompletionQueueHandle extends Handle {
 
     /// The oldest completion into `wc`; false when there is none.
     private boolean take() {
+        assert polling.isHeldByCurrentThread();
         if (kept.isEmpty()) {
             return cq.poll(wc);
         }
@@ -205,6 +206,7 @@ public final class CompletionQueueHandle extends Handle {
     }
 
     private void put(long into) {
+        assert polling.isHeldByCurrentThread();
         Memory.putLong(into + WC_WR_ID, wc.wrId());
         Memory.putInt(into + WC_STATUS, wc.status().code());
         Memory.putInt(into + WC_OPCODE, wc.opcode().code());
@@ -253,6 +255,7 @@ public final class CompletionQueueHandle extends Handle {
 
     /// A field of the current completion, numbered as `operations.c` does.
     long read(int field) {
+        assert polling.isHeldByCurrentThread() : "between start_poll and end_poll";
         return switch (field) {
             case 0 -> wc.opcode().code();
             case 1 -> wc.vendorError();

@@ -63,7 +63,21 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         CONNECTED,
         /// This side has said that it ends.
         ENDING,
-        ENDED
+        ENDED;
+
+        /// Whether one call or one event of librdmacm can lead from here to `next`.
+        boolean leadsTo(Stage next) {
+            return switch (this) {
+                case RESOLVING -> next == ASKING || next == ENDED;
+                case ASKING -> next == ANSWERED || next == ENDED;
+                case ANSWERED -> next == CONNECTED || next == ENDING || next == ENDED;
+                case REQUESTED -> next == ACCEPTED || next == ENDED;
+                case ACCEPTED -> next == CONNECTED || next == ENDING || next == ENDED;
+                case CONNECTED -> next == ENDING || next == ENDED;
+                case ENDING -> next == ENDED;
+                case ENDED -> next == ENDED;
+            };
+        }
     }
 
     private final CmConnections service;
@@ -151,7 +165,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
             if (result.value() != 0) {
                 service.destroy(id);
                 id = 0;
-                stage = Stage.ENDED;
+                enter(Stage.ENDED);
                 String why = "no way to " + remote + ": " + Errno.text(result.errno());
                 to.onNews(this, new News.Unreachable(why));
             }
@@ -165,6 +179,12 @@ final class CmExchange implements Exchange, CmConnections.Owner {
             Memory.putByte(at, value);
             service.library().setOption.call(id, RDMA_OPTION_ID, name, at, 1L);
         }
+    }
+
+    private void enter(Stage next) {
+        assert Thread.holdsLock(this);
+        assert stage.leadsTo(next) : stage + " does not lead to " + next;
+        stage = next;
     }
 
     private void attach(End mine) {
@@ -238,7 +258,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
 
     /// The way is known: asks.
     private @Nullable News ask() {
-        stage = Stage.ASKING;
+        enter(Stage.ASKING);
         try (Arena arena = Arena.ofConfined()) {
             return step(service.library().connect.call(id, terms.write(arena, begun(), null)), "connection");
         }
@@ -246,7 +266,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
 
     /// Active: the peer says yes, and waits for our word that the queue pair is ready.
     private News accepted(CmEvent event) {
-        stage = Stage.ANSWERED;
+        enter(Stage.ANSWERED);
         peer = event.peer();
         return new News.Accepted(event.peer());
     }
@@ -258,7 +278,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
             qp.moved(QpState.RTS);
         }
         if (!isActive) {
-            stage = Stage.CONNECTED;
+            enter(Stage.CONNECTED);
             return new News.Established();
         }
         path = event.path();
@@ -286,7 +306,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         if (byPeer) {
             service.library().disconnect.call(id); // the answer that the peer waits for
         }
-        stage = Stage.ENDED;
+        enter(Stage.ENDED);
         breakDown();
         if (isIwarp) {
             destroy(); // no timewait follows
@@ -298,7 +318,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
 
     /// It has come to nothing.
     private News end(News news) {
-        stage = Stage.ENDED;
+        enter(Stage.ENDED);
         breakDown();
         destroy();
         return news;
@@ -330,7 +350,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
 
     /// The context closes.
     synchronized void abandon() {
-        stage = Stage.ENDED;
+        enter(Stage.ENDED);
         destroy();
     }
 
@@ -414,7 +434,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
                         + " is not there any more: " + Errno.text(result.errno()));
             }
         }
-        stage = Stage.ACCEPTED;
+        enter(Stage.ACCEPTED);
     }
 
     @Override
@@ -425,7 +445,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
             byte[] data = privateData.bytes();
             service.library().reject.call(id, data.length == 0 ? 0L : CmTerms.data(arena, data), (byte) data.length);
         }
-        stage = Stage.ENDED;
+        enter(Stage.ENDED);
         queuePair = null;
         destroy();
     }
@@ -440,7 +460,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
                         + " is not there any more: " + Errno.text(result.errno()));
             }
         }
-        stage = Stage.CONNECTED;
+        enter(Stage.CONNECTED);
     }
 
     @Override
@@ -460,7 +480,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
             }
             boolean hasBegun = stage == Stage.CONNECTED || stage == Stage.ACCEPTED || stage == Stage.ANSWERED;
             if (hasBegun && !isDatagram) {
-                stage = Stage.ENDING;
+                enter(Stage.ENDING);
             }
             if (!hasBegun || isDatagram || service.library().disconnect.call(id).value() != 0) {
                 news = end(new News.Disconnected(EndedBy.THIS_SIDE, "given up by this side"));

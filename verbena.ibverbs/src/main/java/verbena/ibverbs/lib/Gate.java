@@ -58,6 +58,7 @@ public final class Gate {
     }
 
     public void leave() {
+        assert isMine();
         state.setRelease(FREE);
     }
 

@@ -177,15 +177,18 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
 
     /// Inside the gate.
     private boolean hasSome() {
+        assert gate.isMine();
         if (next < taken) {
             return true;
         }
         next = 0;
         taken = Math.max(0, timestamped == null ? ops.poll(address, BATCH, completions) : timestamped.poll());
+        assert taken <= BATCH : taken + " completions in room for " + BATCH;
         return taken > 0;
     }
 
     private void fill(WorkCompletion wc, int index) {
+        assert 0 <= index && index < taken : index + " of " + taken + " completions";
         long at = completions + index * WC_BYTES;
         long wrId = Memory.getLong(at + WR_ID);
         long statusAndOpcode = Memory.getLong(at + STATUS_AND_OPCODE);

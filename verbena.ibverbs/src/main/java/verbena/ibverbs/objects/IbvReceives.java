@@ -126,6 +126,7 @@ final class IbvReceives extends Receives {
 
     @Override
     protected void unclaim() {
+        assert gate.isMine() && count > 0;
         count--;
     }
 
@@ -136,6 +137,7 @@ final class IbvReceives extends Receives {
 
     @Override
     protected void claim(long wrId) {
+        assert gate.isMine() && count < max : count + " of " + max + " receives are claimed";
         current = requests + count++ * stride;
         Memory.putLong(current + WR_ID, wrId);
         Memory.putInt(current + NUM_SGE, 0);
@@ -144,6 +146,7 @@ final class IbvReceives extends Receives {
     @Override
     protected void putEntry(int index, int lkey, long address, int length) {
         long at = current + WR_BYTES + index * SGE_BYTES;
+        assert index >= 0 && at + SGE_BYTES <= current + stride : index + " is beyond the room for entries";
         Memory.putLong(at, address);
         Memory.putInts(at + SGE_LENGTH, length, lkey);
         Memory.putInt(current + NUM_SGE, index + 1);
@@ -151,6 +154,7 @@ final class IbvReceives extends Receives {
 
     @Override
     protected int handOver() {
+        assert gate.isMine() && count <= max;
         int n = count;
         count = 0;
         if (n > 0) {

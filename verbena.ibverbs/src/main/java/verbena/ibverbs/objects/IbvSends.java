@@ -162,6 +162,7 @@ final class IbvSends extends Sends {
 
     @Override
     protected void unclaim() {
+        assert gate.isMine() && count > 0;
         windows[--count] = null;
     }
 
@@ -169,6 +170,7 @@ final class IbvSends extends Sends {
 
     @Override
     protected void claim(SendOperation fresh, long wrId) {
+        assert gate.isMine() && count < max : count + " of " + max + " requests are claimed";
         current = requests + count++ * stride;
         operation = fresh;
         data = 0; // some devices refuse it where it means nothing
@@ -227,6 +229,7 @@ final class IbvSends extends Sends {
 
     @Override
     protected void putEntry(int index, int lkey, long address, int length) {
+        assert index >= 0 && index < sgeRoom : index + " of " + sgeRoom + " entries";
         long at = current + WR_BYTES + index * SGE_BYTES;
         Memory.putLong(at, address);
         Memory.putInts(at + SGE_LENGTH, length, lkey);
@@ -237,6 +240,7 @@ final class IbvSends extends Sends {
     protected void putInline(MemorySegment from, int before) {
         long place = current + WR_BYTES + sgeRoom * SGE_BYTES;
         long more = from.byteSize();
+        assert place + before + more <= current + stride : "more inline data than there is room";
         Memory.copyFrom(from, place + before, more);
         putEntry(0, 0, place, before + (int) more);
     }
@@ -334,6 +338,7 @@ final class IbvSends extends Sends {
 
     /// Hands the requests from one place up to another over.
     private void post(int from, int to) {
+        assert gate.isMine() && 0 <= from && from <= to && to <= max : from + " to " + to + " of " + max;
         if (from == to) {
             return;
         }
