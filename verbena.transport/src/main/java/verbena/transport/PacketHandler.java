@@ -11,10 +11,4 @@ public interface PacketHandler {
     /// A packet has arrived; its lengths and ICRC have been checked, and `opcode` is that of its BTH. The frame is
     /// free again when this returns.
     PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos);
-
-    /// A [verbena.wire.DirectMessage] has arrived, which is well-formed and comes from the device that its source
-    /// belongs to. False when it is for no connection of this handler. Then the device answers a sender that asks.
-    default boolean onMessage(Frame frame, long nowNanos) {
-        return false;
-    }
 }

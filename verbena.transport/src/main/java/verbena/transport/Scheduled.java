@@ -13,17 +13,6 @@ public interface Scheduled {
     /// says false after each arrival, doorbell and deadline. What travels in streams leaves meanwhile.
     boolean poll(Frame frame, long nowNanos);
 
-    /// Whether [#doAtOnce()] may be of use. Any thread.
-    default boolean hasShortcut() {
-        return false;
-    }
-
-    /// Does what was posted, as far as it needs neither packet nor time. True when nothing of it is left; otherwise
-    /// the rest is done when this is polled.
-    default boolean doAtOnce() {
-        return false;
-    }
-
     /// When to call [#onDeadline(long)]; [#NEVER] when there is nothing to wait for. Asking or coming too early does
     /// no harm.
     long deadlineNanos();

@@ -41,9 +41,6 @@ public final class Frame {
 
     /// Bytes from BTH through ICRC; 0 when the slot holds nothing.
     public int length;
-    /// Whether it is no packet but a [DirectMessage], which a link of shared memory has received. Then only the slot
-    /// and the length count.
-    public boolean isMessage;
 
     public long sourceHigh;
     public long sourceLow;
@@ -145,7 +142,6 @@ public final class Frame {
         MemorySegment.copy(other.slot, other.start, ownSlot, HEADROOM, other.length);
         viewOwn();
         length = other.length;
-        isMessage = other.isMessage;
         copyWay(other);
         icrcValid = other.icrcValid;
         damagedBit = other.damagedBit;

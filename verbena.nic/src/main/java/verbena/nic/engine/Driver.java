@@ -5,7 +5,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.link.QuickTraffic;
 import verbena.transport.Protocol;
+import verbena.transport.Shortcut;
 
 /// Decides which thread does the engine's work, and where threads wait for more of it.
 ///
@@ -140,13 +142,13 @@ final class Driver {
 
     /// Carries out what a thread has posted, as far as it needs neither packet nor time. True when nothing of it is
     /// left. This leaves no deadline, so no sleep has to be disturbed.
-    boolean doAtOnce(EngineTask task) {
+    boolean carryOut(EngineTask task, Shortcut shortcut) {
         if (containment.failure() != null || !ownership.tryOwn()) {
             return false;
         }
         boolean isDone = false;
         try {
-            isDone = !task.isGone && !task.isLost && task.scheduled.doAtOnce();
+            isDone = !task.isGone && !task.isLost && shortcut.carryOut();
         } catch (RuntimeException | Error e) {
             containment.contain(task, e);
         } finally {
@@ -177,8 +179,9 @@ final class Driver {
             return false;
         }
         if (!isLeft && glances < GLANCES_MAX && !work.hasLeft()) {
-            boolean isQuiet = work.link().seemsQuiet();
-            if (isQuiet || (work.link().carriesMessages() && attendance.isAway() && takeMessages())) {
+            QuickTraffic link = work.quick();
+            boolean isQuiet = link != null && link.seemsQuiet();
+            if (isQuiet || (link != null && attendance.isAway() && moveAtOnce(link))) {
                 glances++;
                 return !isQuiet;
             }
@@ -195,17 +198,16 @@ final class Driver {
         return any;
     }
 
-    /// Takes the messages that have come, and nothing else: they need no time, and the queue pairs that they are for
-    /// have their turns with the next poll, or when the attendant is back. False when there is no message, or more
-    /// to do.
-    private boolean takeMessages() {
+    /// Moves what needs no turn, and nothing else: the queue pairs that it is for have their turns with the next poll,
+    /// or when the attendant is back. False when there is no such thing, or more to do.
+    private boolean moveAtOnce(QuickTraffic link) {
         if (!ownership.tryOwn()) {
             return false;
         }
         int taken = 0;
         try {
             ownership.countTurn();
-            taken = work.takeMessages(lookedAt);
+            taken = link.moveAtOnce(lookedAt);
             isLeft = taken > 0;
         } catch (RuntimeException | Error e) {
             containment.fail(e);
@@ -294,7 +296,7 @@ final class Driver {
         attendance.parked(change);
     }
 
-    /// See [Engine#attend] and [Engine#attendGivingWay].
+    /// See [Engine#attend].
     boolean attend(BooleanSupplier isOver, long nanos, boolean givesWay) throws InterruptedException {
         Thread me = Thread.currentThread();
         long now = clock.getAsLong();

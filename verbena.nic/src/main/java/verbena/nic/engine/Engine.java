@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
 import verbena.transport.Counters;
+import verbena.transport.Shortcut;
 import verbena.transport.congestion.PeerWindows;
 import verbena.transport.memory.KeyTable;
 import verbena.transport.queue.SpareFrames;
@@ -131,7 +132,8 @@ public final class Engine implements AutoCloseable {
     /// @param bytes that leave with them
     /// @param needNoPackets whether that may be so ([verbena.transport.queue.SendRequest#mayNeedNoPackets()])
     public void ring(EngineTask task, int requests, long bytes, boolean needNoPackets) {
-        if (needNoPackets && task.scheduled.hasShortcut() && driver.doAtOnce(task)) {
+        Shortcut shortcut = task.shortcut;
+        if (needNoPackets && shortcut != null && shortcut.mayCarryOut() && driver.carryOut(task, shortcut)) {
             return;
         }
         VarHandle.fullFence(); // the requests are there before the doorbell is looked at: it may have rung already
@@ -222,16 +224,12 @@ public final class Engine implements AutoCloseable {
     /// change that makes `isOver` true happens in a piece of work of this engine, or is followed by [#wakeGuest()].
     ///
     /// @param nanos how long at most
+    /// @param givesWay for a caller that waits for something rare: it gives the place away, and returns, when a
+    ///     thread wants it that waits for completions
     /// @return false when the caller cannot attend: other threads wait or attend, or the caller is a virtual
     ///     thread, which must not block in the kernel
-    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        return driver.attend(isOver, nanos, false);
-    }
-
-    /// Attends as [#attend] does, for a caller that waits for something rare. It gives the place away, and
-    /// returns, when a thread wants it that waits for completions.
-    public boolean attendGivingWay(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        return driver.attend(isOver, nanos, true);
+    public boolean attend(BooleanSupplier isOver, long nanos, boolean givesWay) throws InterruptedException {
+        return driver.attend(isOver, nanos, givesWay);
     }
 
     /// The result of [#visit] when the caller has to wait in another way.
@@ -369,6 +367,14 @@ public final class Engine implements AutoCloseable {
         inbound.detachFromAll(link(), task);
         tasks.remove(qpn);
         outbound.remove(task);
+    }
+
+    /// Hands what has arrived, and is no packet, to a queue pair, which then has its turn. What the queue pair's code
+    /// throws ends that queue pair alone. For the owner.
+    ///
+    /// @return false when there is no such queue pair, or it does not take this
+    public boolean hand(int qpn, EngineTask.Arrival arrival) {
+        return inbound.hand(qpn, arrival);
     }
 
     /// Hands packets for queue pair 1 to `task` from now on. Null drops them, as an engine does at first. As a

@@ -7,6 +7,7 @@ import verbena.transport.Counters;
 import verbena.transport.PacketHandler;
 import verbena.transport.Protocol;
 import verbena.transport.Scheduled;
+import verbena.transport.Shortcut;
 import verbena.wire.ib.Transport;
 
 /// A queue pair as the engine sees it: its protocol and its places in the engine's lists. Engine-confined except for
@@ -23,6 +24,9 @@ public final class EngineTask {
     }
 
     final Scheduled scheduled;
+    /// The same, where requests may need neither packet nor time; else null.
+    final @Nullable Shortcut shortcut;
+
     final PacketHandler arrivals;
     /// The transport of the packets that it takes; null when it takes none.
     final @Nullable Transport transport;
@@ -59,6 +63,14 @@ public final class EngineTask {
         void onBroken(String cause);
     }
 
+    /// What has arrived for a queue pair and is no packet.
+    public interface Arrival {
+        /// Hands it to the queue pair; false when the queue pair does not take it.
+        ///
+        /// @param to what the engine schedules for the queue pair
+        boolean reach(Scheduled to);
+    }
+
     /// Creates a task that serves the whole device. Its counters are not read, and a packet at which its code fails
     /// is dropped.
     public EngineTask(Protocol protocol, Transport transport) {
@@ -91,6 +103,7 @@ public final class EngineTask {
             Counters counters,
             @Nullable Owner owner) {
         this.scheduled = scheduled;
+        this.shortcut = scheduled instanceof Shortcut itself ? itself : null;
         this.arrivals = arrivals;
         this.transport = transport;
         this.counters = counters;

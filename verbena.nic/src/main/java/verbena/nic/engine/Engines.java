@@ -146,12 +146,12 @@ public final class Engines {
     /// Attends until `isOver` is true or `nanos` have passed. False when the caller cannot attend
     /// ([Engine#attend]), as with several engines, because the caller could sleep in one link only.
     public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        return all.size() == 1 && first().attend(isOver, nanos);
+        return all.size() == 1 && first().attend(isOver, nanos, false);
     }
 
-    /// The same for a caller that gives way ([Engine#attendGivingWay]).
+    /// The same for a caller that gives way.
     public boolean attendGivingWay(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        return all.size() == 1 && first().attendGivingWay(isOver, nanos);
+        return all.size() == 1 && first().attend(isOver, nanos, true);
     }
 
     // ---- all of them at once

@@ -9,7 +9,6 @@ import verbena.transport.PacketFate;
 import verbena.transport.memory.KeyTable;
 import verbena.verbs.Gid;
 import verbena.verbs.ResourceLimitException;
-import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Malformed;
@@ -52,11 +51,7 @@ final class Inbound {
     int receive(Link link, long now) {
         int n = link.receive(arrivals, 0, BATCH);
         for (int i = 0; i < n; i++) {
-            if (arrivals[i].isMessage) {
-                handMessage(link, arrivals[i], now);
-                continue;
-            }
-            if (i + 1 < n && !arrivals[i + 1].isMessage && Trailing.isBehind(arrivals[i], arrivals[i + 1])) {
+            if (i + 1 < n && Trailing.isBehind(arrivals[i], arrivals[i + 1])) {
                 Trailing.exchange(arrivals, i);
             }
             Frame frame = arrivals[i];
@@ -69,15 +64,6 @@ final class Inbound {
                 counters.count(Counter.SEARCHES);
                 listener.onSearch(fate, frame.sourceHigh, frame.sourceLow);
             }
-        }
-        return n;
-    }
-
-    /// Takes messages without packets up to the first packet; returns how many.
-    int takeMessages(Link link, long about) {
-        int n = link.takeMessages(arrivals, 0, BATCH);
-        for (int i = 0; i < n; i++) {
-            handMessage(link, arrivals[i], about);
         }
         return n;
     }
@@ -134,20 +120,15 @@ final class Inbound {
         return fate;
     }
 
-    /// Hands a message without packets to its queue pair. A sender that asks a queue pair that is not there, or not
-    /// its peer, has its answer from the device.
-    private void handMessage(Link link, Frame frame, long now) {
-        EngineTask task = tasks.get(DirectMessage.destinationQp(frame));
-        boolean isTaken = task != null && !task.isLost && hand(task, frame, now);
-        if (!isTaken && DirectMessage.kind(frame) == DirectMessage.QUERY) {
-            link.decline(frame);
+    /// See [Engine#hand].
+    boolean hand(int qpn, EngineTask.Arrival arrival) {
+        EngineTask task = tasks.get(qpn);
+        if (task == null || task.isLost) {
+            return false;
         }
-    }
-
-    private boolean hand(EngineTask task, Frame message, long now) {
         boolean isTaken = false;
         try {
-            isTaken = task.arrivals.onMessage(message, now);
+            isTaken = arrival.reach(task.scheduled);
         } catch (RuntimeException | Error e) {
             containment.contain(task, e);
         }

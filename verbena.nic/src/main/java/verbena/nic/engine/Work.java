@@ -1,7 +1,9 @@
 package verbena.nic.engine;
 
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
+import verbena.nic.link.QuickTraffic;
 
 /// The work that there is, and one bounded piece of it: commands, departures, arrivals, deadlines. For the engine's
 /// owner, except for [#hasLeft()].
@@ -36,6 +38,8 @@ final class Work {
     /// Changed by an owner only. Other threads may see an older link for a while; both end at the same link
     /// ([Engine#relink]).
     private Link link;
+    /// What a thread that polls may move of it without a turn of the engine; null when there is no such traffic.
+    private @Nullable QuickTraffic quick;
 
     /// Packets received in the last piece of work.
     private int arrived;
@@ -55,7 +59,7 @@ final class Work {
             Inbound inbound,
             Outbound outbound,
             Containment containment) {
-        this.link = link;
+        link(link);
         this.clock = clock;
         this.commands = commands;
         this.doorbells = doorbells;
@@ -70,6 +74,13 @@ final class Work {
 
     void link(Link other) {
         link = other;
+        quick = other instanceof QuickTraffic itself ? itself : null;
+    }
+
+    /// What a thread that polls may move without a turn of the engine; null when there is no such traffic.
+    @Nullable
+    QuickTraffic quick() {
+        return quick;
     }
 
     /// Whether threads have left something to do. Any thread.
@@ -100,7 +111,8 @@ final class Work {
         if (arrived >= MANY && receivesOnly < RECEIVES_ONLY_MAX && commands.isEmpty()) {
             // One acknowledgement for all of these batches, not one for each.
             receivesOnly++;
-            arrived = inbound.receive(link, now);
+            QuickTraffic at = quick;
+            arrived = inbound.receive(link, now) + (at == null ? 0 : at.moveAtOnce(now));
             return Math.max(1, arrived);
         }
         receivesOnly = 0;
@@ -125,13 +137,6 @@ final class Work {
     int depart(long now) {
         outbound.makeReady(doorbells);
         return outbound.send(link, now);
-    }
-
-    /// Takes the messages without packets that have come; returns how many. They are no packets for [#arrived()].
-    ///
-    /// @param about some time not long ago
-    int takeMessages(long about) {
-        return inbound.takeMessages(link, about);
     }
 
     private int moveArrivals(long now) {

@@ -153,11 +153,7 @@ public final class FaultyLink extends ForwardingLink {
         do { // a delay begins when a packet has arrived, not when the link brings it
             int n = link.receive(arrivals, 0, BATCH - judged);
             for (int i = 0; i < n; i++) {
-                if (arrivals[i].isMessage && given < count) {
-                    frames[from + given++].copyFrom(arrivals[i]); // no packet, which a wire could lose
-                } else {
-                    received.judge(arrivals[i], now);
-                }
+                received.judge(arrivals[i], now);
             }
             judged += n;
         } while (judged < BATCH && link.mayHaveMore());

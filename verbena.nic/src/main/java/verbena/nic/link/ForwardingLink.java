@@ -49,11 +49,6 @@ public abstract class ForwardingLink implements Link {
     }
 
     @Override
-    public void decline(Frame query) {
-        link.decline(query);
-    }
-
-    @Override
     public int transmit(Frame[] frames, int from, int count) {
         return link.transmit(frames, from, count);
     }

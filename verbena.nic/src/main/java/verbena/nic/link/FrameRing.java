@@ -250,29 +250,40 @@ public final class FrameRing {
         return (int) WORD.getAcquire(memory, HEAD_BYTES + (position & (size - 1)));
     }
 
-    /// Fills `frames[from]` and its successors with the oldest frames, at most `count`; returns how many.
+    /// What a record holds.
+    public enum Content {
+        FRAME,
+        /// A [DirectMessage], of which only bytes and length count.
+        MESSAGE
+    }
+
+    /// Fills `frames[from]` and its successors with the oldest frames, at most `count`, up to the first message;
+    /// returns how many.
     public int take(Frame[] frames, int from, int count) {
-        return take(frames, from, count, false);
+        return take(Content.FRAME, frames, from, count);
     }
 
-    /// The same for the oldest messages, up to the first packet.
-    public int takeMessages(Frame[] frames, int from, int count) {
-        return take(frames, from, count, true);
-    }
-
-    private int take(Frame[] frames, int from, int count, boolean messagesOnly) {
+    /// Fills `frames[from]` and its successors with the oldest records that hold this, at most `count`, up to the first
+    /// that holds the other; returns how many.
+    public int take(Content content, Frame[] frames, int from, int count) {
+        boolean areMessages = content == Content.MESSAGE;
         int taken = 0;
+        boolean isLeft = false;
         boolean looksOn = true;
         while (taken < count && looksOn && !isBroken) {
             int word = word(oldest);
-            if (word == NO_RECORD || (messagesOnly && word < MESSAGE)) {
+            if (word == NO_RECORD) {
+                break;
+            }
+            if (word > 0 && word > MESSAGE != areMessages) {
+                isLeft = true;
                 break;
             }
             taken += takeOne(frames[from + taken], word);
-            looksOn = looksBehind || taken == 0 || !frames[from].isMessage;
+            looksOn = looksBehind || taken == 0 || !areMessages;
         }
-        looksBehind = taken > 0;
-        if (oldest - told >= (taken == 0 ? 1 : size / TOLD_PART)) {
+        looksBehind = taken > 0 || (isLeft && looksBehind);
+        if (oldest - told >= (taken == 0 && !isLeft ? 1 : size / TOLD_PART)) {
             POSITION.setRelease(memory, READ, oldest);
             told = oldest;
         }
@@ -281,13 +292,13 @@ public final class FrameRing {
 
     private int takeOne(Frame frame, int word) {
         long at = oldest & (size - 1);
-        boolean isMessage = word > MESSAGE;
-        int length = isMessage ? word ^ MESSAGE : word;
-        long bytes = length == NO_PACKET ? size - at : isMessage ? messageRecordBytes(length) : recordBytes(length);
+        boolean hasMessage = word > MESSAGE;
+        int length = hasMessage ? word ^ MESSAGE : word;
+        long bytes = length == NO_PACKET ? size - at : hasMessage ? messageRecordBytes(length) : recordBytes(length);
         boolean isPossible = length == NO_PACKET
                 ? at > 0
                 : (length > 0
-                        && length <= (isMessage ? DirectMessage.BYTES_MAX : Frame.PACKET_MAX)
+                        && length <= (hasMessage ? DirectMessage.BYTES_MAX : Frame.PACKET_MAX)
                         && at + bytes <= size);
         if (!isPossible) {
             isBroken = true;
@@ -297,7 +308,7 @@ public final class FrameRing {
         if (length == NO_PACKET) {
             return 0;
         }
-        if (isMessage) {
+        if (hasMessage) {
             readMessage(frame, HEAD_BYTES + at + MESSAGE_AT, length);
         } else {
             read(frame, memory, HEAD_BYTES + at, length);
@@ -309,7 +320,6 @@ public final class FrameRing {
         frame.viewOwn();
         MemorySegment.copy(memory, at, frame.slot, Frame.HEADROOM, length);
         frame.length = length;
-        frame.isMessage = true;
     }
 
     /// Whether the writer has written what no writer writes. Nothing is read any more.
@@ -364,7 +374,6 @@ public final class FrameRing {
         frame.viewOwn();
         MemorySegment.copy(from, at + RECORD_BYTES, frame.slot, Frame.HEADROOM, length);
         frame.length = length;
-        frame.isMessage = false;
         frame.trafficClass = from.get(JAVA_BYTE, at + 4) & 0xFF;
         frame.hopLimit = from.get(JAVA_BYTE, at + 5) & 0xFF;
         frame.sourceHigh = from.get(JAVA_LONG, at + 8);

@@ -37,26 +37,6 @@ public interface Link extends Carrier {
         return false;
     }
 
-    /// Whether a glance, much cheaper than [#receive], shows that nothing has arrived. A link that cannot say so
-    /// without the system never does. What comes by rarer ways may be overlooked. Any thread.
-    default boolean seemsQuiet() {
-        return false;
-    }
-
-    /// Whether it carries messages without packets ([verbena.wire.DirectMessage]).
-    default boolean carriesMessages() {
-        return false;
-    }
-
-    /// Takes such messages, up to the first packet of each sender, as [#receive] does, and looks at nothing else.
-    default int takeMessages(Frame[] frames, int from, int count) {
-        return 0;
-    }
-
-    /// Answers a [question][verbena.wire.DirectMessage#QUERY] for a queue pair that is not there, or not connected
-    /// to the one that asks. Where there is no room, the neighbour asks again.
-    default void decline(Frame query) {}
-
     /// Whether further packets may have arrived before the last [#receive], although it returned fewer than it was
     /// asked for. A link asks the system for as many packets as usually come.
     default boolean mayHaveMore() {

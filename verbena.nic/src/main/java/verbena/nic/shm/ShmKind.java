@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
+import verbena.nic.engine.EngineTask;
 import verbena.nic.kind.DeviceHost;
 import verbena.nic.kind.LocalQueuePair;
 import verbena.nic.kind.QueuePairWiring;
@@ -14,9 +15,13 @@ import verbena.nic.link.sharing.Neighbours;
 import verbena.nic.link.shm.OutgoingRings;
 import verbena.nic.link.shm.ShmLink;
 import verbena.nic.roce.RoceKind;
+import verbena.transport.Scheduled;
 import verbena.transport.rc.PeerMemory;
 import verbena.transport.rc.PeerMessages;
+import verbena.transport.rc.ReliableConnection;
 import verbena.verbs.QpType;
+import verbena.wire.DirectMessage;
+import verbena.wire.Frame;
 
 /// The InfiniBand transport between processes of one host. Packets travel as in [RoceKind]. One-sided requests need
 /// none where the peer has granted access ([DirectAccess]), nor do short messages ([MessagesToPeer]). That a process
@@ -50,6 +55,7 @@ final class ShmKind extends RoceKind {
             direct.put(engine, access);
             rings.put(engine, links.get(i).rings());
             links.get(i).listener(new Listener(engine, access));
+            links.get(i).listener(new MessageArrival(engine));
         }
     }
 
@@ -94,6 +100,32 @@ final class ShmKind extends RoceKind {
         public void onGone(int slot) {
             access.onGone(slot);
             onDying(slot);
+        }
+    }
+
+    /// Takes the messages that come without packets to the queue pairs of an engine. For its owner.
+    private static final class MessageArrival implements ShmLink.MessageListener, EngineTask.Arrival {
+        private final Engine engine;
+        private @Nullable Frame message;
+        private long nowNanos;
+
+        MessageArrival(Engine engine) {
+            this.engine = engine;
+        }
+
+        @Override
+        public boolean onMessage(Frame arrived, long now) {
+            message = arrived;
+            nowNanos = now;
+            return engine.hand(DirectMessage.destinationQp(arrived), this);
+        }
+
+        @Override
+        public boolean reach(Scheduled to) {
+            Frame arrived = message;
+            return arrived != null
+                    && to instanceof ReliableConnection connection
+                    && connection.onMessage(arrived, nowNanos);
         }
     }
 

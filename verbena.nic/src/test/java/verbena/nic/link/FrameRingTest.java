@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
+import static verbena.nic.link.FrameRing.Content.MESSAGE;
 import static verbena.nic.link.LinkBench.fill;
 import static verbena.nic.link.LinkBench.frames;
 import static verbena.nic.link.LinkBench.number;
@@ -139,6 +140,10 @@ class FrameRingTest {
 
     // ---- messages
 
+    private int messages(int most) {
+        return reader.take(MESSAGE, many, 0, most);
+    }
+
     private boolean putMessage(int number, int bytes) {
         long at = writer.begin(DirectMessage.HEADER_BYTES + bytes);
         if (at < 0) {
@@ -160,8 +165,8 @@ class FrameRingTest {
         assertThat(reader.hasRecords()).as("begun").isFalse();
         assertThat(putMessage(5, 8)).as("another in its place").isTrue();
         writer.publish();
-        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
-        assertThat(many[0].isMessage).isTrue();
+        assertThat(reader.take(many, 0, 64)).as("frames").isZero();
+        assertThat(messages(64)).isEqualTo(1);
         assertThat(DirectMessage.isWellFormed(many[0])).isTrue();
         assertThat(DirectMessage.number(many[0])).isEqualTo(5);
         assertThat(DirectMessage.dataBytes(many[0])).isEqualTo(8);
@@ -174,15 +179,15 @@ class FrameRingTest {
         writer.memory().asSlice(at, DirectMessage.BYTES_MAX).fill((byte) 1);
         assertThat(putMessage(5, 8)).isTrue();
         writer.publish();
-        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
-        assertThat(reader.take(many, 0, 64)).isZero();
+        assertThat(messages(64)).isEqualTo(1);
+        assertThat(messages(64)).isZero();
         at = writer.begin(DirectMessage.BYTES_MAX);
         writer.memory().asSlice(at, DirectMessage.BYTES_MAX).fill((byte) 1);
         writer.publish();
         assertThat(putMessage(6, 8)).isTrue();
         writer.publish();
-        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
-        assertThat(reader.take(many, 0, 64)).isZero();
+        assertThat(messages(64)).isEqualTo(1);
+        assertThat(messages(64)).isZero();
         assertThat(reader.isBroken()).isFalse();
     }
 
@@ -196,12 +201,12 @@ class FrameRingTest {
                 written++;
             }
             writer.publish();
-            int taken = reader.take(many, 0, 5);
-            assertThat(taken).isPositive();
+            boolean isTurn = (read & 1) == 0;
+            int taken = isTurn ? messages(5) : reader.take(many, 0, 5);
+            assertThat(taken).as("up to the next of the other kind").isEqualTo(1);
             for (int i = 0; i < taken; i++, read++) {
                 Frame frame = many[i];
-                assertThat(frame.isMessage).isEqualTo((read & 1) == 0);
-                if (frame.isMessage) {
+                if (isTurn) {
                     assertThat(DirectMessage.number(frame)).isEqualTo(read);
                     assertThat(DirectMessage.dataBytes(frame)).isEqualTo(bytes);
                     int last = frame.start + frame.length - 1;
@@ -232,29 +237,34 @@ class FrameRingTest {
             assertThat(putMessage(i, 8)).isTrue();
         }
         writer.publish();
-        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
-        assertThat(reader.take(many, 0, 64)).isEqualTo(3);
-        assertThat(reader.take(many, 0, 64)).isZero();
+        assertThat(messages(64)).isEqualTo(1);
+        assertThat(reader.take(many, 0, 64))
+                .as("a look for frames changes nothing")
+                .isZero();
+        assertThat(messages(64)).isEqualTo(3);
+        assertThat(messages(64)).isZero();
         assertThat(putMessage(4, 8)).isTrue();
         assertThat(putMessage(5, 8)).isTrue();
         writer.publish();
-        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
+        assertThat(messages(64)).isEqualTo(1);
     }
 
     @Test
-    void messagesAreTakenUpToTheFirstPacket() {
+    void messagesAreTakenUpToTheFirstPacketAndPacketsUpToTheFirstMessage() {
         assertThat(putMessage(0, 8)).isTrue();
         assertThat(putMessage(1, 8)).isTrue();
         assertThat(put(2, 100)).isTrue();
         assertThat(putMessage(3, 8)).isTrue();
         writer.publish();
-        assertThat(reader.takeMessages(many, 0, 64)).isEqualTo(1);
-        assertThat(reader.takeMessages(many, 0, 64)).isEqualTo(1);
+        assertThat(reader.take(many, 0, 64)).isZero();
+        assertThat(messages(64)).isEqualTo(1);
+        assertThat(messages(64)).isEqualTo(1);
         assertThat(DirectMessage.number(many[0])).isEqualTo(1);
-        assertThat(reader.takeMessages(many, 0, 64)).isZero();
-        assertThat(reader.take(many, 0, 64)).isEqualTo(2);
-        assertThat(many[0].isMessage).isFalse();
-        assertThat(DirectMessage.number(many[1])).isEqualTo(3);
+        assertThat(messages(64)).isZero();
+        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
+        assertThat(number(many[0])).isEqualTo(2);
+        assertThat(messages(64)).isEqualTo(1);
+        assertThat(DirectMessage.number(many[0])).isEqualTo(3);
     }
 
     @Test
@@ -262,7 +272,7 @@ class FrameRingTest {
         assertThat(putMessage(1, 8)).isTrue();
         writer.publish();
         memory.set(JAVA_INT, FrameRing.HEAD_BYTES, 1 << 30 | DirectMessage.BYTES_MAX + 1);
-        assertThat(reader.take(many, 0, 1)).isZero();
+        assertThat(messages(1)).isZero();
         assertThat(reader.isBroken()).isTrue();
     }
 
@@ -290,13 +300,14 @@ class FrameRingTest {
                 garbage.set(JAVA_INT, at, random.nextInt(4) == 0 ? word | 1 << 30 : word);
             }
             for (int i = 0; i < 100; i++) {
-                int taken = random.nextBoolean() ? deceived.take(many, 0, 64) : deceived.takeMessages(many, 0, 64);
+                int taken = random.nextBoolean() ? deceived.take(many, 0, 64) : deceived.take(MESSAGE, many, 0, 64);
                 for (int j = 0; j < taken; j++) {
                     assertThat(many[j].length).isBetween(1, Frame.PACKET_MAX);
                 }
             }
             boolean isBroken = deceived.isBroken();
-            assertThat(isBroken && deceived.take(many, 0, 64) > 0).isFalse();
+            assertThat(isBroken && deceived.take(many, 0, 64) + deceived.take(MESSAGE, many, 0, 64) > 0)
+                    .isFalse();
         }
     }
 

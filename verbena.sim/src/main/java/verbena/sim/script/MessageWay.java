@@ -7,6 +7,7 @@ import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.rc.PeerMessages;
+import verbena.transport.rc.ReliableConnection;
 import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 
@@ -84,7 +85,7 @@ final class MessageWay implements PeerMessages {
     /// As the end's device does: it answers for an end that is not connected, or to another peer.
     private static void hand(End to, Frame message, long now) {
         MessageWay back = to.messages;
-        boolean isTaken = to.protocol.onMessage(message, now);
+        boolean isTaken = to.protocol instanceof ReliableConnection connection && connection.onMessage(message, now);
         boolean isAsked = DirectMessage.kind(message) == DirectMessage.QUERY
                 && DirectMessage.sourceQp(message) == to.peer.parameters.qpn;
         if (!isTaken && isAsked && back != null && !back.isFull) {
@@ -96,9 +97,7 @@ final class MessageWay implements PeerMessages {
     }
 
     private static Frame allocate() {
-        Frame message = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
-        message.isMessage = true;
-        return message;
+        return Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
     }
 
     /// `peer => b write number 100 bytes 8 at r1+0 rkey 99`: a scripted peer sends anything.

@@ -6,6 +6,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import verbena.transport.Shortcut;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;
 import verbena.verbs.PathMigration;
@@ -31,7 +32,8 @@ final class Reports {
         if (!isAll) {
             words.expect("some");
         }
-        if (end.protocol.doAtOnce() != isAll) {
+        boolean didAll = end.protocol instanceof Shortcut shortcut && shortcut.carryOut();
+        if (didAll != isAll) {
             throw new Mismatch(end.name + (isAll ? " left some of it" : " did all of it"));
         }
     }

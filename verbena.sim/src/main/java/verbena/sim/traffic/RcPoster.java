@@ -59,7 +59,7 @@ final class RcPoster {
         request.immediate = random.nextInt();
         request.queue = inbox.isExtended() ? random.nextInt(inbox.kind.queues) : 0;
         request.key = 0;
-        if (request.kind.isMessage) {
+        if (request.kind.completesAtPeer) {
             requests.nameMessage(request);
         }
         try (SendBatch batch = qp.send()) {

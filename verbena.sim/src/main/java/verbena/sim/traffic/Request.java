@@ -20,11 +20,11 @@ final class Request {
 
         final WcOpcode opcode;
         /// Whether the peer gets a completion for it.
-        final boolean isMessage;
+        final boolean completesAtPeer;
 
-        Kind(WcOpcode opcode, boolean isMessage) {
+        Kind(WcOpcode opcode, boolean completesAtPeer) {
             this.opcode = opcode;
-            this.isMessage = isMessage;
+            this.completesAtPeer = completesAtPeer;
         }
 
         boolean isWrite() {

@@ -55,7 +55,7 @@ final class DirectMessagesWorld implements SmallWorld {
 
     /// What lies in a ring.
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record Sent(boolean isMessage, byte[] bytes) {}
+    private record Sent(boolean isDirect, byte[] bytes) {}
 
     private final Arena arena = Arena.ofConfined();
     private final Frame frame = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
@@ -173,7 +173,7 @@ final class DirectMessagesWorld implements SmallWorld {
         /// The thread that posts hands over what it can.
         private void post() {
             end.postSend(number(this, end.posted));
-            end.isReady |= !end.protocol.doAtOnce();
+            end.isReady |= !end.protocol.carryOut();
         }
 
         void turn() {
@@ -191,8 +191,8 @@ final class DirectMessagesWorld implements SmallWorld {
             frame.sourceHigh = frame.destinationHigh = 0;
             frame.sourceLow = end.parameters.destinationQpn;
             frame.destinationLow = end.parameters.qpn;
-            isAsked = next.isMessage && DirectMessage.kind(frame) == DirectMessage.QUERY;
-            if (next.isMessage) {
+            isAsked = next.isDirect && DirectMessage.kind(frame) == DirectMessage.QUERY;
+            if (next.isDirect) {
                 if (!end.protocol.onMessage(frame, now) && isAsked && !isFull) {
                     MemorySegment answer = MemorySegment.ofArray(new byte[DirectMessage.HEADER_BYTES]);
                     DirectMessage.writeDecline(answer, 0, frame); // as its device does
@@ -306,12 +306,11 @@ final class DirectMessagesWorld implements SmallWorld {
     private void put(Sent sent) {
         MemorySegment.copy(MemorySegment.ofArray(sent.bytes), 0, frame.slot, frame.start, sent.bytes.length);
         frame.length = sent.bytes.length;
-        frame.isMessage = sent.isMessage;
     }
 
     private String describe(Sent sent) {
         put(sent);
-        if (!sent.isMessage) {
+        if (!sent.isDirect) {
             return "packet " + Packet.opcode(frame) + " psn " + Bth.psn(frame.slot, frame.start);
         }
         String kind = KINDS.get(DirectMessage.kind(frame));

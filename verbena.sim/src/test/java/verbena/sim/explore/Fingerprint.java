@@ -189,7 +189,6 @@ public final class Fingerprint {
 
     private void frame(Frame frame) {
         mix(frame.length);
-        mix(frame.isMessage ? 1 : 0);
         bytes(frame.packet());
     }
 

@@ -5,6 +5,7 @@ import verbena.transport.PacketFate;
 import verbena.transport.ProtocolParts;
 import verbena.transport.Receiving;
 import verbena.transport.RequestWriter;
+import verbena.transport.Shortcut;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.wire.DirectMessage;
@@ -14,7 +15,7 @@ import verbena.wire.ib.Transport;
 
 /// A reliable connection (IBTA 9.7): a [Requester] and a [Responder] that share nothing but the parameters. Each
 /// arriving packet goes to exactly one of them. Engine-confined.
-public final class ReliableConnection extends ReliableProtocol {
+public final class ReliableConnection extends ReliableProtocol implements Shortcut {
     private final Requester requester;
     private final Responder responder;
     /// The peer has answered since RTR.
@@ -109,7 +110,8 @@ public final class ReliableConnection extends ReliableProtocol {
         return fate;
     }
 
-    @Override
+    /// A [DirectMessage] has arrived, which is well-formed and comes from the device that its source belongs to. False
+    /// when it is not for this connection. Then the device answers a sender that asks.
     public boolean onMessage(Frame frame, long nowNanos) {
         if (messages == null
                 || arrivals == null
@@ -158,13 +160,13 @@ public final class ReliableConnection extends ReliableProtocol {
     }
 
     @Override
-    public boolean hasShortcut() {
+    public boolean mayCarryOut() {
         return near != null || (messages != null && messages.isOpen());
     }
 
     @Override
-    public boolean doAtOnce() {
-        boolean isDone = requester.doAtOnce();
+    public boolean carryOut() {
+        boolean isDone = requester.carryOut();
         if (messages != null) {
             messages.finishTurn();
         }

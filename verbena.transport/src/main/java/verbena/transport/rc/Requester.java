@@ -251,8 +251,8 @@ final class Requester {
         return false;
     }
 
-    /// See [verbena.transport.Scheduled#doAtOnce()].
-    boolean doAtOnce() {
+    /// See [verbena.transport.Shortcut#carryOut()].
+    boolean carryOut() {
         if (direct.isEmpty() || p.state != QpState.RTS || timers.isSet(RcTimer.RNR)) {
             return false;
         }

@@ -1,5 +1,8 @@
 package verbena.nic.link.shm;
 
+import static verbena.nic.link.FrameRing.Content.FRAME;
+import static verbena.nic.link.FrameRing.Content.MESSAGE;
+
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import verbena.nic.link.FrameRing;
@@ -21,8 +24,10 @@ final class IncomingRings {
     private final FrameRing self;
     private final Gid[] addresses;
     private final Set<Gid> groups;
-    /// Which neighbour is read first, so that each is the first in its turn.
+    /// Which neighbour is read first, so that each is the first in its turn: of frames, and of messages.
     private int turn;
+
+    private int turnOfMessages;
 
     // Written here, read by any thread.
     private final AtomicLong malformed = new AtomicLong();
@@ -40,23 +45,28 @@ final class IncomingRings {
 
     /// See [Link#receive].
     int receive(Frame[] frames, int from, int count) {
-        return take(frames, from, count, false);
+        turn = next(turn);
+        return take(FRAME, turn, frames, from, count);
     }
 
-    /// See [Link#takeMessages].
-    int takeMessages(Frame[] frames, int from, int count) {
-        return take(frames, from, count, true);
+    /// Takes messages in the same way, of each ring those before the first frame.
+    int takeMessages(Frame[] messages) {
+        turnOfMessages = next(turnOfMessages);
+        return take(MESSAGE, turnOfMessages, messages, 0, messages.length);
     }
 
-    private int take(Frame[] frames, int from, int count, boolean messagesOnly) {
-        int taken = take(neighbours.slot(), self, frames, from, count, messagesOnly);
+    private int next(int turnBefore) {
+        return turnBefore + 1 < neighbours.heard().length ? turnBefore + 1 : 0;
+    }
+
+    private int take(FrameRing.Content content, int first, Frame[] frames, int from, int count) {
+        int taken = take(content, neighbours.slot(), self, frames, from, count);
         ShmNeighbour[] all = neighbours.heard();
-        turn = turn + 1 < all.length ? turn + 1 : 0;
         for (int i = 0; i < all.length && taken < count; i++) {
-            ShmNeighbour neighbour = all[turn + i < all.length ? turn + i : turn + i - all.length];
+            ShmNeighbour neighbour = all[first + i < all.length ? first + i : first + i - all.length];
             FrameRing ring = neighbour.incoming;
             if (ring != null) {
-                taken += take(neighbour.socket.slot, ring, frames, from + taken, count - taken, messagesOnly);
+                taken += take(content, neighbour.socket.slot, ring, frames, from + taken, count - taken);
                 if (ring.isBroken()) {
                     neighbours.close(neighbour.socket);
                 }
@@ -65,11 +75,11 @@ final class IncomingRings {
         return taken;
     }
 
-    private int take(int slot, FrameRing ring, Frame[] frames, int from, int count, boolean messagesOnly) {
-        int read = messagesOnly ? ring.takeMessages(frames, from, count) : ring.take(frames, from, count);
+    private int take(FrameRing.Content content, int slot, FrameRing ring, Frame[] frames, int from, int count) {
+        int read = ring.take(content, frames, from, count);
         int taken = 0;
         for (int i = from; i < from + read; i++) {
-            if (isFor(frames[i], slot)) {
+            if (content == MESSAGE ? isOf(slot, frames[i]) : isForThis(frames[i])) {
                 if (from + taken < i) {
                     frames[from + taken].copyFrom(frames[i]);
                 }
@@ -79,17 +89,21 @@ final class IncomingRings {
         return taken;
     }
 
-    /// Whether a frame of a slot is for this link. A message is the neighbour's own only when its source is.
-    private boolean isFor(Frame frame, int slot) {
-        boolean isFit = frame.isMessage
-                ? DirectMessage.isWellFormed(frame) && DirectMessage.sourceQp(frame) >>> Addressee.SLOT_SHIFT == slot
-                : frame.length >= Link.PACKET_MIN;
-        if (!isFit) {
+    /// Whether a message is the neighbour's own, as its source says.
+    private boolean isOf(int slot, Frame message) {
+        boolean isOf =
+                DirectMessage.isWellFormed(message) && DirectMessage.sourceQp(message) >>> Addressee.SLOT_SHIFT == slot;
+        if (!isOf) {
+            malformed.incrementAndGet();
+        }
+        return isOf;
+    }
+
+    /// Whether a frame is for this link.
+    private boolean isForThis(Frame frame) {
+        if (frame.length < Link.PACKET_MIN) {
             malformed.incrementAndGet();
             return false;
-        }
-        if (frame.isMessage) {
-            return true;
         }
         if (isMulticast(frame)) {
             return isMember(frame);

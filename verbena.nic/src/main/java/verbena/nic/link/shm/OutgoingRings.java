@@ -92,7 +92,8 @@ public final class OutgoingRings {
         }
     }
 
-    /// See [verbena.nic.link.Link#decline].
+    /// Answers a [question][DirectMessage#QUERY] for a queue pair that is not there, or not connected to the one that
+    /// asks. Where there is no room, the neighbour asks again.
     void decline(Frame query) {
         long at = begin(DirectMessage.sourceQp(query) >>> Addressee.SLOT_SHIFT, DirectMessage.HEADER_BYTES);
         if (at >= 0) {

@@ -13,6 +13,7 @@ import verbena.nic.link.LinkException;
 import verbena.nic.link.NativeAccess;
 import verbena.nic.link.Occupancy;
 import verbena.nic.link.PolledLink;
+import verbena.nic.link.QuickTraffic;
 import verbena.nic.link.sharing.Addressee;
 import verbena.nic.link.sharing.EarlyRequests;
 import verbena.nic.link.sharing.Neighbours;
@@ -23,6 +24,7 @@ import verbena.nic.link.sharing.Service;
 import verbena.nic.link.sharing.Services;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
+import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
@@ -38,7 +40,7 @@ import verbena.wire.roce.RoceV2;
 /// in a socket's buffer.
 ///
 /// Threads as in [verbena.nic.link.Link]. Allocates nothing for a packet, except for requests of connection management.
-public final class ShmLink extends PolledLink implements Neighbours {
+public final class ShmLink extends PolledLink implements QuickTraffic, Neighbours {
     private static final int SELF_BYTES = 1 << 18;
     /// After this many calls of [#receive], the link looks at its sockets even if nothing has rung.
     private static final int LOOKS = 64;
@@ -46,6 +48,8 @@ public final class ShmLink extends PolledLink implements Neighbours {
     private static final int SOCKETS = 0;
     /// How long to wait before the next try when the process has no descriptor left for a new connection.
     private static final long STUCK_NANOS = 100_000_000;
+    /// The most messages that are taken at once.
+    private static final int MESSAGES = 64;
 
     private final List<GidEntry> gids;
     private final ShmNeighbours neighbours;
@@ -58,6 +62,10 @@ public final class ShmLink extends PolledLink implements Neighbours {
     /// Frames from this link to itself.
     private final FrameRing self = new FrameRing(arena.allocate(FrameRing.bytes(SELF_BYTES), 64));
 
+    /// Where messages are taken to.
+    private final Frame[] messages = Frame.allocate(arena.allocate((long) MESSAGES * Frame.SLOT_BYTES, 64));
+
+    private MessageListener messageListener = (_, _) -> false;
     private int untilLook = LOOKS;
     /// Whether the sleeping thread has seen that a socket has something.
     private volatile boolean isRung;
@@ -124,10 +132,10 @@ public final class ShmLink extends PolledLink implements Neighbours {
         }
     }
 
-    /// Tells the listener what neighbours have told.
+    /// Tells the listeners what neighbours have told, and which messages have come.
     @Override
     public int move(long nowNanos) {
-        return neighbours.news.tell();
+        return neighbours.news.tell() + moveAtOnce(nowNanos);
     }
 
     @Override
@@ -168,20 +176,39 @@ public final class ShmLink extends PolledLink implements Neighbours {
         }
     }
 
-    @Override
-    public boolean carriesMessages() {
-        return true;
+    // --- messages without frames
+
+    /// Takes messages that need no frames.
+    public interface MessageListener {
+        /// A [DirectMessage] has come, which is well-formed and of the link that its source belongs to. False when no
+        /// queue pair here is for it: a sender that asks has its answer from this link.
+        boolean onMessage(Frame message, long nowNanos);
+    }
+
+    /// Sets the listener, before the link is used.
+    public void listener(MessageListener told) {
+        messageListener = told;
     }
 
     @Override
-    public int takeMessages(Frame[] frames, int from, int count) {
+    public int moveAtOnce(long about) {
+        int taken = takeMessages();
+        for (int i = 0; i < taken; i++) {
+            Frame message = messages[i];
+            if (!messageListener.onMessage(message, about) && DirectMessage.kind(message) == DirectMessage.QUERY) {
+                decline(message);
+            }
+        }
+        return taken;
+    }
+
+    private int takeMessages() {
         try (Occupancy.Stay stay = occupancy.move()) {
-            return stay == null ? 0 : arrivals.takeMessages(frames, from, count);
+            return stay == null ? 0 : arrivals.takeMessages(messages);
         }
     }
 
-    @Override
-    public void decline(Frame query) {
+    private void decline(Frame query) {
         try (Occupancy.Stay stay = occupancy.move()) {
             if (stay != null) {
                 rings.decline(query);

@@ -67,15 +67,11 @@ public final class TapLink extends ForwardingLink {
         if (judging.length < received) {
             judging = new Frame[count];
         }
-        int packets = 0;
         for (int i = 0; i < received; i++) {
-            Frame frame = frames[from + i];
-            frame.fate = Frame.NO_FATE;
-            if (!frame.isMessage) {
-                judging[packets++] = frame;
-            }
+            judging[i] = frames[from + i];
+            judging[i].fate = Frame.NO_FATE;
         }
-        judgingCount = packets;
+        judgingCount = received;
         long malformed = link.malformed();
         if (malformed > malformedSeen) {
             tap.onMalformed(malformed - malformedSeen, judgingNanos);

@@ -52,13 +52,15 @@ public final class RingTarget {
 
     private static void take(FrameRing reader, int most) {
         boolean wasBroken = reader.isBroken();
-        int taken = most % 2 == 0 ? reader.take(TAKEN, 0, most) : reader.takeMessages(TAKEN, 0, most);
+        boolean areMessages = most % 2 != 0;
+        FrameRing.Content content = areMessages ? FrameRing.Content.MESSAGE : FrameRing.Content.FRAME;
+        int taken = reader.take(content, TAKEN, 0, most);
         Contract.holds(taken >= 0 && taken <= most, taken + " frames of " + most);
         Contract.holds(taken == 0 || !wasBroken, "a frame of a broken ring");
         for (int i = 0; i < taken; i++) {
             int length = TAKEN[i].length;
             Contract.holds(length > 0 && length <= Frame.PACKET_MAX, "a packet of " + length + " bytes");
-            if (TAKEN[i].isMessage && DirectMessage.isWellFormed(TAKEN[i])) {
+            if (areMessages && DirectMessage.isWellFormed(TAKEN[i])) {
                 boolean hasData = DirectMessage.kind(TAKEN[i]) >= DirectMessage.SEND;
                 int bytes = hasData ? DirectMessage.dataBytes(TAKEN[i]) : 0;
                 Contract.holds(bytes >= 0 && bytes <= DirectMessage.DATA_MAX, "a message of " + bytes + " bytes");
