@@ -63,7 +63,7 @@ class KilledPeerTest {
     void nothingIsLostOrDoneTwiceWhenThePeerIsKilledAndTrafficGoesOn(String kind) throws Exception {
         assumeTrue(Kinds.isHere(kind), "no " + kind + " here");
         long start = System.nanoTime();
-        int kills = GoalRun.size(kind.equals("shm") ? 3 : 6, 500);
+        int kills = GoalRun.size(3, 500);
         InetAddress address = LoopbackAddress.find(4_791);
         PeerProcess next = new PeerProcess(kind, address);
         try (Context device = Device.named(kind).open();

@@ -276,7 +276,7 @@ class DecodersTest {
     @Test
     void tsharkReadsWhatWeReadAndFindsNothingMalformed() throws Exception {
         assumeTrue(isThere("tshark", "--version"), "tshark is not installed");
-        int packets = GoalRun.size(40_000, 1_000_000);
+        int packets = GoalRun.size(10_000, 1_000_000);
         long started = System.nanoTime();
         Path file = export(packets);
         var command = new ArrayList<>(List.of(
@@ -377,7 +377,7 @@ class DecodersTest {
     void scapyComputesTheSameIcrc() throws Exception {
         String python = Files.isExecutable(Path.of("/usr/bin/python3")) ? "/usr/bin/python3" : "python3";
         assumeTrue(isThere(python, "-c", "import scapy.contrib.roce"), "scapy is not installed");
-        int packets = GoalRun.size(4_000, 200_000);
+        int packets = GoalRun.size(1_000, 200_000);
         Path file = export(packets);
         Path script = Files.writeString(folder.resolve("icrc.py"), SCAPY);
         Path output = folder.resolve("output");
