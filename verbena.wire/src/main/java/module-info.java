@@ -12,5 +12,6 @@ module verbena.wire {
     exports verbena.wire.mad;
     exports verbena.wire.notation;
     exports verbena.wire.pcap;
+    exports verbena.wire.psp;
     exports verbena.wire.roce;
 }

@@ -39,6 +39,7 @@ class VerbsDocTest {
             "verbena.wire.iwarp",
             "verbena.wire.mad",
             "verbena.wire.roce",
+            "verbena.wire.psp",
             "verbena.wire.pcap",
             "verbena.wire.notation",
             "verbena.transport",

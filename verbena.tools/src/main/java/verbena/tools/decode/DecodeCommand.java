@@ -4,6 +4,7 @@ import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -17,6 +18,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import verbena.tools.kit.CommandFailed;
@@ -32,10 +34,12 @@ import verbena.wire.iwarp.RdmapOpcode;
 import verbena.wire.notation.CmText;
 import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketText;
+import verbena.wire.notation.PspText;
 import verbena.wire.pcap.CaptureException;
 import verbena.wire.pcap.CaptureReader;
 import verbena.wire.pcap.CapturedPacket;
 import verbena.wire.pcap.Encapsulation;
+import verbena.wire.pcap.PspUnwrapper;
 import verbena.wire.pcap.Unwrapped;
 
 /// `verbena decode`: what a capture has of RoCE and iWARP, one line each in the packet notation.
@@ -48,8 +52,8 @@ import verbena.wire.pcap.Unwrapped;
                     + " first packet, sender -> receiver, and the packet in Verbena's notation; 'badicrc' marks a wrong"
                     + " checksum, 'malformed' a packet that no card would take. Behind a management datagram of the"
                     + " communication manager stands CM and what it says. Of iWARP a line is a frame of MPA or an FPDU,"
-                    + " with the number and time of the packet that completes it; 'badcrc' marks a wrong checksum. The"
-                    + " last line sums up."
+                    + " with the number and time of the packet that completes it; 'badcrc' marks a wrong checksum. A"
+                    + " packet of PSP has a line of its own, above the one of the packet in it. The last lines sum up."
         })
 public final class DecodeCommand extends ToolCommand {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -109,11 +113,21 @@ public final class DecodeCommand extends ToolCommand {
             description = "Stop after N packets shown.")
     private long countMax;
 
-    @Option(names = "--strict", description = "End with status 1 when a packet shown is malformed or has a bad ICRC.")
+    @Option(
+            names = "--strict",
+            description =
+                    "End with status 1 when a packet shown is malformed or has a bad ICRC, or there was a packet of PSP"
+                            + " that is malformed or has a wrong ICV.")
     private boolean strict;
+
+    @Mixin
+    private PspOptions pspOptions = new PspOptions();
 
     private final Encapsulation encapsulation = new Encapsulation();
     private final IwarpStreams streams = new IwarpStreams();
+    private final PspSummary psp = new PspSummary();
+    /// The line of PSP that stands above the packet, if it is shown.
+    private @Nullable String above;
     private long seen;
     private long shown;
     private long badChecksum;
@@ -137,11 +151,17 @@ public final class DecodeCommand extends ToolCommand {
             conversation = conversation(queuePair("--follow", follow));
             out.println(conversation.heading());
         }
+        PspUnwrapper unwrapper = pspOptions.unwrapper();
         try (CaptureReader reader = open();
+                ClearCapture clear = pspOptions.clearCapture(file);
                 Arena arena = Arena.ofConfined()) {
             Frame frame = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 8))[0];
             for (CapturedPacket packet = reader.next(); packet != null; packet = reader.next()) {
-                show(packet, frame, wanted, out);
+                PspUnwrapper.Found found = unwrapper.unwrap(packet);
+                if (clear != null) {
+                    clear.write(packet, found);
+                }
+                show(packet, found, frame, wanted, out);
                 if (shown == countMax) {
                     break;
                 }
@@ -154,7 +174,7 @@ public final class DecodeCommand extends ToolCommand {
             conversation.summary().forEach(out::println);
         }
         summary(out);
-        return strict && malformed + badChecksum > 0 ? 1 : 0;
+        return strict && (malformed + badChecksum > 0 || psp.hasErrors()) ? 1 : 0;
     }
 
     private CaptureReader open() throws IOException {
@@ -173,10 +193,37 @@ public final class DecodeCommand extends ToolCommand {
         }
     }
 
-    private void show(CapturedPacket packet, Frame frame, PacketFilter wanted, PrintWriter out) {
+    private void show(
+            CapturedPacket packet,
+            PspUnwrapper.@Nullable Found found,
+            Frame frame,
+            PacketFilter wanted,
+            PrintWriter out) {
         if (seen++ == 0) {
             firstNanos = packet.nanos();
         }
+        above = null;
+        if (found == null) {
+            showClear(packet, frame, wanted, out);
+            return;
+        }
+        psp.add(found);
+        String line = head(packet) + "  " + new Gid(found.sourceHigh(), found.sourceLow()) + " -> "
+                + new Gid(found.destinationHigh(), found.destinationLow()) + "  " + PspText.format(found);
+        if (found.clear() != null) {
+            above = line;
+            showClear(clear(packet, found.clear()), frame, wanted, out);
+        } else if (conversation == null && wanted.wants(found) && wanted.wantsTime(packet.nanos() - firstNanos)) {
+            shown++;
+            out.println(line + comment(packet));
+        }
+    }
+
+    private static CapturedPacket clear(CapturedPacket packet, MemorySegment bytes) {
+        return new CapturedPacket(packet.nanos(), packet.linkType(), bytes.byteSize(), bytes, packet.comment());
+    }
+
+    private void showClear(CapturedPacket packet, Frame frame, PacketFilter wanted, PrintWriter out) {
         switch (encapsulation.unwrap(packet.linkType(), packet.bytes(), frame)) {
             case Unwrapped.Roce _ -> showRoce(packet, frame, true, wanted, out);
             case Unwrapped.Part _ when packet.isTruncated() -> showRoce(packet, frame, false, wanted, out);
@@ -214,6 +261,7 @@ public final class DecodeCommand extends ToolCommand {
         var source = new Gid(frame.sourceHigh, frame.sourceLow);
         var destination = new Gid(frame.destinationHigh, frame.destinationLow);
         String message = isWhole ? CmText.format(frame) : null;
+        showAbove(told != null, out);
         out.println(head(packet) + "  " + (told == null ? source + " -> " + destination : told.arrow()) + "  "
                 + PacketText.format(frame, Names.NUMBERS)
                 + (message == null ? "" : "  CM " + message)
@@ -232,6 +280,7 @@ public final class DecodeCommand extends ToolCommand {
                 continue;
             }
             shown++;
+            showAbove(false, out);
             if (said.isMalformed()) {
                 malformed++;
             }
@@ -242,6 +291,13 @@ public final class DecodeCommand extends ToolCommand {
                     + end(tcp.destinationHigh(), tcp.destinationLow(), tcp.destinationPort()) + "  " + said.text()
                     + (said.isCrcBad() ? " badcrc" : "") + comment(packet));
         }
+    }
+
+    private void showAbove(boolean isConversation, PrintWriter out) {
+        if (above != null && !isConversation) {
+            out.println(above);
+        }
+        above = null;
     }
 
     private static String end(long high, long low, int port) {
@@ -273,6 +329,7 @@ public final class DecodeCommand extends ToolCommand {
                 }
                 if (conversation == null && wanted.isAboutTimeOnly() && wanted.wantsTime(packet.nanos() - firstNanos)) {
                     shown++;
+                    showAbove(false, out);
                     out.println(head(packet) + "  "
                             + (byCapture
                                     ? "cut short by the capture: "
@@ -304,6 +361,10 @@ public final class DecodeCommand extends ToolCommand {
                 + (iwarp == 0 ? neither + " not RoCE" : iwarp + " of iWARP, " + neither + " neither it nor RoCE"));
         unknownLinks.forEach((linkType, packets) ->
                 out.println(packets + " of link type " + linkType + ", whose headers are not known here"));
+        String ofPsp = psp.line();
+        if (ofPsp != null) {
+            out.println(ofPsp);
+        }
         out.flush();
     }
 
@@ -313,11 +374,14 @@ public final class DecodeCommand extends ToolCommand {
             throw wrong("--follow: reads the capture twice: name a file, not standard input");
         }
         var found = new Conversation(qpn);
+        PspUnwrapper unwrapper = pspOptions.unwrapper();
         try (CaptureReader reader = open();
                 Arena arena = Arena.ofConfined()) {
             Frame frame = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 8))[0];
             for (CapturedPacket packet = reader.next(); packet != null; packet = reader.next()) {
-                Unwrapped unwrapped = encapsulation.unwrap(packet.linkType(), packet.bytes(), frame);
+                PspUnwrapper.Found psp = unwrapper.unwrap(packet);
+                MemorySegment bytes = psp == null || psp.clear() == null ? packet.bytes() : psp.clear();
+                Unwrapped unwrapped = encapsulation.unwrap(packet.linkType(), bytes, frame);
                 if ((unwrapped instanceof Unwrapped.Roce || unwrapped instanceof Unwrapped.Part)
                         && Packet.check(frame) == Malformed.OK) {
                     found.look(frame, Packet.opcode(frame));

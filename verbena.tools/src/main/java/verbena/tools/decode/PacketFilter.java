@@ -8,6 +8,7 @@ import verbena.verbs.Gid;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
+import verbena.wire.pcap.PspUnwrapper;
 import verbena.wire.pcap.Unwrapped;
 
 /// Which packets are wanted: all that fit every part that says something.
@@ -52,6 +53,16 @@ public record PacketFilter(
                 && hasAddress(
                         packet.sourceHigh(), packet.sourceLow(), packet.destinationHigh(), packet.destinationLow())
                 && (ports.isEmpty() || ports.contains(packet.sourcePort()) || ports.contains(packet.destinationPort()))
+                && !onlyDropped;
+    }
+
+    /// Whether a packet of PSP is wanted that was not opened, but for its time.
+    public boolean wants(PspUnwrapper.Found packet) {
+        return queuePairs.isEmpty()
+                && opcodes.isEmpty()
+                && hasAddress(
+                        packet.sourceHigh(), packet.sourceLow(), packet.destinationHigh(), packet.destinationLow())
+                && ports.isEmpty()
                 && !onlyDropped;
     }
 

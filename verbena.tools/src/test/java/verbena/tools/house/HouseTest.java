@@ -24,7 +24,7 @@ class HouseTest {
     /// The packages of a room, from the ground up: the code of a package may name those before it.
     private static final Map<String, List<String>> FLOORS = Map.ofEntries(
             floors("verbena.verbs", "", "spi", "cm"),
-            floors("verbena.wire", "", "ib", "iwarp", "mad", "cm", "roce", "pcap", "notation"),
+            floors("verbena.wire", "", "ib", "iwarp", "mad", "cm", "roce", "psp", "pcap", "notation"),
             floors("verbena.transport", "memory", "queue", "congestion", "", "rc", "unreliable", "iwarp"),
             floors("verbena.cm", "", "mpa"),
             floors("verbena.subnet", "", "topology", "node", "rmpp", "agent", "routing", "manager", "link", "fabric"),

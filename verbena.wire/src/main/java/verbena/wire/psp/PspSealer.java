@@ -1,0 +1,59 @@
+package verbena.wire.psp;
+
+import java.lang.foreign.MemorySegment;
+
+/// The sending end of one direction: it seals packets under one SPI, each with an IV of its own. A sender that
+/// begins anew needs another SPI, because the IVs would begin anew too. One owner.
+public final class PspSealer {
+    /// What [#seal] answers when no IV is left. The packet is dropped then, and never sent in the clear.
+    public static final int EXHAUSTED = -1;
+
+    private final int spi;
+    private final PspVersion version;
+    private final PspCipher cipher;
+    private final int cryptOffset;
+    private long nextIv;
+    private long left;
+
+    /// @param cipher with the key of the SPI for this version
+    /// @param cryptOffset how much of a text is only authenticated, in units of [PspHeader#OFFSET_UNIT]
+    /// @param firstIv the IV of the first packet; each has the next one, modulo 2^64
+    /// @param packets that it may seal, none or more
+    /// @throws IllegalArgumentException when the SPI is reserved, or the offset or the number is out of range
+    public PspSealer(int spi, PspVersion version, PspCipher cipher, int cryptOffset, long firstIv, long packets) {
+        if (!PspHeader.isSpi(spi)) {
+            throw new IllegalArgumentException("spi: the low 31 bits of an SPI are not all zero");
+        }
+        if (cryptOffset < 0 || cryptOffset > PspHeader.OFFSET_MAX) {
+            throw new IllegalArgumentException("cryptOffset: 0 to " + PspHeader.OFFSET_MAX + ", got " + cryptOffset);
+        }
+        if (packets < 0) {
+            throw new IllegalArgumentException("packets: 0 or more, got " + packets);
+        }
+        this.spi = spi;
+        this.version = version;
+        this.cipher = cipher;
+        this.cryptOffset = version.encrypts() ? cryptOffset : 0;
+        nextIv = firstIv;
+        left = packets;
+    }
+
+    /// Writes the header before a text, seals it where it lies, and writes the ICV behind. Answers with the bytes
+    /// from the header through the ICV, or [#EXHAUSTED], with nothing written. Of a text that is shorter than the
+    /// crypt offset nothing is encrypted.
+    ///
+    /// @param at where the header begins; the text begins [PspHeader#BYTES] later
+    /// @param nextHeader what the text begins with, a number of a protocol of IP
+    public int seal(MemorySegment packet, long at, int nextHeader, int textBytes) {
+        if (left == 0) {
+            return EXHAUSTED;
+        }
+        left--;
+        int offset = Math.min(cryptOffset, textBytes / PspHeader.OFFSET_UNIT);
+        PspHeader.write(packet, at, nextHeader, offset, version, spi, nextIv++);
+        int bytes = PspHeader.BYTES + textBytes + PspHeader.ICV_BYTES;
+        int clear = PspHeader.clearBytes(packet, at, bytes, version);
+        cipher.seal(packet, at, clear, PspHeader.BYTES + textBytes - clear);
+        return bytes;
+    }
+}

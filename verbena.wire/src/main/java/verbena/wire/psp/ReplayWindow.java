@@ -1,0 +1,57 @@
+package verbena.wire.psp;
+
+/// The IVs that were accepted of one sender, so that none is accepted twice: the newest one, and which of those
+/// behind it have come. IVs are compared modulo 2^64. It is asked before a packet is opened, and told only of an
+/// authentic one.
+///
+/// Words form a ring, as RFC 6479 has it, so a newer IV clears words and shifts nothing. One owner; no
+/// allocation.
+public final class ReplayWindow {
+    private static final int WORDS = 32; // a power of 2
+    /// How far an IV may be behind the newest one. A word of the ring is in part before the window.
+    public static final int WIDTH = (WORDS - 1) * Long.SIZE;
+
+    private static final int WORD_SHIFT = 6;
+    private static final long WORD_NUMBERS = -1L >>> WORD_SHIFT;
+
+    private final long[] words = new long[WORDS];
+    private long newest;
+    private boolean isEmpty = true;
+
+    /// One of a sender that nothing was accepted of.
+    public ReplayWindow() {}
+
+    /// Judges an IV: [PspVerdict#OLD], [PspVerdict#REPEATED], or [PspVerdict#ACCEPTED] so far. Changes nothing.
+    public PspVerdict check(long iv) {
+        long behind = newest - iv;
+        if (isEmpty || behind < 0) {
+            return PspVerdict.ACCEPTED;
+        }
+        return behind >= WIDTH
+                ? PspVerdict.OLD
+                : (words[word(iv)] & bit(iv)) != 0 ? PspVerdict.REPEATED : PspVerdict.ACCEPTED;
+    }
+
+    /// Takes note of the IV of an authentic packet, which was just found to be new.
+    public void accept(long iv) {
+        if (isEmpty) {
+            newest = iv;
+            isEmpty = false;
+        } else if (iv - newest > 0) {
+            long steps = Math.min((iv >>> WORD_SHIFT) - (newest >>> WORD_SHIFT) & WORD_NUMBERS, WORDS);
+            for (int i = 1; i <= steps; i++) {
+                words[word(newest) + i & WORDS - 1] = 0;
+            }
+            newest = iv;
+        }
+        words[word(iv)] |= bit(iv);
+    }
+
+    private static int word(long iv) {
+        return (int) (iv >>> WORD_SHIFT) & WORDS - 1;
+    }
+
+    private static long bit(long iv) {
+        return 1L << iv; // modulo 64
+    }
+}
