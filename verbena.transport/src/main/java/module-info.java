@@ -11,6 +11,7 @@ module verbena.transport {
     exports verbena.transport.congestion;
     exports verbena.transport.iwarp;
     exports verbena.transport.memory;
+    exports verbena.transport.near;
     exports verbena.transport.queue;
     exports verbena.transport.rc;
     exports verbena.transport.unreliable;

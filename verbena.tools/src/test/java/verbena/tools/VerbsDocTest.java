@@ -46,6 +46,7 @@ class VerbsDocTest {
             "verbena.transport.congestion",
             "verbena.transport.iwarp",
             "verbena.transport.memory",
+            "verbena.transport.near",
             "verbena.transport.queue",
             "verbena.transport.rc",
             "verbena.transport.unreliable",

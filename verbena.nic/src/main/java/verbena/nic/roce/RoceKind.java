@@ -20,8 +20,6 @@ import verbena.nic.link.tap.TapLink;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
 import verbena.transport.congestion.CongestionRule;
-import verbena.transport.rc.PeerMemory;
-import verbena.transport.rc.PeerMessages;
 import verbena.transport.rc.ReliableConnection;
 import verbena.transport.rc.XrcInitiator;
 import verbena.transport.rc.XrcTarget;
@@ -128,15 +126,14 @@ public class RoceKind implements DeviceKind {
         gsi.look();
     }
 
-    /// The way to the peer's memory without packets, for a reliable connection that is being made; null when there
-    /// is none.
-    protected @Nullable PeerMemory peerMemory(QueuePairWiring wiring) {
-        return null;
+    /// Makes the protocol of a reliable connection.
+    protected QueuePairProtocol reliable(QueuePairWiring wiring) {
+        return new ReliableConnection(wiring.parts());
     }
 
-    /// The way of messages to the peer without packets, as [#peerMemory].
-    protected @Nullable PeerMessages peerMessages(QueuePairWiring wiring) {
-        return null;
+    /// Makes the protocol of the sending end of an extended connection.
+    protected QueuePairProtocol initiator(QueuePairWiring wiring) {
+        return new XrcInitiator(wiring.parts());
     }
 
     @Override
@@ -165,28 +162,6 @@ public class RoceKind implements DeviceKind {
                 new XrcTarget(w.parts(), w.xrcDomain().queues(), w.xrcDomain().number());
         };
         return new FrameDriver(protocol, w);
-    }
-
-    private ReliableConnection reliable(QueuePairWiring w) {
-        var made = new ReliableConnection(w.parts());
-        PeerMemory near = peerMemory(w);
-        if (near != null) {
-            made.peerMemory(near);
-        }
-        PeerMessages messages = peerMessages(w);
-        if (messages != null) {
-            made.peerMessages(messages);
-        }
-        return made;
-    }
-
-    private XrcInitiator initiator(QueuePairWiring w) {
-        var made = new XrcInitiator(w.parts());
-        PeerMessages way = peerMessages(w);
-        if (way != null) {
-            made.watch(way);
-        }
-        return made;
     }
 
     @Override

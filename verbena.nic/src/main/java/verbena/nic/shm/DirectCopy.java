@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
 import verbena.foreign.linux.StreamingStores;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.near.PeerMemory.Progress;
 import verbena.transport.queue.SendRequest;
-import verbena.transport.rc.PeerMemory.Progress;
 import verbena.verbs.spi.SendOperation;
 
 /// Carries out one-sided requests between this side's regions and memory of the peer that is mapped here. Allocates

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.shm.GrantMessage.Kind;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryTable;
+import verbena.transport.near.PeerMemory;
 import verbena.transport.queue.SendRequest;
-import verbena.transport.rc.PeerMemory;
 import verbena.verbs.spi.SendOperation;
 
 /// The grants that a queue pair holds of its peer: with them, it carries out its one-sided requests by itself. It

@@ -3,7 +3,7 @@ package verbena.nic.shm;
 import java.lang.foreign.MemorySegment;
 import verbena.nic.link.shm.OutgoingRings;
 import verbena.transport.QueuePairParameters;
-import verbena.transport.rc.PeerMessages;
+import verbena.transport.near.PeerMessages;
 
 /// The way of a queue pair's messages to the link that its peer belongs to. For the owner of the engine.
 final class MessagesToPeer implements PeerMessages {

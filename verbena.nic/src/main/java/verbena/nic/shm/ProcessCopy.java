@@ -5,8 +5,8 @@ import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.OtherProcess;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.near.PeerMemory.Progress;
 import verbena.transport.queue.SendRequest;
-import verbena.transport.rc.PeerMemory.Progress;
 import verbena.verbs.spi.SendOperation;
 
 /// Carries out WRITEs and READs between this side's regions and memory of a peer's process that is not mapped here:

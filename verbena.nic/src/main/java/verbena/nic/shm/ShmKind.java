@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.EngineTask;
@@ -15,10 +16,11 @@ import verbena.nic.link.sharing.Neighbours;
 import verbena.nic.link.shm.OutgoingRings;
 import verbena.nic.link.shm.ShmLink;
 import verbena.nic.roce.RoceKind;
+import verbena.transport.QueuePairProtocol;
 import verbena.transport.Scheduled;
-import verbena.transport.rc.PeerMemory;
-import verbena.transport.rc.PeerMessages;
+import verbena.transport.near.NearConnection;
 import verbena.transport.rc.ReliableConnection;
+import verbena.transport.rc.XrcInitiator;
 import verbena.verbs.QpType;
 import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
@@ -60,15 +62,26 @@ final class ShmKind extends RoceKind {
     }
 
     @Override
-    protected @Nullable PeerMemory peerMemory(QueuePairWiring wiring) {
+    protected QueuePairProtocol reliable(QueuePairWiring wiring) {
+        var made = new NearConnection(new ReliableConnection(wiring.parts()));
         DirectAccess access = isDirect ? direct.get(wiring.engine()) : null;
-        return access == null ? null : access.queuePair(wiring.parts().parameters());
+        if (access != null) {
+            made.peerMemory(access.queuePair(wiring.parts().parameters()));
+        }
+        made.peerMessages(toPeer(wiring));
+        return made;
     }
 
     @Override
-    protected @Nullable PeerMessages peerMessages(QueuePairWiring wiring) {
-        OutgoingRings to = rings.get(wiring.engine());
-        return to == null ? null : new MessagesToPeer(to, wiring.parts().parameters(), hasMessages);
+    protected QueuePairProtocol initiator(QueuePairWiring wiring) {
+        var made = new XrcInitiator(wiring.parts());
+        made.watch(toPeer(wiring));
+        return made;
+    }
+
+    private MessagesToPeer toPeer(QueuePairWiring wiring) {
+        OutgoingRings to = Objects.requireNonNull(rings.get(wiring.engine()), "each engine has a link");
+        return new MessagesToPeer(to, wiring.parts().parameters(), hasMessages);
     }
 
     /// What the link of an engine hears of its neighbours.
@@ -124,7 +137,7 @@ final class ShmKind extends RoceKind {
         public boolean reach(Scheduled to) {
             Frame arrived = message;
             return arrived != null
-                    && to instanceof ReliableConnection connection
+                    && to instanceof NearConnection connection
                     && connection.onMessage(arrived, nowNanos);
         }
     }

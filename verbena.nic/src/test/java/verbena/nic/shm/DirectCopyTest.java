@@ -9,8 +9,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import verbena.transport.memory.Region;
+import verbena.transport.near.PeerMemory.Progress;
 import verbena.transport.queue.SendRequest;
-import verbena.transport.rc.PeerMemory.Progress;
 import verbena.verbs.spi.SendOperation;
 
 /// What a direct request does to the memory on both sides.

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import verbena.foreign.linux.ProcessMark;
 import verbena.nic.shm.GrantMessage.Kind;
 import verbena.transport.memory.Region;
-import verbena.transport.rc.PeerMemory.Progress;
+import verbena.transport.near.PeerMemory.Progress;
 import verbena.verbs.spi.SendOperation;
 
 /// A neighbour that says and writes whatever it likes: nothing is thrown, nothing outside what it may have is

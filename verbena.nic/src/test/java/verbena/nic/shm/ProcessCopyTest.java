@@ -19,9 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 import verbena.foreign.SystemFunction;
 import verbena.nic.shm.GrantMessage.Kind;
 import verbena.transport.memory.Region;
+import verbena.transport.near.PeerMemory.Progress;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
-import verbena.transport.rc.PeerMemory.Progress;
 import verbena.verbs.spi.SendOperation;
 
 /// Memory of the peer that is in no file: the kernel copies. Both processes of a test are this one.

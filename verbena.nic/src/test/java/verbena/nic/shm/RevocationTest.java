@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
-import verbena.transport.rc.PeerMemory.Progress;
+import verbena.transport.near.PeerMemory.Progress;
 import verbena.verbs.Access;
 import verbena.verbs.QpState;
 import verbena.verbs.spi.SendOperation;

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.BeforeEach;
 import verbena.transport.memory.Region;
-import verbena.transport.rc.PeerMemory.Progress;
+import verbena.transport.near.PeerMemory.Progress;
 import verbena.verbs.spi.SendOperation;
 
 /// Two processes with connected queue pairs, for tests of what goes from the memory of one to that of the other.

@@ -15,6 +15,7 @@ import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
+import verbena.transport.near.NearConnection;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.Path;
 import verbena.transport.queue.ReceiveQueue;
@@ -50,7 +51,7 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
     final SendQueue sends;
     final ReceiveQueue receives;
     final CompletionRing completions = new CompletionRing(2 * QUEUE_DEPTH, this);
-    final QueuePairProtocol protocol;
+    QueuePairProtocol protocol;
     private final Transport transport;
     private final Deque<AsyncEvent.Type> events = new ArrayDeque<>();
     /// The ways that this end has prepared, by the names of their handles.
@@ -114,16 +115,26 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
     ///
     /// @param words for the message when this end cannot have one
     DirectWay direct(Words words) {
-        if (!(protocol instanceof ReliableConnection connection)) {
-            throw words.wrong("only a reliable connection has a direct way");
-        }
         DirectWay way = direct;
         if (way == null) {
             way = new DirectWay(this);
             direct = way;
-            connection.peerMemory(way);
+            near(words).peerMemory(way);
         }
         return way;
+    }
+
+    /// The same protocol with what needs no packets, from now on.
+    private NearConnection near(Words words) {
+        return switch (protocol) {
+            case NearConnection there -> there;
+            case ReliableConnection connection -> {
+                var made = new NearConnection(connection);
+                protocol = made;
+                yield made;
+            }
+            default -> throw words.wrong("only a reliable connection has ways without packets");
+        };
     }
 
     /// The way of messages without packets, which is used from now on.
@@ -134,10 +145,10 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
         if (way == null) {
             way = new MessageWay(this);
             messages = way;
-            switch (protocol) {
-                case ReliableConnection connection -> connection.peerMessages(way);
-                case XrcInitiator initiator -> initiator.watch(way);
-                default -> throw words.wrong("only a reliable connection has messages");
+            if (protocol instanceof XrcInitiator initiator) {
+                initiator.watch(way);
+            } else {
+                near(words).peerMessages(way);
             }
         }
         return way;

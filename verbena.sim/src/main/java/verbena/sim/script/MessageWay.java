@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import verbena.transport.rc.PeerMessages;
-import verbena.transport.rc.ReliableConnection;
+import verbena.transport.near.NearConnection;
+import verbena.transport.near.PeerMessages;
 import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 
@@ -85,7 +85,7 @@ final class MessageWay implements PeerMessages {
     /// As the end's device does: it answers for an end that is not connected, or to another peer.
     private static void hand(End to, Frame message, long now) {
         MessageWay back = to.messages;
-        boolean isTaken = to.protocol instanceof ReliableConnection connection && connection.onMessage(message, now);
+        boolean isTaken = to.protocol instanceof NearConnection connection && connection.onMessage(message, now);
         boolean isAsked = DirectMessage.kind(message) == DirectMessage.QUERY
                 && DirectMessage.sourceQp(message) == to.peer.parameters.qpn;
         if (!isTaken && isAsked && back != null && !back.isFull) {

@@ -9,7 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import verbena.transport.Scheduled;
-import verbena.transport.rc.PeerMessages;
+import verbena.transport.near.NearConnection;
+import verbena.transport.near.PeerMessages;
 import verbena.verbs.QpState;
 import verbena.verbs.WcStatus;
 import verbena.wire.DirectMessage;
@@ -120,6 +121,7 @@ final class DirectMessagesWorld implements SmallWorld {
 
         private final List<Sent> added = new ArrayList<>();
         private final MemorySegment scratch = arena.allocate(DirectMessage.BYTES_MAX, Long.BYTES);
+        private final NearConnection near;
         private int begun;
         private long addedCount;
         private boolean isFull;
@@ -128,7 +130,9 @@ final class DirectMessagesWorld implements SmallWorld {
 
         Side(String name, int qpn, int psn, int toSend, int toReceive) {
             end = new ReliableEnd(name, qpn, psn, toReceive + 1 + SPARE, arena);
-            end.protocol.peerMessages(this);
+            near = new NearConnection(end.connection);
+            near.peerMessages(this);
+            end.protocol = near;
             this.toSend = toSend;
         }
 
@@ -173,7 +177,7 @@ final class DirectMessagesWorld implements SmallWorld {
         /// The thread that posts hands over what it can.
         private void post() {
             end.postSend(number(this, end.posted));
-            end.isReady |= !end.protocol.carryOut();
+            end.isReady |= !near.carryOut();
         }
 
         void turn() {
@@ -193,7 +197,7 @@ final class DirectMessagesWorld implements SmallWorld {
             frame.destinationLow = end.parameters.qpn;
             isAsked = next.isDirect && DirectMessage.kind(frame) == DirectMessage.QUERY;
             if (next.isDirect) {
-                if (!end.protocol.onMessage(frame, now) && isAsked && !isFull) {
+                if (!near.onMessage(frame, now) && isAsked && !isFull) {
                     MemorySegment answer = MemorySegment.ofArray(new byte[DirectMessage.HEADER_BYTES]);
                     DirectMessage.writeDecline(answer, 0, frame); // as its device does
                     addedCount++;

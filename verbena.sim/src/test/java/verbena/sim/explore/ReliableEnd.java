@@ -11,6 +11,7 @@ import verbena.transport.Counters;
 import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
+import verbena.transport.QueuePairProtocol;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Region;
 import verbena.transport.queue.CompletionRing;
@@ -40,7 +41,9 @@ final class ReliableEnd implements QueuePairEvents, CompletionRing.Listener {
 
     final String name;
     final QueuePairParameters parameters;
-    final ReliableConnection protocol;
+    final ReliableConnection connection;
+    /// The connection, or a protocol around it.
+    QueuePairProtocol protocol;
     /// Has room for one number more than are received.
     final MemorySegment in;
 
@@ -77,8 +80,9 @@ final class ReliableEnd implements QueuePairEvents, CompletionRing.Listener {
         region = new Region(DOMAIN, in, IOVA, Access.LOCAL_WRITE.bit() | Access.REMOTE_WRITE.bit());
         memory = new MemoryTable(new SplittableRandom(qpn), 8, () -> 0);
         memory.add(region);
-        protocol = new ReliableConnection(new ProtocolParts(
+        connection = new ReliableConnection(new ProtocolParts(
                 parameters, sends, receives, false, true, completions, completions, memory, new Counters(), this));
+        protocol = connection;
     }
 
     /// What is the same for every world of such ends: no end draws a number, or asks when its peer was heard

@@ -25,7 +25,7 @@ class HouseTest {
     private static final Map<String, List<String>> FLOORS = Map.ofEntries(
             floors("verbena.verbs", "", "spi", "cm"),
             floors("verbena.wire", "", "ib", "iwarp", "mad", "cm", "roce", "psp", "pcap", "notation"),
-            floors("verbena.transport", "memory", "queue", "congestion", "", "rc", "unreliable", "iwarp"),
+            floors("verbena.transport", "memory", "queue", "congestion", "", "rc", "near", "unreliable", "iwarp"),
             floors("verbena.cm", "", "mpa"),
             floors("verbena.subnet", "", "topology", "node", "rmpp", "agent", "routing", "manager", "link", "fabric"),
             floors("verbena.foreign", "", "linux", "rdma"),

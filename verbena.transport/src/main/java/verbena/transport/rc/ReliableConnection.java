@@ -1,59 +1,76 @@
 package verbena.transport.rc;
 
-import org.jspecify.annotations.Nullable;
 import verbena.transport.PacketFate;
 import verbena.transport.ProtocolParts;
 import verbena.transport.Receiving;
 import verbena.transport.RequestWriter;
-import verbena.transport.Shortcut;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
-import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Transport;
 
 /// A reliable connection (IBTA 9.7): a [Requester] and a [Responder] that share nothing but the parameters. Each
 /// arriving packet goes to exactly one of them. Engine-confined.
-public final class ReliableConnection extends ReliableProtocol implements Shortcut {
+public final class ReliableConnection extends ReliableProtocol {
     private final Requester requester;
     private final Responder responder;
     /// The peer has answered since RTR.
     private boolean answered;
     private final Receiving receiving;
-    /// Null when all requests go by packets.
-    private @Nullable PeerMemory near;
-    /// Null when all messages go and come by packets.
-    private @Nullable DirectMessages messages;
-
-    private @Nullable DirectArrivals arrivals;
+    private final SendSteps steps;
+    private Detour detour = Detour.NONE;
 
     public ReliableConnection(ProtocolParts parts) {
         super(parts);
         this.receiving = new Receiving(core, parts);
-        this.requester = new Requester(
-                core,
-                this,
-                new RequestWriter(core, Transport.RC),
-                parts.sends(),
-                parts.sendCompletions(),
-                parts.signalAll(),
-                reaction);
+        var writer = new RequestWriter(core, Transport.RC);
+        this.requester =
+                new Requester(core, this, writer, parts.sends(), parts.sendCompletions(), parts.signalAll(), reaction);
         this.responder = new Responder(core, Transport.RC, this, receiving, new Checklist(core, receiving));
+        this.steps = new SendSteps(core, requester, writer, parts.sends());
     }
 
-    /// One-sided requests are tried on the peer's memory first, from now on, and go by packets when it declines.
-    public void peerMemory(PeerMemory memory) {
-        near = memory;
-        requester.peerMemory(memory);
+    // ---- for a protocol around it
+
+    /// A detour may carry out requests from now on, by these steps.
+    public SendSteps detour(Detour by) {
+        detour = by;
+        requester.detour(by);
+        return steps;
     }
 
-    /// Messages go to the peer's device there first, from now on, and by packets when it declines. Comes after
-    /// [#peerMemory], if that is called.
-    public void peerMessages(PeerMessages way) {
-        arrivals = new DirectArrivals(core, receiving, requester.packets());
-        messages = requester.peerMessages(way, arrivals, near);
+    /// Packets take this way, where it can be seen whether the peer has read them.
+    public void watch(PacketWay way) {
+        requester.watch(way);
     }
+
+    /// Where messages of the peer go, however they have come.
+    public Receiving receiving() {
+        return receiving;
+    }
+
+    /// Whether no message of the peer has begun by packets and not ended.
+    public boolean isBetweenMessages() {
+        return responder.isFree();
+    }
+
+    /// The PSN of the peer's next request.
+    public int psnExpected() {
+        return responder.expected();
+    }
+
+    /// The peer lives: something of it has come that is no packet.
+    public void heard(long nowNanos) {
+        requester.heard(nowNanos);
+    }
+
+    /// Sends what is owed or has to be sent again, before any request has its turn.
+    public boolean pollOwed(Frame frame, long nowNanos) {
+        return pollNotification(frame) || pollOwedByHalves(frame, nowNanos);
+    }
+
+    // ---- life
 
     @Override
     void modifyHalves(QpState from, QpState to, long nowNanos) {
@@ -62,22 +79,8 @@ public final class ReliableConnection extends ReliableProtocol implements Shortc
         if (to == QpState.RTR) {
             answered = false;
         }
-        if (arrivals != null) {
-            switch (to) {
-                case RTR -> arrivals.start();
-                case RESET -> arrivals.forget();
-                case INIT, RTS, SQD, SQE, ERR -> arrivals.onModified();
-            }
-        }
         if (to == QpState.RTS) {
             requester.armKeepAlive(nowNanos);
-        }
-        tellNear();
-    }
-
-    private void tellNear() {
-        if (near != null) {
-            near.onModified();
         }
     }
 
@@ -96,11 +99,7 @@ public final class ReliableConnection extends ReliableProtocol implements Shortc
     PacketFate onPeerPacket(Frame frame, Opcode opcode, long nowNanos) {
         requester.heard(nowNanos);
         if (!opcode.isResponse()) {
-            PacketFate fate = responder.onRequest(frame, opcode);
-            if (arrivals != null && fate == PacketFate.ACCEPTED) {
-                arrivals.proven();
-            }
-            return fate;
+            return responder.onRequest(frame, opcode);
         }
         PacketFate fate = requester.onResponse(frame, opcode, nowNanos);
         if (!answered && fate == PacketFate.ACCEPTED) {
@@ -110,29 +109,6 @@ public final class ReliableConnection extends ReliableProtocol implements Shortc
         return fate;
     }
 
-    /// A [DirectMessage] has arrived, which is well-formed and comes from the device that its source belongs to. False
-    /// when it is not for this connection. Then the device answers a sender that asks.
-    public boolean onMessage(Frame frame, long nowNanos) {
-        if (messages == null
-                || arrivals == null
-                || !isConnected()
-                || DirectMessage.sourceQp(frame) != p.destinationQpn) {
-            return false;
-        }
-        requester.heard(nowNanos);
-        requester.onAnswer(messages, frame);
-        if (!isConnected()) {
-            return false; // completing a request has ended the connection
-        }
-        switch (DirectMessage.kind(frame)) {
-            case DirectMessage.SEND, DirectMessage.WRITE ->
-                arrivals.onMessage(frame, messages.isOpen() && responder.isFree(), responder.expected());
-            case DirectMessage.QUERY -> arrivals.onQuery(frame);
-            default -> {} // an answer only
-        }
-        return true;
-    }
-
     @Override
     public void peerGone(String cause) {
         requester.peerGone(cause);
@@ -140,14 +116,10 @@ public final class ReliableConnection extends ReliableProtocol implements Shortc
 
     @Override
     boolean pollHalves(Frame frame, long nowNanos) {
-        boolean isPacket = pollPackets(frame, nowNanos);
-        if (messages != null) {
-            messages.finishTurn();
-        }
-        return isPacket;
+        return pollOwedByHalves(frame, nowNanos) || requester.poll(frame, nowNanos);
     }
 
-    private boolean pollPackets(Frame frame, long nowNanos) {
+    private boolean pollOwedByHalves(Frame frame, long nowNanos) {
         if (pollPaced(responder, frame, nowNanos)) {
             return true;
         }
@@ -156,21 +128,7 @@ public final class ReliableConnection extends ReliableProtocol implements Shortc
             receiving.flush();
             return false;
         }
-        return requester.poll(frame, nowNanos);
-    }
-
-    @Override
-    public boolean mayCarryOut() {
-        return near != null || (messages != null && messages.isOpen());
-    }
-
-    @Override
-    public boolean carryOut() {
-        boolean isDone = requester.carryOut();
-        if (messages != null) {
-            messages.finishTurn();
-        }
-        return isDone;
+        return requester.pollAgain(frame, nowNanos);
     }
 
     @Override
@@ -185,7 +143,7 @@ public final class ReliableConnection extends ReliableProtocol implements Shortc
 
     @Override
     void endPeerAccess() {
-        tellNear();
+        detour.onAccessEnded();
     }
 
     @Override
@@ -200,8 +158,6 @@ public final class ReliableConnection extends ReliableProtocol implements Shortc
     @Override
     public void dropResponses() {
         responder.dropResponses();
-        if (arrivals != null) {
-            arrivals.forget();
-        }
+        detour.onAnswersDropped();
     }
 }

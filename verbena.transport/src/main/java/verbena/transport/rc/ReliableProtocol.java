@@ -99,11 +99,15 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
 
     @Override
     public final boolean poll(Frame frame, long nowNanos) {
-        if (notifications != null && notifications.take() && isConnected()) {
+        return pollNotification(frame) || pollHalves(frame, nowNanos);
+    }
+
+    final boolean pollNotification(Frame frame) {
+        boolean isOwed = notifications != null && notifications.take() && isConnected();
+        if (isOwed) {
             writeNotification(frame);
-            return true;
         }
-        return pollHalves(frame, nowNanos);
+        return isOwed;
     }
 
     /// The next packet of a responder; data leaves at the rate of the connection.

@@ -1,8 +1,6 @@
 package verbena.transport.rc;
 
-import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
-import verbena.transport.DirectPackets;
 import verbena.transport.PacketFate;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
@@ -21,7 +19,6 @@ import verbena.verbs.WcStatus;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Psn;
-import verbena.wire.ib.Transport;
 
 /// The sending half of a reliable connection (IBTA 9.7.2, 9.7.3 and 9.9.2): starts requests, sends their packets,
 /// and completes them in order. Engine-confined. The rest is elsewhere:
@@ -36,7 +33,9 @@ import verbena.wire.ib.Transport;
 /// | what is sent again out of turn | [Repeater], [EarlyAnswers], [MissingPackets] |
 /// | when to ask whether the peer lives | [KeepAlive] |
 /// | what ends when a request fails | [RequestFailures] |
-/// | what needs no packets, where there is such a way | [DirectWays] |
+/// | which packets the peer has not read | [UnreadPackets] |
+///
+/// A [Detour] may carry out requests without packets.
 ///
 /// A READ asks for no more than there is room for, and goes on asking as the answers come.
 final class Requester {
@@ -59,12 +58,11 @@ final class Requester {
     private final RcTimers timers = new RcTimers();
     private final LossRecovery recovery;
     private final Responses responses;
-    private final EarlyAnswers early;
-    private final MissingPackets missing;
     private final Repeater repeater;
     private final KeepAlive keepAlive;
     private final RequestFailures failures;
-    private final DirectWays direct;
+    private final UnreadPackets unread = new UnreadPackets();
+    private Detour detour = Detour.NONE;
 
     private boolean drainedReported;
 
@@ -84,40 +82,27 @@ final class Requester {
         this.sends = sends;
         this.cursor = new SendCursor(sends);
         this.share = new WindowShare(core.events::onReady, reaction);
-        this.early = new EarlyAnswers(cursor);
-        this.missing = new MissingPackets(cursor);
+        var early = new EarlyAnswers(cursor);
+        var missing = new MissingPackets(cursor);
         this.recovery = new LossRecovery(core, cursor, reads, share, timers, early, missing);
         this.failures = new RequestFailures(core, owner, cursor, this.completions);
         this.responses = new Responses(core, this, failures, cursor, recovery, timers, early);
         this.repeater = new Repeater(core, writer, cursor, recovery, early, missing, share, failures);
         this.keepAlive = new KeepAlive(p, timers);
-        this.direct = new DirectWays(cursor);
     }
 
-    /// Requests are tried there first from now on.
-    void peerMemory(PeerMemory memory) {
-        direct.use(new DirectRequests(core, memory, cursor, completions, packets()));
-    }
-
-    /// What observers are shown.
-    DirectPackets packets() {
-        return new DirectPackets(core, writer, Transport.RC);
-    }
-
-    /// Messages are tried there first from now on.
-    ///
-    /// @param arrivals whose answers they carry
-    /// @param memory carries the data of long ones; null when there is no such way
-    DirectMessages peerMessages(PeerMessages way, DirectArrivals arrivals, @Nullable PeerMemory memory) {
-        var made = new DirectMessages(core, way, sends, cursor, completions, writer, packets(), arrivals, memory);
-        direct.use(made);
-        watch(way);
-        return made;
+    /// It may carry out requests from now on.
+    void detour(Detour by) {
+        detour = by;
     }
 
     /// Packets take this way, where it can be seen whether the peer has read them.
-    void watch(PeerMessages way) {
-        direct.watch(way);
+    void watch(PacketWay way) {
+        unread.watch(way);
+    }
+
+    SendCursor cursor() {
+        return cursor;
     }
 
     // ---- life
@@ -125,7 +110,6 @@ final class Requester {
     /// The queue pair has gone from one state to another, or something has been changed in it. What ERR needs is in
     /// [#flush].
     void onModified(QpState from, QpState to) {
-        direct.onModified();
         switch (to) {
             case RESET -> reset();
             case RTS -> {
@@ -186,7 +170,8 @@ final class Requester {
 
     private void stop() {
         cursor.stop();
-        direct.stop();
+        unread.forget();
+        detour.onStopped();
         share.leave(p.windows);
         recovery.stop();
     }
@@ -207,7 +192,7 @@ final class Requester {
     }
 
     private boolean hasStarted() {
-        return cursor.hasStarted() || direct.hasBegun();
+        return cursor.hasStarted() || detour.hasBegun();
     }
 
     /// Whether requests may be under way.
@@ -217,78 +202,72 @@ final class Requester {
 
     // ---- departures
 
+    /// Whether no request may begin or go on now.
+    boolean isPaused() {
+        return !isWorking() || timers.isSet(RcTimer.RNR);
+    }
+
+    /// Sends what has to be sent again out of turn.
+    boolean pollAgain(Frame frame, long now) {
+        return !isPaused() && repeater.poll(frame, now);
+    }
+
+    /// Sends the next packet of the requests in their turn.
     boolean poll(Frame frame, long now) {
-        if (!isWorking() || timers.isSet(RcTimer.RNR)) {
+        if (isPaused()) {
             return false;
         }
-        if (repeater.poll(frame, now)) {
-            return true;
-        }
-        if (direct.hasMessages()) {
-            boolean _ = direct.goOn();
-            return false;
-        }
-        direct.beginTurn();
         while (cursor.hasCurrent()) {
-            SendRequest request = cursor.current();
-            if (cursor.isCurrentNew()) {
-                PeerMemory.Progress progress = begin(request, now);
-                if (progress == PeerMemory.Progress.DONE) {
-                    continue;
-                }
-                if (progress == PeerMemory.Progress.MORE) {
+            Beginning begin = cursor.isCurrentNew() ? begin() : Beginning.MAY_LEAVE;
+            switch (begin) {
+                case DONE -> {} // the next one
+                case WAITS -> {
                     return false;
                 }
+                case MAY_LEAVE -> {
+                    return send(frame, now);
+                }
             }
-            boolean isFirst = cursor.isCurrentNew();
-            int psns = psns(request, cursor.packet());
-            boolean isSent = mayLeave(request, now) && hasRoom(psns) && send(request, psns, frame, now);
-            if (isSent && isFirst) {
-                direct.wentByPackets(request);
-            }
-            return isSent;
         }
         return false;
     }
 
-    /// See [verbena.transport.Shortcut#carryOut()].
-    boolean carryOut() {
-        if (direct.isEmpty() || p.state != QpState.RTS || timers.isSet(RcTimer.RNR)) {
-            return false;
-        }
-        if (direct.hasMessages()) {
-            return direct.goOn();
-        }
-        direct.beginTurn();
-        while (cursor.hasCurrent()) {
-            if (!cursor.isCurrentNew() || begin(cursor.current(), DirectWays.NO_TIME) != PeerMemory.Progress.DONE) {
-                return direct.isAllHandedOver();
-            }
-        }
-        return true;
-    }
-
-    /// Begins with the current request, which is new. It is done already, or goes by packets, or has to wait
-    /// ([PeerMemory.Progress#MORE]).
-    private PeerMemory.Progress begin(SendRequest request, long now) {
+    /// Begins with the current request, which is new. That may happen again.
+    Beginning begin() {
+        SendRequest request = cursor.current();
         if (!mayStart(request)) {
-            return PeerMemory.Progress.MORE;
+            return Beginning.WAITS;
         }
         if (request.operation.isLocal()) {
-            return executeLocal(request) ? PeerMemory.Progress.DONE : PeerMemory.Progress.MORE;
+            return executeLocal(request) ? Beginning.DONE : Beginning.WAITS;
         }
-        if (!prepare(request)) {
-            return PeerMemory.Progress.MORE;
-        }
-        PeerMemory.Progress progress = direct.begin(request, now);
-        if (progress == PeerMemory.Progress.DONE) {
+        return prepare(request) ? Beginning.MAY_LEAVE : Beginning.WAITS;
+    }
+
+    /// Sends the next packet of the current request, if it may leave now.
+    boolean send(Frame frame, long now) {
+        SendRequest request = cursor.current();
+        int psns = psns(request, cursor.packet());
+        return mayLeave(request, now) && hasRoom(psns) && send(request, psns, frame, now);
+    }
+
+    /// Completes the current request, which needed no packets.
+    void finishCurrent() {
+        SendRequest request = cursor.current();
+        cursor.skip();
+        completions.succeed(request, cursor.head());
+    }
+
+    /// Requests are done: one that has failed may have its turn, and the queue may be drained.
+    void goOn() {
+        if (isWorking()) {
+            failures.failStalled();
             checkDrained();
         }
-        return progress;
     }
 
     private boolean mayStart(SendRequest request) {
-        if (p.state != QpState.RTS && !(p.state == QpState.SQD && direct.hasBegun())) {
+        if (p.state != QpState.RTS && !(p.state == QpState.SQD && detour.hasBegun())) {
             return false;
         }
         // A fence waits for all READs and atomics before it (IBTA 10.8.3.3); what is done on this side only
@@ -301,8 +280,7 @@ final class Requester {
             failures.stall(cursor.currentPosition());
             return false;
         }
-        cursor.skip();
-        completions.succeed(request, cursor.head());
+        finishCurrent();
         return true;
     }
 
@@ -380,15 +358,6 @@ final class Requester {
 
     // ---- answers
 
-    /// The peer says which message it expects.
-    void onAnswer(DirectMessages to, Frame frame) {
-        to.onAnswer(frame);
-        if (isWorking()) {
-            failures.failStalled();
-            checkDrained();
-        }
-    }
-
     PacketFate onResponse(Frame frame, Opcode opcode, long now) {
         return responses.onResponse(frame, opcode, now);
     }
@@ -405,7 +374,8 @@ final class Requester {
         if (!isWorking()) {
             return; // completing a request has ended the connection
         }
-        direct.proven();
+        unread.forget();
+        detour.onAcknowledged();
         int answered = Psn.distance(cursor.unacked(), psn);
         cursor.answeredBefore(psn);
         recovery.progressed(answered, now);
@@ -435,7 +405,7 @@ final class Requester {
     // ---- timers
 
     long deadlineNanos() {
-        return Math.min(timers.earliest(), direct.dueNanos());
+        return timers.earliest();
     }
 
     void onDeadline(long now) {
@@ -444,7 +414,6 @@ final class Requester {
                 onTimer(timer, now);
             }
         }
-        direct.onDue(now);
     }
 
     private void onTimer(RcTimer timer, long now) {
@@ -453,7 +422,7 @@ final class Requester {
             case PROBE -> recovery.onLateAnswer(now);
             case ACK -> {
                 recovery.onAckTimeout();
-                if (direct.waitsForReader()) {
+                if (unread.waitsForReader()) {
                     recovery.waitForReader(now);
                 } else {
                     retry(Retransmission.ACK_TIMEOUT, now);
@@ -463,7 +432,7 @@ final class Requester {
                 // What is outstanding is looked after by the ACK timer, and what has begun without
                 // packets is soon done. That the peer's memory can be reached is no sign that the peer
                 // lives.
-                if (keepAlive.isQuiet(now) && !cursor.hasOldest() && !direct.hasBegun() && isWorking()) {
+                if (keepAlive.isQuiet(now) && !cursor.hasOldest() && !detour.hasBegun() && isWorking()) {
                     cursor.beginKeepAlive();
                 }
             }

@@ -25,7 +25,7 @@ public final class XrcInitiator extends ReliableProtocol {
     }
 
     /// Packets take this way, where it can be seen whether the peer has read them.
-    public void watch(PeerMessages way) {
+    public void watch(PacketWay way) {
         requester.watch(way);
     }
 
@@ -74,7 +74,7 @@ public final class XrcInitiator extends ReliableProtocol {
             requester.flush();
             return false;
         }
-        return requester.poll(frame, nowNanos);
+        return requester.pollAgain(frame, nowNanos) || requester.poll(frame, nowNanos);
     }
 
     @Override

@@ -15,7 +15,7 @@ import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Region;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
-import verbena.transport.rc.PeerMemory.Progress;
+import verbena.transport.near.PeerMemory.Progress;
 import verbena.verbs.Access;
 import verbena.verbs.QpState;
 import verbena.verbs.spi.SendOperation;

@@ -1,4 +1,4 @@
-package verbena.transport.rc;
+package verbena.transport.near;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -7,18 +7,18 @@ import verbena.transport.DirectPackets;
 import verbena.transport.Protocol;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
-import verbena.transport.RequestWriter;
-import verbena.transport.SendCompletions;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
+import verbena.transport.rc.SendSteps;
 import verbena.verbs.QpState;
 import verbena.verbs.spi.SendOperation;
 import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.ib.Psn;
 
-/// The requests of a [Requester] that go to the peer as messages without packets ([PeerMessages]). Engine-confined.
+/// The requests of a [NearConnection] that go to the peer as messages without packets ([PeerMessages]).
+/// Engine-confined.
 ///
 /// Messages begin when nothing else is under way, and nothing else begins before all of them have their answer. So
 /// the order of requests is kept, and a message that the peer [declines][DirectArrivals] is the oldest request: it goes
@@ -55,9 +55,7 @@ final class DirectMessages {
     private final QueuePairParameters p;
     private final PeerMessages way;
     private final SendQueue sends;
-    private final SendCursor cursor;
-    private final SendCompletions completions;
-    private final RequestWriter writer;
+    private final SendSteps steps;
     private final DirectPackets packets;
     private final DirectArrivals arrivals;
     /// Carries the data of long WRITEs to its place; null when there is no such way.
@@ -83,27 +81,20 @@ final class DirectMessages {
     /// Whether an answer has come since that was set.
     private boolean isAnswered;
 
-    /// @param writer of packets, for observers
     /// @param packets what observers are shown
     /// @param arrivals whose answers this side's messages carry
     /// @param memory carries the data of long WRITEs with immediate; null when there is no such way
     DirectMessages(
-            QueuePairCore core,
             PeerMessages way,
-            SendQueue sends,
-            SendCursor cursor,
-            SendCompletions completions,
-            RequestWriter writer,
+            SendSteps steps,
             DirectPackets packets,
             DirectArrivals arrivals,
             @Nullable PeerMemory memory) {
-        this.core = core;
+        this.core = steps.core();
         this.p = core.parameters;
         this.way = way;
-        this.sends = sends;
-        this.cursor = cursor;
-        this.completions = completions;
-        this.writer = writer;
+        this.sends = steps.queue();
+        this.steps = steps;
         this.packets = packets;
         this.arrivals = arrivals;
         this.memory = memory;
@@ -144,7 +135,7 @@ final class DirectMessages {
 
     /// Whether the current request may be the first message. It is the oldest, and nothing is under way.
     boolean mayBegin(SendRequest request) {
-        return isReady() && cursor.currentPosition() != declined && isMessage(request, false);
+        return isReady() && steps.position() != declined && isMessage(request, false);
     }
 
     /// Whether the current request, which is new, should wait for those before it, because it can then be a
@@ -190,7 +181,7 @@ final class DirectMessages {
     /// Hands messages over, from the current request on; it [may begin][#mayBegin]. False when it has to go by
     /// packets.
     boolean begin(long now) {
-        handed = cursor.currentPosition();
+        handed = steps.position();
         stream = 0;
         if (dueNanos == Protocol.NEVER) {
             arm(now);
@@ -339,19 +330,18 @@ final class DirectMessages {
     }
 
     private void finishOldest() {
-        SendRequest request = cursor.current();
-        request.psnCount = writer.psnCount(request);
+        SendRequest request = steps.current();
+        request.psnCount = steps.writer().psnCount(request);
         core.counters.count(Counter.DIRECT_MESSAGES);
         core.counters.add(Counter.DIRECT_MESSAGE_BYTES, request.bytes());
-        core.events.onDirect(packets.of(request, cursor.next()));
+        core.events.onDirect(packets.of(request, steps.psn()));
         done = Psn.next(done);
-        cursor.skip();
-        completions.succeed(request, cursor.head());
+        steps.finish();
     }
 
     private void goByPackets() {
         done = next;
-        declined = cursor.head();
+        declined = steps.head();
         core.events.onReady();
     }
 

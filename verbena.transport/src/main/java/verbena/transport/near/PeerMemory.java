@@ -1,4 +1,4 @@
-package verbena.transport.rc;
+package verbena.transport.near;
 
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryTable;
@@ -39,5 +39,5 @@ public interface PeerMemory {
 
     /// The state of the queue pair, or something in it, has changed. When it has gone to ERR by itself, this
     /// comes before the completion that tells why.
-    default void onModified() {}
+    void onModified();
 }

@@ -1,4 +1,4 @@
-package verbena.transport.rc;
+package verbena.transport.near;
 
 import verbena.transport.Counter;
 import verbena.transport.DirectPackets;
@@ -14,7 +14,7 @@ import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.ib.Psn;
 
-/// Takes the messages of the peer that come without packets ([DirectMessage]). What the [Responder] would not accept
+/// Takes the messages of the peer that come without packets ([DirectMessage]). What the responder would not accept
 /// at once is declined, before anything is touched, and comes again by packets: only the responder refuses.
 /// Engine-confined.
 ///

@@ -1,10 +1,11 @@
-package verbena.transport.rc;
+package verbena.transport.near;
 
 import java.lang.foreign.MemorySegment;
+import verbena.transport.rc.PacketWay;
 
 /// Brings the messages of a reliable connection to the peer's device on the same host, without packets and in their
 /// order. Nothing is lost on this way. Packets go it too, and are dropped only where there is no room. Engine-confined.
-public interface PeerMessages {
+public interface PeerMessages extends PacketWay {
     /// Whether messages may go and come this way. Otherwise those that come are declined.
     boolean isOpen();
 
@@ -20,10 +21,4 @@ public interface PeerMessages {
 
     /// Shows the peer all that was added.
     void show();
-
-    /// The place on the way behind all that was added, by whomever.
-    long added();
-
-    /// Whether the peer's device has taken all before such a place. It may say so later than it does so.
-    boolean isRead(long place);
 }

@@ -1,12 +1,12 @@
-package verbena.transport.rc;
+package verbena.transport.near;
 
 import verbena.transport.Counter;
 import verbena.transport.DirectPackets;
 import verbena.transport.QueuePairCore;
-import verbena.transport.SendCompletions;
 import verbena.transport.queue.SendRequest;
+import verbena.transport.rc.SendSteps;
 
-/// The requests of a [Requester] that may be carried out on the [PeerMemory], without packets. Engine-confined.
+/// The requests of a [NearConnection] that may be carried out on the [PeerMemory], without packets. Engine-confined.
 ///
 /// Such a request takes no PSN. It has to be the only one under way: the peer has done all before it, and none
 /// behind it is done earlier.
@@ -26,8 +26,7 @@ final class DirectRequests {
 
     private final QueuePairCore core;
     private final PeerMemory memory;
-    private final SendCursor cursor;
-    private final SendCompletions completions;
+    private final SendSteps steps;
     private final DirectPackets packets;
 
     /// The last request of which only a part was done. It is of no interest once the queue's head is elsewhere.
@@ -39,16 +38,10 @@ final class DirectRequests {
     private int stream;
 
     /// @param packets what observers are shown
-    DirectRequests(
-            QueuePairCore core,
-            PeerMemory memory,
-            SendCursor cursor,
-            SendCompletions completions,
-            DirectPackets packets) {
-        this.core = core;
+    DirectRequests(PeerMemory memory, SendSteps steps, DirectPackets packets) {
+        this.core = steps.core();
         this.memory = memory;
-        this.cursor = cursor;
-        this.completions = completions;
+        this.steps = steps;
         this.packets = packets;
     }
 
@@ -60,13 +53,13 @@ final class DirectRequests {
 
     /// Whether the oldest request has begun, here, and is not done. It may meanwhile go by packets.
     boolean hasBegun() {
-        return begun == cursor.head();
+        return begun == steps.head();
     }
 
     /// Whether the current request, which is new, should wait for those before it, because it then needs no packet.
     boolean shouldWait(SendRequest request) {
         return (stream >= STREAM_REQUESTS || request.bytes() >= LONG_BYTES)
-                && !cursor.isCurrentOldest()
+                && !steps.isOldest()
                 && request.isOneSided()
                 && memory.isReady(request);
     }
@@ -74,14 +67,14 @@ final class DirectRequests {
     /// Carries out the current request, which is new, as far as possible. It is done only after
     /// [PeerMemory.Progress#DONE]. After [PeerMemory.Progress#MORE] the queue pair is polled again.
     PeerMemory.Progress execute(SendRequest request) {
-        if (!cursor.isCurrentOldest()) {
+        if (!steps.isOldest()) {
             return PeerMemory.Progress.BY_PACKETS;
         }
         if (requests == REQUESTS_MAX || bytes >= BYTES_MAX) {
             core.events.onReady();
             return PeerMemory.Progress.MORE;
         }
-        PeerMemory.Progress progress = memory.execute(cursor.currentPosition(), request, core.parameters, core.memory);
+        PeerMemory.Progress progress = memory.execute(steps.position(), request, core.parameters, core.memory);
         switch (progress) {
             case DONE -> done(request);
             case DONE_BY_SYSTEM -> {
@@ -91,7 +84,7 @@ final class DirectRequests {
                 return PeerMemory.Progress.DONE;
             }
             case MORE -> {
-                begun = cursor.currentPosition();
+                begun = steps.position();
                 core.events.onReady();
             }
             case BY_PACKETS -> stream = 0;
@@ -104,9 +97,8 @@ final class DirectRequests {
         bytes += request.bytes();
         core.counters.count(Counter.DIRECT_REQUESTS);
         core.counters.add(Counter.DIRECT_BYTES, request.bytes());
-        core.events.onDirect(packets.of(request, cursor.next()));
-        cursor.skip();
-        completions.succeed(request, cursor.head());
+        core.events.onDirect(packets.of(request, steps.psn()));
+        steps.finish();
         stream = 0;
     }
 
