@@ -209,6 +209,9 @@ public final class Explorer {
             }
             to = states.add(after, state, step, deviations);
             waiting.get(deviations).add(to);
+        } else if (deviations < states.deviations(to)) { // its turn has not come yet
+            states.lower(to, state, step, deviations);
+            waiting.get(deviations).add(to);
         }
         states.addEdge(state, step, to, costs);
         return true;

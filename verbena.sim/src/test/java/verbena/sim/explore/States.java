@@ -46,6 +46,13 @@ final class States {
         return count++;
     }
 
+    /// A way to it has been found that has fewer deviations.
+    void lower(int state, int parent, int step, int deviations) {
+        parents[state] = parent;
+        steps[state] = (short) step;
+        this.deviations[state] = (byte) deviations;
+    }
+
     long fingerprint(int state) {
         return fingerprints[state];
     }
