@@ -13,18 +13,23 @@ class RailsExploredTest {
 
     @Test
     void oneOfTwoBreaks() {
-        explore(2, DEEP ? 3 : 2, DEEP ? 1 : 0, 1);
+        explore(2, false, DEEP ? 3 : 2, DEEP ? 1 : 0, 1);
     }
 
     @Test
     void someOfThreeBreak() {
-        explore(3, 1, 0, DEEP ? 2 : 1);
+        explore(3, false, 1, 0, DEEP ? 2 : 1);
     }
 
-    private static void explore(int rails, int fromA, int fromB, int deviations) {
+    @Test
+    void oneOfTwoBreaksInALongMessage() {
+        explore(2, true, DEEP ? 2 : 1, 0, 1);
+    }
+
+    private static void explore(int rails, boolean areLong, int fromA, int fromB, int deviations) {
         System.out.println(Explorer.explore(
-                rails + " rails, " + fromA + " and " + fromB + " messages",
-                () -> new RailsWorld(rails, fromA, fromB, Plant.NOTHING),
+                rails + " rails, " + fromA + " and " + fromB + (areLong ? " long" : "") + " messages",
+                () -> new RailsWorld(rails, areLong, fromA, fromB, Plant.NOTHING),
                 RailsWorld.fingerprint(),
                 deviations));
     }
@@ -46,7 +51,21 @@ class RailsExploredTest {
         assertThat(find(Plant.FREES_TOO_EARLY)).hasMessageContaining("b ends the peer");
     }
 
+    @Test
+    void aPartThatIsNotReadAgainIsFound() {
+        assertThat(findLong(Plant.FORGETS_WHAT_IS_READ)).hasMessageContaining("what b has received");
+    }
+
+    @Test
+    void aMessageThatIsNotWholeIsFound() {
+        assertThat(findLong(Plant.READS_A_PART)).hasMessageContaining("what b has received");
+    }
+
     private static Counterexample find(Plant plant) {
-        return Explorer.find("rails", () -> new RailsWorld(2, 2, 0, plant), RailsWorld.fingerprint(), 1);
+        return Explorer.find("rails", () -> new RailsWorld(2, false, 2, 0, plant), RailsWorld.fingerprint(), 1);
+    }
+
+    private static Counterexample findLong(Plant plant) {
+        return Explorer.find("rails", () -> new RailsWorld(2, true, 1, 0, plant), RailsWorld.fingerprint(), 1);
     }
 }

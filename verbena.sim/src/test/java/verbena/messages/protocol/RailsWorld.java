@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 import verbena.sim.explore.Fingerprint;
@@ -23,12 +24,21 @@ final class RailsWorld implements SmallWorld {
         /// It says nothing.
         TELLS_NOTHING,
         /// A frame is sent from a slot that is another's by then.
-        FREES_TOO_EARLY
+        FREES_TOO_EARLY,
+        /// What was read by a lost rail is not read by another.
+        FORGETS_WHAT_IS_READ,
+        /// A message is complete when its first part has been read.
+        READS_A_PART
     }
+
+    /// A part of a long message that is being read, as a worker does with what is longer than a stripe.
+    private record Reading(Peer.Read of, int part, int rail) {}
 
     private static final int WINDOW = 2;
     private static final int FRAME_BYTES = 64;
     private static final byte FREE = (byte) 0xEE;
+    private static final int LONG_BYTES = 100;
+    private static final int PARTS = 2;
 
     /// One end, its slots, and what its device has on each rail.
     private final class End {
@@ -40,6 +50,8 @@ final class RailsWorld implements SmallWorld {
         final List<ArrayDeque<byte[]>> network = new ArrayList<>();
         final List<ArrayDeque<byte[]>> inbox = new ArrayList<>();
         final List<Integer> got = new ArrayList<>();
+        final List<Reading> readings = new ArrayList<>();
+        int received;
         int sent;
 
         End(String name) {
@@ -57,16 +69,42 @@ final class RailsWorld implements SmallWorld {
         }
 
         void send() {
-            end.peer.send(new Plain(Kind.TAGGED, 0, MemorySegment.ofArray(new byte[] {(byte) sent++})));
+            byte[] data = new byte[bytes];
+            Arrays.fill(data, (byte) ++sent);
+            end.peer.send(new Plain(Kind.TAGGED, 0, MemorySegment.ofArray(data)) {
+                @Override
+                public void done() {
+                    data.fill(FREE); // the memory is the program's
+                }
+            });
         }
 
         /// Takes messages that have come.
         void receive() {
             while (end.matching.unexpectedCount() > 0) {
-                byte[] memory = new byte[1];
-                end.matching.receive(0, 0, null, into(memory));
-                got.add((int) memory[0]);
+                end.matching.receive(0, 0, null, into(received++));
             }
+        }
+
+        private Incoming into(int number) {
+            byte[] memory = new byte[bytes];
+            return new Incoming() {
+                @Override
+                public MemorySegment memory() {
+                    return MemorySegment.ofArray(memory);
+                }
+
+                @Override
+                public void done(PeerOwner from, long tag, long length) {
+                    assertThat(memory)
+                            .as("what " + name + " has received as message " + number)
+                            .containsOnly(number + 1);
+                    got.add(number);
+                }
+
+                @Override
+                public void failed(String why) {}
+            };
         }
 
         /// Gives the device all that may leave, as a worker does.
@@ -86,17 +124,60 @@ final class RailsWorld implements SmallWorld {
                 if (!rails.isToSendAgain()) {
                     int slot = free.element();
                     MemorySegment memory = MemorySegment.ofArray(slots[slot]);
-                    int bytes = end.peer.poll(memory.asSlice(Rails.HEADER_BYTES));
-                    if (bytes == 0) {
-                        return;
+                    int length = end.peer.poll(memory.asSlice(Rails.HEADER_BYTES));
+                    if (length == 0) {
+                        break;
                     }
                     free.remove();
-                    rails.put(slot, bytes);
+                    rails.put(slot, length);
                 }
                 byte[] slot = slots[rails.slot()];
                 rails.writeHeader(MemorySegment.ofArray(slot));
                 put(rails.forFrames(), Arrays.copyOf(slot, Rails.HEADER_BYTES + rails.bytes()));
                 rails.sent();
+            }
+            read();
+        }
+
+        /// Begins to read what is offered, and what was under way on a lost rail.
+        private void read() {
+            List<Reading> lost =
+                    readings.stream().filter(each -> !rails.isUsable(each.rail)).toList();
+            readings.removeAll(lost);
+            if (plant != Plant.FORGETS_WHAT_IS_READ) {
+                lost.forEach(each -> readings.add(new Reading(each.of, each.part, idlest())));
+            }
+            for (Peer.Read next = end.peer.pollRead(); next != null; next = end.peer.pollRead()) {
+                for (int part = 0; part < PARTS; part++) {
+                    readings.add(new Reading(next, part, idlest()));
+                }
+            }
+        }
+
+        private int idlest() {
+            return IntStream.range(0, count)
+                    .filter(rails::isUsable)
+                    .boxed()
+                    .min(Comparator.comparingLong(rail ->
+                            readings.stream().filter(each -> each.rail == rail).count()))
+                    .orElseThrow();
+        }
+
+        void hasRead(Reading reading, End from) {
+            readings.remove(reading);
+            Peer.Read of = reading.of;
+            byte[] memory = from.end.read(of.at().getFirst().address());
+            if (memory == null) {
+                end.wrong = "memory was read that is not exposed any more";
+                return;
+            }
+            int at = reading.part * LONG_BYTES / PARTS;
+            MemorySegment.copy(MemorySegment.ofArray(memory), at, of.into(), at, LONG_BYTES / PARTS);
+            if (plant == Plant.READS_A_PART || readings.stream().noneMatch(each -> each.of == of)) {
+                readings.removeIf(each -> each.of == of);
+                end.peer.onRead(of);
+                receive();
+                pump();
             }
         }
 
@@ -139,22 +220,8 @@ final class RailsWorld implements SmallWorld {
         }
     }
 
-    private static Incoming into(byte[] memory) {
-        return new Incoming() {
-            @Override
-            public MemorySegment memory() {
-                return MemorySegment.ofArray(memory);
-            }
-
-            @Override
-            public void done(PeerOwner from, long tag, long length) {}
-
-            @Override
-            public void failed(String why) {}
-        };
-    }
-
     private final int count;
+    private final int bytes;
     private final int fromA;
     private final int fromB;
     private final Plant plant;
@@ -162,8 +229,12 @@ final class RailsWorld implements SmallWorld {
     private final End a;
     private final End b;
 
-    RailsWorld(int count, int fromA, int fromB, Plant plant) {
+    /// @param count of rails
+    /// @param areLong whether messages are read by their receivers
+    /// @param fromA how many `a` sends
+    RailsWorld(int count, boolean areLong, int fromA, int fromB, Plant plant) {
         this.count = count;
+        this.bytes = areLong ? LONG_BYTES : 1;
         this.fromA = fromA;
         this.fromB = fromB;
         this.plant = plant;
@@ -198,6 +269,13 @@ final class RailsWorld implements SmallWorld {
                 }
                 if (!end.inbox.get(rail).isEmpty()) {
                     steps.add(Step.usual(() -> end.name + " takes a frame of rail " + rail, () -> end.take(rail)));
+                }
+                for (Reading each : List.copyOf(end.readings)) {
+                    if (each.rail == rail && !isBroken[rail]) {
+                        steps.add(Step.usual(
+                                () -> end.name + " has read part " + each.part + " by rail " + rail,
+                                () -> end.hasRead(each, other)));
+                    }
                 }
                 if (isBroken[rail] && end.rails.isUsable(rail)) {
                     steps.add(Step.usual(() -> end.name + " finds rail " + rail + " lost", () -> end.lose(rail)));
@@ -238,12 +316,8 @@ final class RailsWorld implements SmallWorld {
     public void check() {
         for (End end : List.of(a, b)) {
             assertThat(end.end.wrong).as(end.name + " ends the peer").isNull();
-            assertThat(end.got).as("messages at " + end.name).isEqualTo(numbers(end.got.size()));
+            assertThat(end.got).as("messages at " + end.name).doesNotHaveDuplicates();
         }
-    }
-
-    private static List<Integer> numbers(int count) {
-        return IntStream.range(0, count).boxed().toList();
     }
 
     @Override

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -117,6 +118,7 @@ public final class Fingerprint {
             case Double _ -> value(value -> mix(Double.doubleToLongBits((double) value)));
             case Number _ -> value(value -> number(((Number) value).longValue()));
             case Boolean _, Character _, String _ -> value(value -> mix(value.hashCode()));
+            case InetSocketAddress _ -> value(value -> mix(value.hashCode()));
             case Enum<?> _ -> value(value -> mix(((Enum<?>) value).ordinal()));
             case Class<?> _ -> value(value -> mix(((Class<?>) value).getName().hashCode()));
             case Arena _, Thread _, ByteBuffer _ -> value(_ -> {}); // the buffer is that of a frame, which is read
@@ -215,9 +217,15 @@ public final class Fingerprint {
     }
 
     private void map(Map<?, ?> map) {
-        Collection<?> keys = map instanceof SequencedMap<?, ?> ? map.keySet() : sorted(map.keySet());
-        mix(keys.size());
-        for (Object key : keys) {
+        mix(map.size());
+        if (map instanceof SequencedMap<?, ?>) {
+            map.forEach((key, value) -> { // to get a value might change the order
+                object(key);
+                object(value);
+            });
+            return;
+        }
+        for (Object key : sorted(map.keySet())) {
             object(key);
             object(map.get(key));
         }

@@ -56,6 +56,8 @@ final class ReliableEnd implements QueuePairEvents, CompletionRing.Listener {
 
     /// Whether it is to be polled: a packet or message has come, a deadline, or it has said so.
     boolean isReady;
+    /// Whether it has migrated to its alternate path, and its device does not know yet.
+    boolean hasMigrated;
 
     /// How many receives and sends the program has posted.
     int received;
@@ -182,7 +184,9 @@ final class ReliableEnd implements QueuePairEvents, CompletionRing.Listener {
     }
 
     @Override
-    public void onAsyncEvent(AsyncEvent.Type type) {}
+    public void onAsyncEvent(AsyncEvent.Type type) {
+        hasMigrated |= type == AsyncEvent.Type.PATH_MIG;
+    }
 
     @Override
     public void onState(QpState state) {}

@@ -2,6 +2,7 @@ package verbena.nic.link.sharing;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.nic.link.MessageBlock;
@@ -13,6 +14,7 @@ import verbena.wire.Frame;
 /// finds out which socket has which index in the group.
 final class SocketGroup implements Survey.Ground {
     private static final int NONE = -1;
+    private static final SecureRandom RANDOM = new SecureRandom();
 
     private final LinuxSockets linux;
     private final MessageBlock outgoing;
@@ -82,6 +84,11 @@ final class SocketGroup implements Survey.Ground {
     @Override
     public void hurry() {
         wakeup.run();
+    }
+
+    @Override
+    public long cookie() {
+        return RANDOM.nextLong();
     }
 
     @Override

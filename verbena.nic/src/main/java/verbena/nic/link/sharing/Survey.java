@@ -1,6 +1,5 @@
 package verbena.nic.link.sharing;
 
-import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.function.LongSupplier;
 
@@ -28,8 +27,6 @@ final class Survey {
     static final long PAUSE_NANOS_MIN = 100_000_000;
     static final long PAUSE_NANOS_MAX = 5_000_000_000L;
 
-    private static final SecureRandom RANDOM = new SecureRandom();
-
     /// The address that is surveyed.
     interface Ground {
         /// Whether this link, or a neighbour, has the slot.
@@ -37,6 +34,9 @@ final class Survey {
 
         /// How many neighbours there are.
         int neighbours();
+
+        /// A number that no other user can guess, for each survey another.
+        long cookie();
 
         /// Sends a probe to the link with this index in the kernel's group.
         void probe(int index, long cookie);
@@ -163,7 +163,7 @@ final class Survey {
     private void probe(long now) {
         surveys++;
         Arrays.fill(found, Steering.UNKNOWN);
-        cookie = RANDOM.nextLong();
+        cookie = ground.cookie();
         surveying = true;
         misdirected = 0;
         due = now + SURVEY_NANOS;

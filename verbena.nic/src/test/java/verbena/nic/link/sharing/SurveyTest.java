@@ -23,6 +23,7 @@ class SurveyTest {
     private boolean mayAttach = true;
     private int probes;
     private long lastCookie;
+    private long cookies;
     private long now = Long.MAX_VALUE - 1_000; // the clock overflows
     private final Survey survey = new Survey(new Address(), () -> now);
 
@@ -36,6 +37,11 @@ class SurveyTest {
         @Override
         public int neighbours() {
             return kernel.size() - 1;
+        }
+
+        @Override
+        public long cookie() {
+            return ++cookies;
         }
 
         @Override
