@@ -2,12 +2,16 @@ import org.jspecify.annotations.NullMarked;
 
 /// What a program imports to do RDMA: the verbs, and the interface that providers of devices implement.
 @NullMarked
+@SuppressWarnings("module") // the users of `waiting` are compiled later
 module verbena.verbs {
     requires static org.jspecify;
 
     exports verbena.verbs;
     exports verbena.verbs.cm;
     exports verbena.verbs.spi;
+    exports verbena.verbs.waiting to
+            verbena.messages,
+            verbena.stream;
 
     uses verbena.verbs.spi.Provider;
 }

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
+import verbena.verbs.waiting.LeaderFollowers;
 
 /// Something that was asked for and may still be under way: a message to send, one to receive, an answer. Until it
 /// is done the memory that was given to it is not the program's. Safe for use by any thread.
@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
 public final class Pending<T> {
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     private final Readers readers;
-    /// Changed under the lock of the readers.
-    volatile Readers.@Nullable Waiter waiters;
+    private final LeaderFollowers.WaitSet waiting = new LeaderFollowers.WaitSet();
     /// Set before the program gets this.
     private BooleanSupplier withdraw = () -> false;
 
@@ -46,7 +45,7 @@ public final class Pending<T> {
     /// @throws CallException when a call failed
     /// @throws CancellationException when it was cancelled
     public T await() throws InterruptedException {
-        readers.await(this, Long.MAX_VALUE);
+        readers.await(waiting, this, Pending::isDone, Long.MAX_VALUE);
         try {
             return outcome.get();
         } catch (ExecutionException e) {
@@ -60,7 +59,7 @@ public final class Pending<T> {
     /// @throws CallException as [#await()]
     /// @throws CancellationException as [#await()]
     public boolean await(Duration timeout) throws InterruptedException {
-        if (!readers.await(this, TimeUnit.NANOSECONDS.convert(timeout))) {
+        if (!readers.await(waiting, this, Pending::isDone, TimeUnit.NANOSECONDS.convert(timeout))) {
             return false;
         }
         try {
@@ -98,13 +97,13 @@ public final class Pending<T> {
 
     void complete(T result) {
         if (outcome.complete(result)) {
-            readers.tell(this);
+            readers.tell(waiting);
         }
     }
 
     void fail(RuntimeException why) {
         if (outcome.completeExceptionally(why)) {
-            readers.tell(this);
+            readers.tell(waiting);
         }
     }
 

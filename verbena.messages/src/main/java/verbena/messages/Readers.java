@@ -1,26 +1,22 @@
 package verbena.messages;
 
-import java.util.ArrayList;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Predicate;
+import verbena.verbs.waiting.LeaderFollowers;
 
 /// Which thread reads the completions of a worker. One at a time does: a thread that waits for something of the
-/// worker, or the worker's own thread, the keeper, while none waits.
+/// worker ([LeaderFollowers]), or the worker's own thread, the keeper, while none waits.
 ///
-/// The reader finishes what others wait for, and wakes them. When it has what it wants, it wakes the waiting thread
-/// that came last, and that one reads on. With none left the place stays empty for a moment. The keeper looks after a
-/// quarter of a millisecond, and then less often, up to every millisecond, whether threads still come. While they come
-/// more often than every tenth of a millisecond, it looks every four milliseconds. It takes the place when none came
-/// since its last look, or when something has arrived that no thread read. While a thread waits long for an arrival,
-/// the keeper sleeps without a timer. A thread that begins to wait while the keeper reads gets the place after the next
-/// arrival.
+/// When the last thread has left, the lead stays vacant for a moment. The keeper looks after a quarter of a
+/// millisecond, and then less often, up to every millisecond, whether threads still come. While they come more often
+/// than every tenth of a millisecond, it looks every four milliseconds. It leads when none came since its last look, or
+/// when something has arrived that no thread read. While a thread waits long for an arrival, the keeper sleeps
+/// without a timer. A thread that begins to wait while the keeper leads gets the lead after the next arrival.
 ///
-/// No wake-up is lost. A thread decides under the lock whether it reads, sleeps or leaves. What is finished is marked
-/// first; then the lock is taken, and those that wait for it are woken: a sleeper by unpark, the reader by a ring of
-/// the source. A thread that leaves an empty place wakes a sleeper or the keeper, whatever the reason for which it
-/// leaves. Safe for use by any thread.
+/// What is finished is marked first; then those that wait for it are told: a follower by its wake-up, the leader by a
+/// ring of the source. Safe for use by any thread.
 final class Readers {
     private static final long FIRST_LOOK_NANOS = 250_000;
     private static final long LOOK_NANOS = 1_000_000;
@@ -49,16 +45,6 @@ final class Readers {
         OVER
     }
 
-    /// A thread that waits for something.
-    static final class Waiter {
-        private final Thread thread = Thread.currentThread();
-        /// The next that waits for the same.
-        private @Nullable Waiter next;
-        // Those that came before and after it.
-        private @Nullable Waiter older;
-        private @Nullable Waiter newer;
-    }
-
     /// Where the keeper is.
     private enum Keeper {
         READS,
@@ -70,19 +56,17 @@ final class Readers {
 
     private final Source source;
     private final ReentrantLock lock = new ReentrantLock();
+    private final Condition called = lock.newCondition();
+    private final Reading reading = new Reading();
+    private final LeaderFollowers threads = new LeaderFollowers(lock, reading, this::ring);
+    /// Those that wait for what handlers do.
+    private final LeaderFollowers.WaitSet attending = new LeaderFollowers.WaitSet();
+
+    // Made once, so that no wait makes one.
+    private final Predicate<BooleanSupplier> untilOrOver = until -> until.getAsBoolean() || isOver();
 
     // Under the lock.
-    /// Of those that wait, the one that came last.
-    private @Nullable Waiter newest;
-    /// Those of them that wait for what handlers do.
-    private final ArrayList<Waiter> attending = new ArrayList<>();
-    /// The thread that reads; null for none. A thread may ask without the lock whether it is the one, because only
-    /// the thread itself can make it so.
-    private @Nullable Thread reader;
-    private @Nullable Thread keeperThread;
     private Keeper keeper = Keeper.LOOKS;
-    /// Reads by waiting threads.
-    private long turns;
     private boolean isRung;
     private boolean isOver;
 
@@ -90,201 +74,79 @@ final class Readers {
         this.source = source;
     }
 
+    /// The source, by the thread that leads.
+    private final class Reading implements LeaderFollowers.Source {
+        private Outcome outcome = Outcome.NONE;
+
+        @Override
+        public void await(long nanos) throws InterruptedException {
+            outcome = Outcome.NONE;
+            outcome = source.read(nanos);
+        }
+
+        @Override
+        public void take() {
+            isOver |= outcome == Outcome.OVER;
+            if (outcome != Outcome.NONE) {
+                threads.tell(attending); // a handler may have run
+            }
+        }
+    }
+
     // ---- threads that wait
 
     /// Refuses a thread that reads: it runs a handler, and would wait for itself.
     void requireMayWait() {
-        if (reader == Thread.currentThread()) {
+        if (threads.isLeader()) {
             throw new IllegalStateException(
                     "a handler must not wait on the thread that reads: give the work to another thread");
         }
     }
 
-    /// Reads, or sleeps while another thread does, until what handlers do makes a condition true; false when `nanos`
-    /// have passed before. With 0 it takes what is there. The condition is looked at after each arrival.
+    /// Waits until what handlers do makes a condition true; false when `nanos` have passed before. With 0 it takes
+    /// what is there. The condition is looked at after each arrival.
     boolean attend(BooleanSupplier until, long nanos) throws InterruptedException {
         if (until.getAsBoolean()) {
             return true;
         }
         requireMayWait();
-        long start = System.nanoTime();
-        Waiter me = null;
         lock.lock();
         try {
-            long left = nanos;
-            boolean isTried = false;
-            while (!isOver) {
-                if (me == null && reader != null) { // a thread that reads at once needs none, and makes no object
-                    me = new Waiter();
-                    enter(me);
-                    attending.add(me);
-                }
-                if (until.getAsBoolean()) { // also what came while this thread had no lock
-                    return true;
-                }
-                if (left <= 0 && isTried) {
-                    return false;
-                }
-                waitOnce(Math.max(left, 0));
-                isTried = true;
-                left = nanos == Long.MAX_VALUE ? nanos : nanos - (System.nanoTime() - start);
+            if (nanos > 0) {
+                boolean _ = threads.await(attending, until, untilOrOver, nanos);
+            } else if (!isOver) {
+                threads.look();
             }
             return until.getAsBoolean();
         } finally {
-            if (me != null) {
-                leave(me);
-                attending.remove(me);
-            }
-            passOn();
+            callKeeper();
             lock.unlock();
-        }
-    }
-
-    /// Reads once, or sleeps once.
-    private void waitOnce(long nanos) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        if (reader == null && !isOver) {
-            turns++;
-            read(nanos);
-        } else {
-            sleep(nanos);
         }
     }
 
     /// Waits until it is done; false when `nanos` have passed before. `Long.MAX_VALUE` is no limit.
-    boolean await(Pending<?> what, long nanos) throws InterruptedException {
-        if (what.isDone()) {
+    ///
+    /// @param set of the threads that wait for it
+    <T> boolean await(LeaderFollowers.WaitSet set, T what, Predicate<? super T> isDone, long nanos)
+            throws InterruptedException {
+        if (isDone.test(what)) {
             return true;
         }
         requireMayWait();
-        long start = System.nanoTime();
-        var me = new Waiter();
         lock.lock();
         try {
-            me.next = what.waiters;
-            what.waiters = me;
-            enter(me);
-            while (!what.isDone()) {
-                long left = nanos == Long.MAX_VALUE ? nanos : nanos - (System.nanoTime() - start);
-                if (left <= 0) {
-                    return false;
-                }
-                waitOnce(left);
-            }
-            return true;
+            return threads.await(set, what, isDone, nanos);
         } finally {
-            leave(me);
-            unlink(me, what);
-            passOn();
+            callKeeper();
             lock.unlock();
-        }
-    }
-
-    private void enter(Waiter me) {
-        me.older = newest;
-        if (newest != null) {
-            newest.newer = me;
-        }
-        newest = me;
-    }
-
-    private void leave(Waiter me) {
-        Waiter older = me.older;
-        Waiter newer = me.newer;
-        if (older != null) {
-            older.newer = newer;
-        }
-        if (newer != null) {
-            newer.older = older;
-        } else {
-            newest = older;
-        }
-    }
-
-    private static void unlink(Waiter me, Pending<?> what) {
-        if (what.waiters == me) {
-            what.waiters = me.next;
-            return;
-        }
-        for (Waiter each = what.waiters; each != null; each = each.next) {
-            if (each.next == me) {
-                each.next = me.next;
-            }
-        }
-    }
-
-    /// Without the lock meanwhile.
-    ///
-    /// @param nanos 0 not to sleep
-    private void sleep(long nanos) {
-        lock.unlock();
-        try {
-            if (nanos == Long.MAX_VALUE) {
-                LockSupport.park(this);
-            } else {
-                LockSupport.parkNanos(this, nanos);
-            }
-        } finally {
-            lock.lock();
-        }
-    }
-
-    /// Without the lock meanwhile.
-    private Outcome read(long nanos) throws InterruptedException {
-        reader = Thread.currentThread();
-        Outcome outcome = Outcome.NONE;
-        lock.unlock();
-        try {
-            outcome = source.read(nanos);
-        } finally {
-            lock.lock();
-            reader = null;
-            isOver |= outcome == Outcome.OVER;
-            if (!attending.isEmpty() && outcome != Outcome.NONE) {
-                attending.forEach(each -> LockSupport.unpark(each.thread)); // a handler may have run
-            }
-        }
-        return outcome;
-    }
-
-    /// The place may be empty: another thread has to take it.
-    private void passOn() {
-        if (reader != null) {
-            return;
-        }
-        if (isOver) {
-            LockSupport.unpark(keeperThread);
-        } else if (newest != null) {
-            LockSupport.unpark(newest.thread);
-        } else if (keeper == Keeper.RESTS) {
-            LockSupport.unpark(keeperThread);
         }
     }
 
     // ---- what is done
 
-    /// Wakes those that wait for it. Called by any thread, after [Pending#isDone()] has become true. A thread that
-    /// waits says so first, and looks then whether it is done. So none is missed here.
-    void tell(Pending<?> what) {
-        Waiter first = what.waiters;
-        if (first == null || (first.thread == Thread.currentThread() && first.next == null)) {
-            return;
-        }
-        lock.lock();
-        try {
-            for (Waiter each = what.waiters; each != null; each = each.next) {
-                if (each.thread != reader) {
-                    LockSupport.unpark(each.thread);
-                } else if (each.thread != Thread.currentThread() && !isRung) {
-                    isRung = true;
-                    source.ring();
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
+    /// Tells those that wait for something. Called by any thread, after it is done.
+    void tell(LeaderFollowers.WaitSet set) {
+        threads.tell(set);
     }
 
     /// The reader has found a ring among the arrivals.
@@ -297,24 +159,34 @@ final class Readers {
         }
     }
 
+    private void ring() {
+        if (!isRung) {
+            isRung = true;
+            source.ring();
+        }
+    }
+
+    private boolean isOver() {
+        return isOver;
+    }
+
     // ---- the keeper
 
-    /// The body of the worker's own thread: reads while no other thread does, until nothing will arrive any more.
+    /// The body of the worker's own thread: leads while no other thread does, until nothing will arrive any more.
     void keep() throws InterruptedException {
         lock.lock();
         try {
-            keeperThread = Thread.currentThread();
             while (!isOver) {
                 keeper = Keeper.READS;
-                while (reader == null && newest == null && !isOver) {
-                    read(Long.MAX_VALUE);
+                while (!threads.isLed() && threads.isIdle() && !isOver) {
+                    threads.lead(LeaderFollowers.FOREVER);
                 }
-                passOn();
+                threads.handOver();
                 long pause = FIRST_LOOK_NANOS;
-                long before = turns;
+                long before = threads.turns();
                 while (!isOver && !isLeft(pause)) {
-                    pause = keeper == Keeper.RESTS ? FIRST_LOOK_NANOS : nextPause(pause, turns - before);
-                    before = turns;
+                    pause = keeper == Keeper.RESTS ? FIRST_LOOK_NANOS : nextPause(pause, threads.turns() - before);
+                    before = threads.turns();
                 }
             }
         } finally {
@@ -330,24 +202,33 @@ final class Readers {
         return came > last / OFTEN_NANOS ? SELDOM_NANOS : Math.min(2 * last, LOOK_NANOS);
     }
 
-    /// Waits for the next look; true when no thread will take the place soon.
+    /// Waits for the next look; true when no thread will take the lead soon.
+    @SuppressWarnings("WaitNotInLoop") // a look too early does no harm
     private boolean isLeft(long nanos) throws InterruptedException {
-        long before = turns;
+        long before = threads.turns();
         keeper = Keeper.LOOKS;
-        sleep(nanos);
-        if (turns == before && reader != null && !isOver) { // a thread reads for long
+        long _ = called.awaitNanos(nanos);
+        if (threads.turns() == before && threads.isLed() && !isOver) { // a thread reads for long
             keeper = Keeper.RESTS;
-            sleep(Long.MAX_VALUE);
+            called.await();
             return false;
         }
-        if (isOver || reader != null || newest != null) {
+        if (isOver || threads.isLed() || !threads.isIdle()) {
             return false; // when a thread has left just now, it may come again
         }
-        if (turns == before) {
+        if (threads.turns() == before) {
             return true;
         }
-        boolean isLate = read(0) == Outcome.SOME;
-        passOn();
-        return isLate;
+        threads.lead(0);
+        threads.handOver();
+        return reading.outcome == Outcome.SOME;
+    }
+
+    /// A thread has left. When the lead is vacant and no thread waits, or nothing will arrive any more, the keeper has
+    /// to know that.
+    private void callKeeper() {
+        if (!threads.isLed() && (isOver || (keeper == Keeper.RESTS && threads.isIdle()))) {
+            called.signal();
+        }
     }
 }

@@ -3,6 +3,7 @@ package verbena.messages;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -20,8 +21,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Which thread reads. The source is a queue of this test. A wake-up that is lost makes a test wait for ever.
 @Timeout(120)
 class ReadersTest {
-    private static final long FOREVER = Long.MAX_VALUE;
-
     /// What comes out of the queue: something to do, a ring, or the end.
     private final LinkedBlockingQueue<Runnable> arrivals = new LinkedBlockingQueue<>();
 
@@ -200,9 +199,9 @@ class ReadersTest {
                         arrivals.add(() -> answer.complete(1));
                     }
                     if (i % 5 == 0) {
-                        readers.await(answer, 1 + i * 10L);
+                        boolean _ = answer.await(Duration.ofNanos(1 + i * 10L));
                     }
-                    readers.await(answer, FOREVER);
+                    int _ = answer.await();
                     done.incrementAndGet();
                 }
             });

@@ -7,8 +7,9 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.ByteStream;
 import verbena.stream.protocol.StreamEnds;
@@ -18,10 +19,11 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.waiting.LeaderFollowers;
 
 /// The stream of a connection. Safe for use by any thread.
-final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
-    static final long FOREVER = WaitingThreads.FOREVER;
+final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
+    static final long FOREVER = LeaderFollowers.FOREVER;
     /// The next read would find no byte, but the end or a failure.
     static final int OP_END = 1 << 1;
 
@@ -30,7 +32,12 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
     private final DeviceWatch.Seat seat;
     private final StreamEnds ends = new StreamEnds();
     private final ReentrantLock lock = new ReentrantLock();
-    private final WaitingThreads threads;
+    private final LeaderFollowers threads = new LeaderFollowers(lock, this);
+    private final LeaderFollowers.WaitSet waiting = new LeaderFollowers.WaitSet();
+    /// Never signalled.
+    private final Condition processEnded = lock.newCondition();
+    /// There will be no completion any more. By the thread that leads.
+    private boolean isBroken;
 
     // Guarded by the lock, all below.
     /// Nothing comes any more, and nothing can be sent.
@@ -47,22 +54,12 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
     /// Why it is over; null when one side has said so.
     private @Nullable StreamFailure failure;
 
-    // Made once, so that no wait makes one.
-    private final BooleanSupplier readable = this::isReadable;
-    private final BooleanSupplier writable = this::isWritable;
-    private final BooleanSupplier writableDirectly = this::isWritableDirectly;
-    private final BooleanSupplier acknowledged = this::isAcknowledged;
-    private final BooleanSupplier sent = this::isSent;
-    private final BooleanSupplier controllable = this::isControllable;
-    private final BooleanSupplier ended = this::isEnded;
-
     /// @param stream that has begun
     /// @param seat of its completion queue, closed with the stream
     OpenStream(ConnectionId id, ByteStream stream, DeviceWatch.Seat seat) {
         this.id = id;
         this.stream = stream;
         this.seat = seat;
-        this.threads = new WaitingThreads(lock, this);
         ends.begin();
         seat.take(this);
     }
@@ -99,9 +96,55 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
 
     // ---- waiting
 
+    /// Waits until there is what is wanted; false when `nanos` have passed.
+    private boolean await(Predicate<OpenStream> wanted, long nanos) throws InterruptedException {
+        if (wanted.test(this)) {
+            return true;
+        }
+        progress();
+        return nanos > 0 ? threads.await(waiting, this, wanted, nanos) : wanted.test(this);
+    }
+
+    /// Waits as [#await] does, and keeps an interruption for the caller. Returns whether there was one.
+    private boolean awaitUninterrupted(Predicate<OpenStream> wanted, long nanos) {
+        long start = System.nanoTime();
+        boolean interrupted = false;
+        while (true) {
+            try {
+                boolean _ = await(wanted, nanos == FOREVER ? nanos : left(nanos, start));
+                return interrupted;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+    }
+
+    private static long left(long nanos, long start) {
+        return Math.max(0, nanos - (System.nanoTime() - start));
+    }
+
     @Override
-    public void progress() {
-        if (isClosed) {
+    public void await(long nanos) throws InterruptedException {
+        try {
+            stream.await(nanos);
+        } catch (VerbsException e) {
+            isBroken = true;
+        }
+    }
+
+    @Override
+    public void take() {
+        if (isBroken) {
+            end(StreamFailure.DEVICE); // closed meanwhile, or the device has failed
+        }
+        progress();
+        seat.tell(); // this thread has taken what a notification would have told
+    }
+
+    /// Takes what has completed, unless a thread leads, and sees what has become of the connection. Threads that wait
+    /// for any of it look again.
+    private void progress() {
+        if (isClosed || threads.isLed()) {
             return;
         }
         hasSent = false;
@@ -115,21 +158,7 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
         } else if (stream.isCutOff()) {
             end(StreamFailure.RESET);
         }
-    }
-
-    @Override
-    public void awaitCompletion(long nanos) throws InterruptedException {
-        stream.await(nanos);
-    }
-
-    @Override
-    public void onBroken() {
-        end(StreamFailure.DEVICE); // closed meanwhile, or the device has failed
-    }
-
-    @Override
-    public void onLed() {
-        seat.tell(); // this thread has taken what a notification would have told
+        threads.tell(waiting);
     }
 
     private void end(@Nullable StreamFailure why) {
@@ -160,9 +189,7 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
                 seat.armed();
                 stream.arm(); // before the look: what came before is not notified
             }
-            if (!threads.areLed()) {
-                progress();
-            }
+            progress();
             return opsNow(interestOps);
         } catch (VerbsException e) {
             end(StreamFailure.DEVICE);
@@ -195,7 +222,7 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
             if (!into.hasRoom()) {
                 return 0;
             }
-            boolean found = threads.await(readable, nanos);
+            boolean found = await(OpenStream::isReadable, nanos);
             if (isClosing) {
                 throw new AsynchronousCloseException();
             }
@@ -230,7 +257,7 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
             }
             long done = 0;
             while (done < bytes) {
-                boolean found = threads.await(writable, nanos);
+                boolean found = await(OpenStream::isWritable, nanos);
                 checkWritable();
                 if (!found) {
                     if (done == 0 && nanos > 0) {
@@ -260,13 +287,13 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
             long done = 0;
             boolean inTime = true;
             while (done < length && inTime) {
-                inTime = threads.await(writableDirectly, nanos);
+                inTime = await(OpenStream::isWritableDirectly, nanos);
                 checkWritable();
                 done += inTime ? stream.send(from, offset + done, length - done) : 0;
                 hasSent = true;
             }
             if (nanos > 0) {
-                if (!inTime || !threads.await(acknowledged, nanos)) {
+                if (!inTime || !await(OpenStream::isAcknowledged, nanos)) {
                     throw new SocketTimeoutException(
                             "write: " + id + ": the peer has acknowledged " + (done - stream.unacknowledged()) + " of "
                                     + length + " bytes within " + StreamOptions.limit(nanos));
@@ -307,9 +334,7 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
     long unacknowledged() {
         lock.lock();
         try {
-            if (!threads.areLed()) {
-                progress();
-            }
+            progress();
             return isClosed ? 0 : stream.unacknowledged();
         } finally {
             lock.unlock();
@@ -320,7 +345,7 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
     /// read need not look: reading has.
     private void beginWrite() throws IOException {
         checkOpen();
-        if (hasSent && !threads.areLed()) {
+        if (hasSent) {
             progress();
         }
         checkWritable();
@@ -328,7 +353,7 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
 
     private void checkNotShut() throws AsynchronousCloseException {
         while (isLast) {
-            threads.follow(); // the process ends before this thread
+            processEnded.awaitUninterruptibly(); // before this thread goes on
         }
         if (isClosing || isOutputShut) {
             throw new AsynchronousCloseException();
@@ -361,10 +386,10 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
             int what = ends.shutdown(true, false);
             if (what != StreamEnds.NOTHING) {
                 say(what);
-            } else if (threads.areLed() && !isOver && stream.hasControl()) {
+            } else if (threads.isLed() && !isOver && stream.hasControl()) {
                 stream.sendControl(StreamMessage.KEEP_ALIVE); // it completes, so the thread that leads looks
             }
-            threads.tell();
+            threads.tell(waiting);
             seat.tell();
         } finally {
             lock.unlock();
@@ -381,7 +406,7 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
             if (what != StreamEnds.NOTHING) {
                 say(what);
             }
-            threads.tell();
+            threads.tell(waiting);
             seat.tell();
         } finally {
             lock.unlock();
@@ -389,7 +414,7 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
     }
 
     private void say(int what) {
-        boolean interrupted = threads.awaitUninterrupted(controllable, FOREVER);
+        boolean interrupted = awaitUninterrupted(OpenStream::isControllable, FOREVER);
         if (!isOver && !isClosed) {
             ends.say(what, stream);
         }
@@ -409,9 +434,7 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
         }
         try {
             isLast = true;
-            if (!threads.areLed()) {
-                progress();
-            }
+            progress();
             sayNoMore();
         } finally {
             lock.unlock();
@@ -434,9 +457,9 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
             return;
         }
         try {
-            boolean _ = threads.await(controllable, Math.max(1, nanos - (System.nanoTime() - start)));
+            boolean _ = await(OpenStream::isControllable, Math.max(1, nanos - (System.nanoTime() - start)));
             sayNoMore();
-            boolean _ = threads.await(ended, Math.max(1, nanos - (System.nanoTime() - start)));
+            boolean _ = await(OpenStream::isEnded, Math.max(1, nanos - (System.nanoTime() - start)));
         } finally {
             lock.unlock();
         }
@@ -452,11 +475,9 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
                 return;
             }
             isClosing = true;
-            threads.tell();
+            threads.tell(waiting);
             boolean interrupted = Thread.interrupted();
-            if (!threads.areLed()) {
-                progress();
-            }
+            progress();
             if (!isOver && lingerNanos > 0) {
                 interrupted |= sayGoodbye(lingerNanos);
             }
@@ -464,7 +485,7 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
             id.disconnect();
             stream.close();
             seat.close();
-            threads.tell();
+            threads.tell(waiting);
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
@@ -477,11 +498,11 @@ final class OpenStream implements WaitingThreads.Source, DeviceWatch.Stream {
         long start = System.nanoTime();
         boolean isSaid = ends.isAll();
         int what = ends.shutdown(true, true);
-        boolean interrupted = threads.awaitUninterrupted(controllable, nanos);
+        boolean interrupted = awaitUninterrupted(OpenStream::isControllable, nanos);
         if (!isSaid && !isOver && stream.hasControl()) {
             ends.say(what, stream);
         }
-        interrupted |= threads.awaitUninterrupted(sent, Math.max(1, nanos - (System.nanoTime() - start)));
+        interrupted |= awaitUninterrupted(OpenStream::isSent, Math.max(1, nanos - (System.nanoTime() - start)));
         return interrupted;
     }
 }

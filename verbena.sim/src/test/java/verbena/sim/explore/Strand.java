@@ -51,6 +51,11 @@ public final class Strand implements AutoCloseable {
         handOver();
     }
 
+    /// Whether it runs in this thread.
+    public boolean is(@Nullable Thread thread) {
+        return thread == own;
+    }
+
     /// Whether it has begun and is not done.
     public boolean isUnderWay() {
         return at != null;

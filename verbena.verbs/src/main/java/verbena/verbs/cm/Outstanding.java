@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
@@ -15,56 +15,41 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.waiting.LeaderFollowers;
 
-/// The requests of one direction of a connection that are under way, and the threads that wait for them.
-///
-/// One thread at a time reads the completion queue: one of those that wait. It finishes the requests of all, and
-/// wakes their threads. When its own request is done, it wakes the waiting thread whose turn comes last, and
-/// that one reads on. So a single waiting thread never meets another, and a crowd changes readers seldom.
-///
-/// No wake-up is lost. A thread decides under the lock whether it reads, sleeps or leaves. A thread that leaves
-/// wakes a sleeper when no thread reads, whatever the reason for which it leaves.
+/// The requests of one direction of a connection that are under way, and the threads that wait for them: one of them
+/// reads the completion queue for all ([LeaderFollowers]).
 final class Outstanding {
     /// Completions that are taken at a time behind the first.
     private static final int BATCH = 16;
     /// A request's number has its place in the low bits, and counts rounds above.
     private static final int PLACE_BITS = 32;
 
-    /// A thread that sleeps until its request is done, or there is room, or it has to read.
-    static final class Sleeper {
-        private final Thread thread = Thread.currentThread();
-        private @Nullable Sleeper before;
-        private @Nullable Sleeper after;
-        /// The next that waits for the same request.
-        private @Nullable Sleeper next;
-    }
-
     private final Ending ending;
     private final CompletionQueue queue;
     private final LongFunction<MemoryRegion> allocate;
     private final ReentrantLock lock = new ReentrantLock();
-
-    // By the thread that reads.
-    private final WorkCompletion first = new WorkCompletion();
-    private final WorkCompletion[] others = new WorkCompletion[BATCH];
+    private final Completions completions = new Completions();
+    private final LeaderFollowers threads = new LeaderFollowers(lock, completions);
 
     // Under the lock.
     private final @Nullable WorkRequest[] places;
+    /// The threads that wait for the request at a place, and perhaps for one that was there before.
+    private final LeaderFollowers.WaitSet[] waiting;
     private final int[] free;
     private int freeCount;
     private long rounds;
     private final ArrayDeque<WorkRequest> spare = new ArrayDeque<>();
-    private boolean reading;
-    /// The last of those that wait for a request.
-    private @Nullable Sleeper newest;
-    /// Those that wait for room, the oldest first.
-    private final ArrayDeque<Sleeper> queued = new ArrayDeque<>();
+    /// The threads that wait for room, the oldest first, each by itself.
+    private final ArrayDeque<LeaderFollowers.WaitSet> queued = new ArrayDeque<>();
+
     private @Nullable VerbsException broken;
     /// Results of atomics: 8 bytes for each place.
     private @Nullable MemoryRegion words;
     /// Futures of requests that are under way, and whether a thread waits for them.
     private int futures;
     private boolean pumping;
+    private final LeaderFollowers.WaitSet pump = new LeaderFollowers.WaitSet();
 
     /// @param allocate gives memory for the results of atomics
     /// @param depth requests that can be under way at once; 0 when the program reads the queue by itself
@@ -73,12 +58,11 @@ final class Outstanding {
         this.allocate = allocate;
         this.queue = queue;
         this.places = new WorkRequest[depth];
+        this.waiting = new LeaderFollowers.WaitSet[depth];
         this.free = new int[depth];
         for (int i = 0; i < depth; i++) {
+            waiting[i] = new LeaderFollowers.WaitSet();
             free[freeCount++] = depth - 1 - i;
-        }
-        for (int i = 0; i < BATCH; i++) {
-            others[i] = new WorkCompletion();
         }
     }
 
@@ -127,25 +111,26 @@ final class Outstanding {
     }
 
     private void awaitRoom() throws InterruptedException {
-        var me = new Sleeper();
+        var me = new LeaderFollowers.WaitSet();
         queued.add(me);
         try {
-            while (broken == null && (freeCount == 0 || queued.peek() != me)) {
-                readOrSleep(Long.MAX_VALUE);
-            }
+            boolean _ = threads.await(
+                    me,
+                    this,
+                    all -> all.broken != null || (all.freeCount > 0 && all.queued.peek() == me),
+                    LeaderFollowers.FOREVER);
         } finally {
             queued.remove(me);
             if (freeCount > 0 || broken != null) {
-                wakeQueued(); // there may be more room than this thread takes
+                tellOldest(); // there may be more room than this thread takes
             }
-            passOn();
         }
     }
 
-    private void wakeQueued() {
-        Sleeper head = queued.peek();
-        if (head != null) {
-            LockSupport.unpark(head.thread);
+    private void tellOldest() {
+        LeaderFollowers.WaitSet oldest = queued.peek();
+        if (oldest != null) {
+            threads.tell(oldest);
         }
     }
 
@@ -166,7 +151,7 @@ final class Outstanding {
             assert freeCount < free.length : "a place is given back once";
             places[place] = null;
             free[freeCount++] = place;
-            wakeQueued();
+            tellOldest();
         }
     }
 
@@ -211,147 +196,11 @@ final class Outstanding {
             look();
             return request.isFinished();
         }
-        Sleeper me = null;
-        long start = nanos == Long.MAX_VALUE ? 0 : System.nanoTime();
         lock.lock();
         try {
-            while (!request.isFinished()) {
-                long left = left(nanos, start);
-                if (left <= 0) {
-                    return false;
-                }
-                if (me == null && reading) {
-                    me = link(request);
-                }
-                readOrSleep(left);
-            }
-            return true;
+            return threads.await(waiting[(int) request.wrId], request, WorkRequest::isFinished, nanos);
         } finally {
-            if (me != null) {
-                unlink(me, request);
-            }
-            passOn();
             lock.unlock();
-        }
-    }
-
-    private static long left(long nanos, long start) {
-        return nanos == Long.MAX_VALUE ? nanos : nanos - (System.nanoTime() - start);
-    }
-
-    private void readOrSleep(long nanos) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        if (!reading) {
-            read(nanos);
-            return;
-        }
-        lock.unlock();
-        try {
-            if (nanos == Long.MAX_VALUE) {
-                LockSupport.park(this);
-            } else {
-                LockSupport.parkNanos(this, nanos);
-            }
-        } finally {
-            lock.lock();
-        }
-    }
-
-    private Sleeper link(WorkRequest request) {
-        Sleeper me = link();
-        me.next = request.sleepers;
-        request.sleepers = me;
-        return me;
-    }
-
-    private Sleeper link() {
-        assert lock.isHeldByCurrentThread() : "sleepers change under the lock";
-        var me = new Sleeper();
-        me.before = newest;
-        if (newest != null) {
-            newest.after = me;
-        }
-        newest = me;
-        return me;
-    }
-
-    private void unlink(Sleeper me, WorkRequest request) {
-        unlink(me);
-        if (request.sleepers == me) {
-            request.sleepers = me.next;
-            return;
-        }
-        for (Sleeper each = request.sleepers; each != null; each = each.next) {
-            if (each.next == me) {
-                each.next = me.next;
-            }
-        }
-    }
-
-    private void unlink(Sleeper me) {
-        assert lock.isHeldByCurrentThread() : "sleepers change under the lock";
-        if (me.before != null) {
-            me.before.after = me.after;
-        }
-        if (me.after != null) {
-            me.after.before = me.before;
-        } else {
-            newest = me.before;
-        }
-    }
-
-    /// Before a thread leaves: another one has to read on.
-    private void passOn() {
-        assert lock.isHeldByCurrentThread() : "who reads is decided under the lock";
-        if (reading) {
-            return;
-        }
-        if (newest != null) {
-            LockSupport.unpark(newest.thread);
-        } else {
-            wakeQueued();
-        }
-    }
-
-    // ---- reading
-
-    /// Waits for a completion, and takes all that are there. Leaves the lock meanwhile.
-    private void read(long nanos) throws InterruptedException {
-        assert lock.isHeldByCurrentThread() && !reading : "one thread reads";
-        reading = true;
-        boolean more = freeCount < places.length - 1;
-        lock.unlock();
-        boolean found = false;
-        int n = 0;
-        VerbsException trouble = null;
-        try {
-            if (nanos == Long.MAX_VALUE) {
-                queue.await(first);
-                found = true;
-            } else {
-                found = queue.await(first, Duration.ofNanos(nanos));
-            }
-            n = found && more ? queue.poll(others) : 0;
-        } catch (VerbsException e) {
-            trouble = e;
-        } finally {
-            lock.lock();
-            reading = false;
-        }
-        take(found, n, trouble);
-    }
-
-    private void take(boolean found, int n, @Nullable VerbsException trouble) {
-        if (found) {
-            finish(first);
-        }
-        for (int i = 0; i < n; i++) {
-            finish(others[i]);
-        }
-        if (trouble != null) {
-            breakDown(trouble);
         }
     }
 
@@ -361,25 +210,63 @@ final class Outstanding {
             return;
         }
         try {
-            if (reading || broken != null) {
-                return;
+            if (!threads.isLed() && broken == null) {
+                threads.look();
             }
-            reading = true;
-            lock.unlock();
-            int n = 0;
-            VerbsException trouble = null;
-            try {
-                n = queue.poll(others);
-            } catch (VerbsException e) {
-                trouble = e;
-            } finally {
-                lock.lock();
-                reading = false;
-            }
-            take(false, n, trouble);
-            passOn();
         } finally {
             lock.unlock();
+        }
+    }
+
+    // ---- reading
+
+    /// The completion queue, by the thread that leads.
+    private final class Completions implements LeaderFollowers.Source {
+        private final WorkCompletion first = new WorkCompletion();
+        private final WorkCompletion[] others = new WorkCompletion[BATCH];
+        private boolean isFound;
+        private int count;
+        private @Nullable VerbsException trouble;
+
+        private Completions() {
+            Arrays.setAll(others, _ -> new WorkCompletion());
+        }
+
+        @Override
+        public void await(long nanos) throws InterruptedException {
+            boolean more = freeCount < places.length - 1; // when this thread had the lock
+            try {
+                if (nanos == 0) {
+                    count = queue.poll(others);
+                    return;
+                }
+                if (nanos == LeaderFollowers.FOREVER) {
+                    queue.await(first);
+                    isFound = true;
+                } else {
+                    isFound = queue.await(first, Duration.ofNanos(nanos));
+                }
+                count = isFound && more ? queue.poll(others) : 0;
+            } catch (VerbsException e) {
+                trouble = e;
+            }
+        }
+
+        @Override
+        public void take() {
+            if (isFound) {
+                isFound = false;
+                finish(first);
+            }
+            for (int i = 0; i < count; i++) {
+                finish(others[i]);
+            }
+            count = 0;
+            VerbsException why = trouble;
+            if (why != null) {
+                trouble = null;
+                breakDown(why);
+            }
         }
     }
 
@@ -402,13 +289,13 @@ final class Outstanding {
     }
 
     private void tell(WorkRequest request) {
-        for (Sleeper each = request.sleepers; each != null; each = each.next) {
-            LockSupport.unpark(each.thread);
-        }
+        threads.tell(waiting[(int) request.wrId]);
         CompletableFuture<WorkRequest> future = request.future;
         if (future != null) {
-            futures--;
             complete(request, future);
+            if (--futures == 0) {
+                threads.tell(pump);
+            }
         }
     }
 
@@ -426,8 +313,9 @@ final class Outstanding {
                     tell(request);
                 }
             }
-            queued.forEach(each -> LockSupport.unpark(each.thread));
-            passOn();
+            for (LeaderFollowers.WaitSet each : queued) {
+                threads.tell(each);
+            }
         } finally {
             lock.unlock();
         }
@@ -473,17 +361,12 @@ final class Outstanding {
     /// Waits as long as there are futures to complete.
     private void pump() {
         lock.lock();
-        Sleeper me = link();
         try {
-            while (futures > 0) {
-                readOrSleep(Long.MAX_VALUE);
-            }
+            boolean _ = threads.await(pump, this, mine -> mine.futures == 0, LeaderFollowers.FOREVER);
         } catch (InterruptedException e) {
             throw new AssertionError("no program knows this thread", e);
         } finally {
-            unlink(me);
             pumping = false;
-            passOn();
             lock.unlock();
         }
     }

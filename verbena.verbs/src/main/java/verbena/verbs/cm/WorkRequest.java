@@ -19,7 +19,6 @@ public final class WorkRequest {
     // Guarded by the lock of `outstanding`; what is after `done` is fixed once that is true.
     String verb = "";
     long wrId;
-    Outstanding.@Nullable Sleeper sleepers;
 
     @Nullable
     CompletableFuture<WorkRequest> future;
