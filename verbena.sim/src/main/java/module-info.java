@@ -12,6 +12,5 @@ module verbena.sim {
     exports verbena.sim;
     exports verbena.sim.ethernet;
     exports verbena.sim.scenario;
-    exports verbena.sim.script;
     exports verbena.sim.traffic;
 }

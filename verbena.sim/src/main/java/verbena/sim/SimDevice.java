@@ -49,10 +49,6 @@ public final class SimDevice {
         return links.getFirst().number;
     }
 
-    List<SimLink> links() {
-        return links;
-    }
-
     public SoftContext context() {
         return context;
     }
@@ -87,11 +83,6 @@ public final class SimDevice {
     /// buffer, and each takes so long.
     public void slow(int packets, long nanosPerPacket) {
         links.forEach(link -> link.slow(packets, nanosPerPacket));
-    }
-
-    /// Most packets that ever waited to be received.
-    public int arrivalsMost() {
-        return links.stream().mapToInt(SimLink::arrivalsMost).max().orElse(0);
     }
 
     /// How many of its engines have sent something.

@@ -42,7 +42,6 @@ final class SimLink implements Link {
     private int arrivalsFirst;
     private int arrivalsCount;
     private int arrivalsMax = ARRIVALS_MAX;
-    private int arrivalsMost;
     private long nanosPerPacket;
     /// The device works on what it has received last, and takes no more before then.
     private long busyUntil = Long.MIN_VALUE;
@@ -95,11 +94,6 @@ final class SimLink implements Link {
         this.nanosPerPacket = nanosPerPacket;
     }
 
-    /// Most packets that ever waited.
-    int arrivalsMost() {
-        return arrivalsMost;
-    }
-
     /// When something can be received; [Protocol#NEVER] when nothing has arrived.
     long readableNanos() {
         return arrivalsCount > 0 ? busyUntil : Protocol.NEVER;
@@ -111,7 +105,6 @@ final class SimLink implements Link {
             return false;
         }
         arrivals[(arrivalsFirst + arrivalsCount++) % ARRIVALS_MAX] = flight;
-        arrivalsMost = Math.max(arrivalsMost, arrivalsCount);
         return true;
     }
 

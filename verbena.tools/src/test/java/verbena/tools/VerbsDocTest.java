@@ -100,7 +100,6 @@ class VerbsDocTest {
             "verbena.sim",
             "verbena.sim.ethernet",
             "verbena.sim.scenario",
-            "verbena.sim.script",
             "verbena.sim.traffic",
             "verbena.conformance",
             "verbena.conformance.fixture",

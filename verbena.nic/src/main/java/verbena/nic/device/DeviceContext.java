@@ -288,10 +288,6 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         return events.containedFailure();
     }
 
-    FailureWatch failureWatch() {
-        return failureWatch;
-    }
-
     @Override
     public Collection<? extends ObservedQueuePair> queuePairs() {
         return queuePairs.values();

@@ -35,7 +35,6 @@ final class Port {
     private long deafUntil;
     private long freeAt;
 
-    private long pausedPicos;
     private long pausesSent;
     private long sentBytes;
 
@@ -194,7 +193,6 @@ final class Port {
         if (stop) {
             pausedSince[priority] = now;
         } else {
-            pausedPicos += now - pausedSince[priority];
             ready(now);
         }
     }
@@ -241,14 +239,5 @@ final class Port {
     /// How many times this end has told the other to stop.
     long pausesSent() {
         return pausesSent;
-    }
-
-    /// For how long priorities were paused by the other end, together.
-    long pausedPicos(long now) {
-        long sum = pausedPicos;
-        for (int priority = 0; priority < PRIORITIES; priority++) {
-            sum += isPaused(priority) ? now - pausedSince[priority] : 0;
-        }
-        return sum;
     }
 }

@@ -255,11 +255,6 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
         return arrivedBytes;
     }
 
-    /// When it began, in nanoseconds of virtual time; -1 if it has not.
-    public long startNanos() {
-        return startedAt < 0 ? -1 : startedAt / Calendar.NANO;
-    }
-
     /// How long it took until its last packet was answered; -1 while it lasts.
     public long nanos() {
         return endedAt < 0 ? -1 : (endedAt - startedAt) / Calendar.NANO;

@@ -107,10 +107,6 @@ public final class LinkPort {
         return lanes;
     }
 
-    public Arbitration arbitration() {
-        return arbitration;
-    }
-
     // ---- departures
 
     /// Whether a data packet may be given to [#send].

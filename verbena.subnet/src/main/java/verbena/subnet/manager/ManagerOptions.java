@@ -49,11 +49,6 @@ public record ManagerOptions(
         return new ManagerOptions(priority, lmc, mkey, smKey, sweepNanos, partitions);
     }
 
-    /// The same with another SM_Key.
-    public ManagerOptions withSmKey(long smKey) {
-        return new ManagerOptions(priority, lmc, mkey, smKey, sweepNanos, partitions);
-    }
-
     /// The same with other partitions.
     public ManagerOptions withPartitions(List<Partition> partitions) {
         return new ManagerOptions(priority, lmc, mkey, smKey, sweepNanos, partitions);

@@ -188,11 +188,6 @@ public final class NodePort {
         return getInt(PortInfo.MASTER_SM_SL);
     }
 
-    /// The first half of its GIDs.
-    public long gidPrefix() {
-        return get(PortInfo.GID_PREFIX);
-    }
-
     /// Most bytes of payload that the link carries in a packet.
     public int mtuBytes() {
         return mtuBytes;

@@ -60,9 +60,4 @@ public final class SwitchTables {
         }
         return members;
     }
-
-    /// How long a packet may stay in the switch: 4.096 us times two to this; above 19, for ever.
-    public int lifeTime() {
-        return SwitchInfo.LIFE_TIME_VALUE.getInt(info);
-    }
 }

@@ -32,10 +32,6 @@ record DemoUnit(double size, String name) {
                 + DemoVerdict.significant(spread.most() / size, DIGITS);
     }
 
-    static String gigabytes(double bytesPerSecond) {
-        return ofBytesPerSecond(bytesPerSecond).format(bytesPerSecond);
-    }
-
     static String micros(double nanos) {
         return ofNanos(nanos).format(nanos);
     }

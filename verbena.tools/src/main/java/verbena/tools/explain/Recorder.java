@@ -98,11 +98,6 @@ final class Recorder {
         keys.add(key);
     }
 
-    /// The application has written into its memory by itself.
-    synchronized void take(Watched memory) {
-        memory.take();
-    }
-
     /// Forgets everything that has happened, and what was watched: the next run begins.
     synchronized void clear() {
         events.clear();

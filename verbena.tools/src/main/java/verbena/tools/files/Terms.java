@@ -28,10 +28,6 @@ record Terms(int chunkBytes, int slots, Mode mode, Checksum checksum) {
         return new Terms(chunkBytes, slots, mode, checksum);
     }
 
-    Terms with(Checksum checksum) {
-        return new Terms(chunkBytes, slots, mode, checksum);
-    }
-
     /// The same with no more than so many bytes under way.
     Terms within(long bytes) {
         int chunk = (int) Math.min(chunkBytes, Math.max(PAGE, bytes / PAGE * PAGE));

@@ -24,11 +24,6 @@ enum Verb {
         return this == SEND || this == WRITE_IMM;
     }
 
-    /// Whether it goes to an address of the peer.
-    boolean isRemote() {
-        return this != SEND;
-    }
-
     /// Whether the answer carries what was asked for: then its time is the round trip, otherwise half of a
     /// ping-pong.
     boolean isAnswered() {

@@ -70,10 +70,6 @@ final class CmNode implements AutoCloseable {
         this.connected = connected;
     }
 
-    QueuePair queuePair() {
-        return made().qp;
-    }
-
     /// Makes the queue pair; the device is known now.
     void open(QpType type) {
         Context context = id.context();

@@ -58,7 +58,7 @@ class HouseTest {
             floors("verbena.netty", ""),
             floors("verbena.abi", "", "verbs", "cm", "rsocket", "entry"),
             floors("verbena.messages", "protocol", "rail", ""),
-            floors("verbena.sim", "", "script", "traffic", "ethernet", "scenario"),
+            floors("verbena.sim", "", "traffic", "ethernet", "scenario"),
             floors("verbena.conformance", "fixture", "cases", ""),
             floors(
                     "verbena.tools",

@@ -131,11 +131,6 @@ public final class ReceiveQueue {
 
     // ---- engine
 
-    /// Whether a receive is posted.
-    public boolean isEmpty() {
-        return available() == 0;
-    }
-
     /// How many are posted; any thread.
     public long available() {
         return (long) PUBLISHED.getVolatile(this) - (long) TAKEN.getAcquire(this);

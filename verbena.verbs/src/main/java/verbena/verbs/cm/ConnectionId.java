@@ -59,7 +59,6 @@ public final class ConnectionId implements VerbsObject {
     private final Negotiation negotiation;
     private volatile @Nullable InetSocketAddress local;
     private volatile @Nullable InetSocketAddress peer;
-    private volatile String endedBecause = "";
 
     ConnectionId(EventChannel channel, PortSpace space) {
         this.channel = channel;
@@ -428,16 +427,6 @@ public final class ConnectionId implements VerbsObject {
         state = next;
     }
 
-    void end(String why) {
-        state = State.DISCONNECTED;
-        endedBecause = why;
-    }
-
-    /// Why it has ended; empty when it has not.
-    String endedBecause() {
-        return endedBecause;
-    }
-
     // ---- the end
 
     /// Ends its activity without waiting for the peer. A listener's port becomes free and its waiting requests are
@@ -464,7 +453,7 @@ public final class ConnectionId implements VerbsObject {
         if (state == State.CLOSED) {
             return Optional.empty();
         }
-        end(why);
+        enter(State.DISCONNECTED);
         return Optional.of(new ConnectionEvent.DeviceRemoval(this, why));
     }
 

@@ -100,15 +100,15 @@ final class Negotiation {
                 yield Optional.of(new ConnectionEvent.Established(id, from));
             }
             case News.Rejected(int reason, String why, PrivateData data) -> {
-                id.end(why);
+                id.enter(State.DISCONNECTED);
                 yield Optional.of(new ConnectionEvent.Rejected(id, reason, why, data));
             }
             case News.Unreachable(String why) -> {
-                id.end(why);
+                id.enter(State.DISCONNECTED);
                 yield Optional.of(new ConnectionEvent.Unreachable(id, why));
             }
             case News.Disconnected(EndedBy by, String why) -> {
-                id.end(why);
+                id.enter(State.DISCONNECTED);
                 yield Optional.of(new ConnectionEvent.Disconnected(id, by, why));
             }
             case News.TimewaitExit() -> Optional.of(new ConnectionEvent.TimewaitExit(id));
@@ -141,7 +141,7 @@ final class Negotiation {
 
     private Optional<ConnectionEvent> refused(Exchange begun, String why) {
         refuse(begun);
-        id.end(why);
+        id.enter(State.DISCONNECTED);
         return Optional.of(new ConnectionEvent.ConnectError(id, why));
     }
 }

@@ -71,11 +71,6 @@ public final class Terminate {
         return CONTROL_BYTES + ((flags(segment, offset) & HAS_LENGTH) != 0 ? 2 : 0);
     }
 
-    /// With [#HAS_LENGTH]: bytes of the refused segment's payload.
-    public static int segmentLength(MemorySegment segment, long offset) {
-        return BigEndian.u16(segment, offset + CONTROL_BYTES);
-    }
-
     /// Writes the first word.
     public static void write(MemorySegment segment, long offset, TerminateCode code, int flags) {
         BigEndian.put8(segment, offset + LAYER_AND_TYPE, code.layer() << 4 | code.type());

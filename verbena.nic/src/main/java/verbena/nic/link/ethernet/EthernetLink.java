@@ -14,13 +14,11 @@ import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.Occupancy;
-import verbena.nic.link.PathMtu;
 import verbena.nic.link.PolledLink;
 import verbena.nic.link.Seal;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
-import verbena.verbs.Mtu;
 import verbena.wire.Frame;
 import verbena.wire.ib.Grh;
 import verbena.wire.roce.Ethernet;
@@ -426,11 +424,6 @@ public final class EthernetLink extends PolledLink {
     @Override
     public int packetMax() {
         return packetMax;
-    }
-
-    /// The largest path MTU that the interface has room for.
-    public Mtu pathMtu() {
-        return PathMtu.ofInterface(station.mtu());
     }
 
     @Override

@@ -248,10 +248,6 @@ public abstract class TcpSocket extends ByteStream implements TappedStream {
         }
     }
 
-    final boolean isPaused() {
-        return isPaused;
-    }
-
     /// Hands the kept bytes to the handler again.
     public final void again(long now) {
         if (!isClosed && !input.isEmpty()) {
