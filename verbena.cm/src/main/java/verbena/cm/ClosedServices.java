@@ -2,6 +2,7 @@ package verbena.cm;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiPredicate;
 import verbena.verbs.Gid;
 
 /// Services that are closed here, and that peers may still ask for: a peer whose request is not decided repeats it, and
@@ -9,11 +10,12 @@ import verbena.verbs.Gid;
 final class ClosedServices {
     private record Closed(long serviceId, Gid local, Runnable then) {}
 
-    private final CommunicationManager manager;
+    private final BiPredicate<Long, Gid> isAsked;
     private final List<Closed> asked = new ArrayList<>();
 
-    ClosedServices(CommunicationManager manager) {
-        this.manager = manager;
+    /// @param isAsked whether a peer has asked for a service at an own address, and has no answer yet
+    ClosedServices(BiPredicate<Long, Gid> isAsked) {
+        this.isAsked = isAsked;
     }
 
     /// Runs `then` when no peer repeats a request any more, which may be now.
@@ -33,7 +35,6 @@ final class ClosedServices {
     }
 
     private boolean isQuiet(Closed closed) {
-        return !manager.connections().isAsked(closed.serviceId, closed.local)
-                && !manager.sidr().isAsked(closed.serviceId, closed.local);
+        return !isAsked.test(closed.serviceId, closed.local);
     }
 }

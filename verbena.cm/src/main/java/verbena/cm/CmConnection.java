@@ -3,6 +3,7 @@ package verbena.cm;
 import static verbena.cm.ConnectionMessages.ABOUT_REP;
 import static verbena.cm.ConnectionMessages.ABOUT_REQ;
 
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.cm.CmMessage;
@@ -51,12 +52,24 @@ public final class CmConnection extends Timed {
         }
     }
 
-    private final CommunicationManager manager;
+    /// The book of all connections of a manager, which has to know of each change.
+    interface Registry {
+        /// The peer's names for the connection are known; false, and nothing has changed, when another one has them.
+        boolean identified(CmConnection connection);
+
+        /// The connection has another state, or its peer has proven to be there.
+        void moved(CmConnection connection);
+
+        /// The connection is closed.
+        void forget(CmConnection connection);
+    }
+
+    private final CmOutbox outbox;
+    private final Registry registry;
     private CmEvent.Listener listener;
     private final CmRoute route;
-    private final boolean isActive;
-    /// The service that was asked, when the peer asked for the connection.
-    private final @Nullable CmService service;
+    /// Takes it when the owner of the service that the peer asked for has decided; null when this side asked.
+    private final @Nullable Consumer<CmConnection> decided;
 
     private final ConnectionMessages messages;
     private final Repetition repetition;
@@ -69,20 +82,21 @@ public final class CmConnection extends Timed {
     private boolean isProven;
 
     CmConnection(
-            CommunicationManager manager,
+            CmOutbox outbox,
+            Registry registry,
             CmEvent.Listener listener,
             CmRoute route,
             int localCommId,
-            @Nullable CmService service) {
-        this.manager = manager;
+            @Nullable Consumer<CmConnection> decided) {
+        this.outbox = outbox;
+        this.registry = registry;
         this.listener = listener;
         this.route = route;
-        this.messages = new ConnectionMessages(manager, route, localCommId);
-        this.repetition = new Repetition(manager, this);
-        this.paths = new PathLoading(manager, this);
-        this.service = service;
-        this.isActive = service == null;
-        this.state = isActive ? State.REQ_SENT : State.REQ_RECEIVED;
+        this.messages = new ConnectionMessages(outbox, route, localCommId);
+        this.repetition = new Repetition(outbox, route, this);
+        this.paths = new PathLoading(outbox, this);
+        this.decided = decided;
+        this.state = isActive() ? State.REQ_SENT : State.REQ_RECEIVED;
     }
 
     // ---- what there is to know
@@ -101,7 +115,7 @@ public final class CmConnection extends Timed {
 
     /// Whether this side asked for the connection.
     public boolean isActive() {
-        return isActive;
+        return decided == null;
     }
 
     /// The REQ that it began with.
@@ -129,7 +143,7 @@ public final class CmConnection extends Timed {
 
     /// Whether a stranger may have brought it about.
     boolean isHalfOpen() {
-        return !isActive && !isProven && state != State.TIMEWAIT && state != State.CLOSED;
+        return !isActive() && !isProven && state != State.TIMEWAIT && state != State.CLOSED;
     }
 
     // ---- what the owner does
@@ -213,7 +227,7 @@ public final class CmConnection extends Timed {
     /// A packet has come through the queue pair: the peer is ready though its RTU is late or lost (COMM_EST), or
     /// it has got ours.
     public void communicationEstablished() {
-        if (isActive) {
+        if (isActive()) {
             if (state == State.ESTABLISHED) {
                 repetition.settle();
             }
@@ -229,7 +243,7 @@ public final class CmConnection extends Timed {
             case ESTABLISHED, REP_SENT -> {
                 Dreq dreq = messages.dreq(privateData);
                 enter(State.DREQ_SENT);
-                if (isActive || isProven) {
+                if (isActive() || isProven) {
                     send(dreq);
                 }
                 repetition.await(dreq, request().maxCmRetries(), now);
@@ -248,17 +262,18 @@ public final class CmConnection extends Timed {
     /// A REQ with the same communication ID.
     void onRepeatedRequest(Req again, long now) {
         if (!ConnectionMessages.isSame(request(), again)) {
-            manager.refuse(
+            outbox.refuse(
                     again,
                     route,
-                    state == State.TIMEWAIT ? RejectReason.STALE_CONNECTION : RejectReason.DUPLICATE_LOCAL_COMM_ID);
+                    state == State.TIMEWAIT ? RejectReason.STALE_CONNECTION : RejectReason.DUPLICATE_LOCAL_COMM_ID,
+                    PrivateData.NONE);
             return;
         }
-        manager.count(CmCounter.DUPLICATES);
+        outbox.count(CmCounter.DUPLICATES);
         switch (state) {
             case REQ_RECEIVED -> send(messages.mra(ABOUT_REQ));
             case REP_SENT -> repetition.answerAgain(now);
-            case TIMEWAIT -> manager.refuse(again, route, RejectReason.STALE_CONNECTION);
+            case TIMEWAIT -> outbox.refuse(again, route, RejectReason.STALE_CONNECTION, PrivateData.NONE);
             // It has been accepted, and taken back.
             case DREQ_SENT -> send(messages.rej(ABOUT_REQ, RejectReason.CONSUMER_REJECT));
             case REQ_SENT, REP_RECEIVED, ESTABLISHED, CLOSED -> {}
@@ -271,10 +286,10 @@ public final class CmConnection extends Timed {
             return;
         }
         if (rep.localCommId() != messages.remoteCommId()) {
-            manager.count(CmCounter.STRAYS);
+            outbox.count(CmCounter.STRAYS);
             return;
         }
-        manager.count(CmCounter.DUPLICATES);
+        outbox.count(CmCounter.DUPLICATES);
         switch (state) {
             case REP_RECEIVED -> send(messages.mra(ABOUT_REP));
             case ESTABLISHED, DREQ_SENT -> repetition.confirmAgain();
@@ -292,9 +307,9 @@ public final class CmConnection extends Timed {
     private void onFirstReply(Rep rep, long now) {
         messages.peer(rep.localCommId(), rep.localQpn(), rep.localCaGuid());
         isProven = true;
-        if (!manager.connections().identified(this)) {
+        if (!registry.identified(this)) {
             // IBTA 12.9.8.3: another connection has, or has just had, the peer's queue pair or communication ID.
-            manager.count(CmCounter.STALE);
+            outbox.count(CmCounter.STALE);
             Rej rej = messages.rej(ABOUT_REP, RejectReason.STALE_CONNECTION);
             send(rej);
             repetition.confirm(rej);
@@ -306,24 +321,24 @@ public final class CmConnection extends Timed {
         enter(State.REP_RECEIVED);
         repetition.settle();
         // The peer sends REP again after this time, unless it hears before that its REP has arrived.
-        manager.schedule(this, now + CmTimer.nanos(request().localResponseTimeout()) / 2);
+        outbox.schedule(this, now + CmTimer.nanos(request().localResponseTimeout()) / 2);
         tell(new CmEvent.Accepted(rep));
     }
 
     void onReadyToUse(Rtu rtu) {
         if (!prove()) {
-            manager.count(CmCounter.DUPLICATES);
+            outbox.count(CmCounter.DUPLICATES);
         }
         establish(rtu.privateData());
     }
 
     /// The peer is there: false when that was known.
     private boolean prove() {
-        if (isActive || isProven || (state != State.REP_SENT && state != State.DREQ_SENT)) {
+        if (isActive() || isProven || (state != State.REP_SENT && state != State.DREQ_SENT)) {
             return false;
         }
         isProven = true;
-        manager.connections().moved(this);
+        registry.moved(this);
         if (state == State.DREQ_SENT) { // now it can be told
             repetition.sendPending();
         }
@@ -358,7 +373,7 @@ public final class CmConnection extends Timed {
                 enterTimewait(now);
                 tell(new CmEvent.Disconnected(false, PrivateData.NONE));
             }
-            case TIMEWAIT, CLOSED -> manager.count(CmCounter.DUPLICATES);
+            case TIMEWAIT, CLOSED -> outbox.count(CmCounter.DUPLICATES);
         }
     }
 
@@ -371,17 +386,17 @@ public final class CmConnection extends Timed {
         boolean fits =
                 (state == State.REQ_SENT && about == ABOUT_REQ) || (state == State.REP_SENT && about == ABOUT_REP);
         if (!fits || !repetition.putOff()) {
-            manager.count(fits ? CmCounter.DUPLICATES : CmCounter.STRAYS);
+            outbox.count(fits ? CmCounter.DUPLICATES : CmCounter.STRAYS);
             return;
         }
         prove();
-        int code = Math.min(mra.serviceTimeout(), CommunicationManager.SERVICE_TIMEOUT_MAX);
+        int code = Math.min(mra.serviceTimeout(), CmTimer.SERVICE_TIMEOUT_MAX);
         repetition.wait(CmTimer.nanos(code), now);
     }
 
     void onDisconnectRequest(Dreq dreq, long now) {
         if (dreq.remoteQpn() != messages.localQpn()) {
-            manager.count(CmCounter.STRAYS);
+            outbox.count(CmCounter.STRAYS);
             return;
         }
         switch (state) {
@@ -392,10 +407,10 @@ public final class CmConnection extends Timed {
                 tell(new CmEvent.Disconnected(byPeer, dreq.privateData()));
             }
             case TIMEWAIT -> {
-                manager.count(CmCounter.DUPLICATES);
+                outbox.count(CmCounter.DUPLICATES);
                 send(messages.drep(dreq));
             }
-            case REQ_SENT, REQ_RECEIVED, CLOSED -> manager.count(CmCounter.STRAYS);
+            case REQ_SENT, REQ_RECEIVED, CLOSED -> outbox.count(CmCounter.STRAYS);
         }
     }
 
@@ -404,7 +419,7 @@ public final class CmConnection extends Timed {
             enterTimewait(now);
             tell(new CmEvent.Disconnected(false, drep.privateData()));
         } else {
-            manager.count(CmCounter.DUPLICATES);
+            outbox.count(CmCounter.DUPLICATES);
         }
     }
 
@@ -419,7 +434,7 @@ public final class CmConnection extends Timed {
             case REQ_SENT, REP_SENT, DREQ_SENT -> {
                 if (repetition.takeRetry()) {
                     // To a peer that may not be there nothing goes but answers (decision 0020).
-                    repetition.repeat(isActive || isProven, now);
+                    repetition.repeat(isActive() || isProven, now);
                 } else {
                     giveUp(now);
                 }
@@ -475,27 +490,27 @@ public final class CmConnection extends Timed {
         State before = state;
         assert before.leadsTo(next) : before + " does not lead to " + next;
         state = next;
-        if (before == State.REQ_RECEIVED && service != null) {
-            service.remove(this);
+        if (before == State.REQ_RECEIVED && decided != null) {
+            decided.accept(this);
         }
-        manager.connections().moved(this);
+        registry.moved(this);
     }
 
     private void enterTimewait(long now) {
         repetition.settle();
         enter(State.TIMEWAIT);
-        manager.schedule(this, now + timewaitNanos);
+        outbox.schedule(this, now + timewaitNanos);
     }
 
     /// Forgotten at once; neither the owner nor the peer is told.
     private void close() {
         repetition.settle();
         enter(State.CLOSED);
-        manager.connections().forget(this);
+        registry.forget(this);
     }
 
     private void send(CmMessage message) {
-        manager.send(route, message);
+        outbox.send(route, message);
     }
 
     void tell(CmEvent event) {

@@ -12,12 +12,13 @@ import verbena.wire.cm.Req;
 
 /// The connections of a [CommunicationManager], by each of their names, and what makes room for one more: they have
 /// limits ([CmLimits]), and those that strangers ask for have lower ones.
-final class CmConnections {
+final class CmConnections implements CmConnection.Registry {
     /// What a peer calls a connection, or has it through.
     private record Foreign(Gid from, long caGuid, int number) {}
 
-    private final CommunicationManager manager;
+    private final CmOutbox outbox;
     private final CmLimits limits;
+    private final Runnable decided;
     private final Map<Integer, CmConnection> byLocalCommId = new HashMap<>();
     private final Map<Foreign, CmConnection> byRemoteCommId = new HashMap<>();
     private final Map<Foreign, CmConnection> byRemoteQpn = new HashMap<>();
@@ -25,9 +26,11 @@ final class CmConnections {
             new Crowd<>(connection -> connection.route().remote());
     private final LinkedHashSet<CmConnection> inTimewait = new LinkedHashSet<>();
 
-    CmConnections(CommunicationManager manager, CmLimits limits) {
-        this.manager = manager;
+    /// @param decided runs when a request of a peer is decided or forgotten
+    CmConnections(CmOutbox outbox, CmLimits limits, Runnable decided) {
+        this.outbox = outbox;
         this.limits = limits;
+        this.decided = decided;
     }
 
     // ---- names
@@ -36,8 +39,9 @@ final class CmConnections {
     ///
     /// @param service the service that a peer asks for; null when this side asks
     CmConnection add(CmEvent.Listener listener, CmRoute route, @Nullable CmService service) {
-        int commId = manager.newId(byLocalCommId::containsKey);
-        var connection = new CmConnection(manager, listener, route, commId, service);
+        int commId = outbox.newId(byLocalCommId::containsKey);
+        var connection =
+                new CmConnection(outbox, this, listener, route, commId, service == null ? null : service::remove);
         byLocalCommId.put(commId, connection);
         return connection;
     }
@@ -65,7 +69,7 @@ final class CmConnections {
                 && connection.route().equals(route)) {
             return connection;
         }
-        manager.count(CmCounter.STRAYS);
+        outbox.count(CmCounter.STRAYS);
         return null;
     }
 
@@ -80,8 +84,8 @@ final class CmConnections {
         return isUnknown || connection.messages().remoteCommId() == theirs ? connection : null;
     }
 
-    /// The peer's names for the connection are known; false, and nothing has changed, when another one has them.
-    boolean identified(CmConnection connection) {
+    @Override
+    public boolean identified(CmConnection connection) {
         assert byLocalCommId.get(connection.localCommId()) == connection : "it has a number of its own";
         Foreign commId = foreign(connection, connection.messages().remoteCommId());
         Foreign qpn = foreign(connection, connection.messages().remoteQpn());
@@ -93,7 +97,8 @@ final class CmConnections {
         return true;
     }
 
-    void forget(CmConnection connection) {
+    @Override
+    public void forget(CmConnection connection) {
         CmConnection forgotten = byLocalCommId.remove(connection.localCommId());
         assert forgotten == connection : "it is forgotten once";
         byRemoteCommId.remove(foreign(connection, connection.messages().remoteCommId()), connection);
@@ -106,12 +111,12 @@ final class CmConnections {
 
     // ---- room
 
-    /// The connection has another state, or its peer has proven to be there.
-    void moved(CmConnection connection) {
+    @Override
+    public void moved(CmConnection connection) {
         if (connection.isHalfOpen()) {
             boolean _ = halfOpen.add(connection);
         } else if (halfOpen.remove(connection)) {
-            manager.closed().onDecided();
+            decided.run();
         }
         assert halfOpen.size() + inTimewait.size() <= byLocalCommId.size() : "each stands in one place";
         if (connection.state() == CmConnection.State.TIMEWAIT) {
@@ -148,9 +153,9 @@ final class CmConnections {
         boolean isFull = halfOpen.size() >= limits.halfOpen() || (!makeRoom() && halfOpen.size() > 0);
         CmConnection rival = service.isFull() ? service.rival(peer) : null;
         if ((isFull && halfOpen.of(peer) >= limits.perPeer()) || (service.isFull() && rival == null)) {
-            manager.count(CmCounter.PUT_OFF);
-            int code = CommunicationManager.SERVICE_TIMEOUT;
-            manager.send(route, new Mra(req.transactionId(), 0, req.localCommId(), 0, code, PrivateData.NONE));
+            outbox.count(CmCounter.PUT_OFF);
+            int code = CmTimer.SERVICE_TIMEOUT;
+            outbox.send(route, new Mra(req.transactionId(), 0, req.localCommId(), 0, code, PrivateData.NONE));
             return false;
         }
         if (rival != null) {
@@ -161,13 +166,13 @@ final class CmConnections {
         }
         boolean is = byLocalCommId.size() < limits.connections();
         if (!is) {
-            manager.refuse(req, route, RejectReason.NO_RESOURCES);
+            outbox.refuse(req, route, RejectReason.NO_RESOURCES, PrivateData.NONE);
         }
         return is;
     }
 
     private void shed(CmConnection connection, String why) {
-        manager.count(CmCounter.SHED);
+        outbox.count(CmCounter.SHED);
         connection.shed("the request of " + connection.route().remote() + " was forgotten: " + why);
     }
 

@@ -2,6 +2,15 @@ package verbena.cm;
 
 /// The standard's 5-bit codes of time: 4.096 µs times 2 to the code (IBTA 12.7.21 and others).
 public final class CmTimer {
+    /// Code of the time that a peer is asked for when a message has to wait for the application: 1.1 s at first.
+    /// Each MRA of a connection asks for twice the time of the one before, up to the 69 s that Linux asks for. So a
+    /// REP that is lost after a first MRA is soon missed (decision 0020).
+    static final int SERVICE_TIMEOUT = 18;
+    /// A peer may not ask for more.
+    static final int SERVICE_TIMEOUT_MAX = 24;
+    /// Code of how long a device takes to acknowledge, as soft-RoCE says it.
+    static final int TARGET_ACK_DELAY = 15;
+
     private static final long UNIT_NANOS = 4_096;
     private static final int CODE_MAX = 31;
     private static final long ANSWER_NANOS_MIN = 10_000_000;

@@ -2,16 +2,9 @@ package verbena.cm;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.SortedMap;
-import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.concurrent.atomic.LongAdder;
-import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -41,56 +34,28 @@ import verbena.wire.mad.Mad;
 /// costs the same however many connections there are. What it leaves behind has limits ([CmLimits]), so
 /// that a peer alone cannot use up the room of all.
 public final class CommunicationManager {
-    /// Code of the time that a peer is asked for when a message has to wait for the application: 1.1 s at first.
-    /// Each MRA of a connection asks for twice the time of the one before, up to the 69 s that Linux asks for. So a
-    /// REP that is lost after a first MRA is soon missed (decision 0020).
-    static final int SERVICE_TIMEOUT = 18;
-    /// A peer may not ask for more.
-    static final int SERVICE_TIMEOUT_MAX = 24;
-    /// Code of how long a device takes to acknowledge, as soft-RoCE says it.
-    static final int TARGET_ACK_DELAY = 15;
     /// Numbers are drawn from all there are.
-    public static final int NO_SLOT = -1;
+    public static final int NO_SLOT = CmOutbox.NO_SLOT;
 
-    private static final int SLOT_SHIFT = 24;
     private static final int PATH_MTU_MAX = 5;
     /// What an MRA is about.
     private static final int ABOUT_LAP = 2;
 
-    /// A message on its way out.
-    public record Departure(CmRoute route, CmMessage message) {}
-
-    private final long caGuid;
-    private final int slot;
-    private final RandomGenerator random;
+    private final CmOutbox outbox;
     private final Map<Long, CmService> services = new HashMap<>();
     private final CmConnections connections;
     private final SidrRequests sidr;
-    private final ClosedServices closed = new ClosedServices(this);
+    private final ClosedServices closed = new ClosedServices(this::isAsked);
     private final CmSuspects suspects = new CmSuspects();
-
-    private final ArrayDeque<Departure> departures = new ArrayDeque<>();
-    private final TreeSet<Timed> timers = new TreeSet<>(Timed::compare);
-    private long timerOrder;
-    private final Map<CmCounter, LongAdder> counters = new EnumMap<>(CmCounter.class);
 
     /// @param caGuid names this host and device to peers, not 0
     /// @param slot the 8 high bits of all communication and request IDs that are drawn here, when several
     ///     managers share an address; or [#NO_SLOT]
     /// @param random unpredictable to peers; in a simulation, seeded
     public CommunicationManager(long caGuid, int slot, RandomGenerator random, CmLimits limits) {
-        this.caGuid = caGuid;
-        this.slot = slot;
-        this.random = random;
-        this.connections = new CmConnections(this, limits);
-        this.sidr = new SidrRequests(this, limits);
-        for (CmCounter counter : CmCounter.values()) {
-            counters.put(counter, new LongAdder());
-        }
-    }
-
-    long caGuid() {
-        return caGuid;
+        this.outbox = new CmOutbox(caGuid, slot, random);
+        this.connections = new CmConnections(outbox, limits, closed::onDecided);
+        this.sidr = new SidrRequests(outbox, limits, closed::onDecided);
     }
 
     // ---- what the owner does
@@ -159,22 +124,8 @@ public final class CommunicationManager {
         closed.add(serviceId, local, then);
     }
 
-    /// A number that is not taken, and not 0.
-    int newId(IntPredicate isTaken) {
-        int id;
-        do {
-            id = draw();
-        } while (id == 0 || isTaken.test(id));
-        return id;
-    }
-
-    private int draw() {
-        int number = random.nextInt();
-        return slot == NO_SLOT ? number : slot << SLOT_SHIFT | number >>> (Integer.SIZE - SLOT_SHIFT);
-    }
-
-    long newTransaction(int commId) {
-        return ((long) random.nextInt() << 32) | Integer.toUnsignedLong(commId);
+    private boolean isAsked(long serviceId, Gid local) {
+        return connections.isAsked(serviceId, local) || sidr.isAsked(serviceId, local);
     }
 
     // ---- the four verbs
@@ -191,7 +142,7 @@ public final class CommunicationManager {
         count(CmCounter.UNREADABLE);
         if (CmMessage.isRequestOfOtherVersion(mad)) {
             PrivateData supported = PrivateData.of((byte) Mad.CM_VERSION);
-            refuse(
+            outbox.refuse(
                     Mad.transactionId(mad),
                     CmMessage.localCommId(mad),
                     route,
@@ -250,22 +201,18 @@ public final class CommunicationManager {
     }
 
     /// The next message to send; null when there is none now.
-    public @Nullable Departure poll() {
-        return departures.poll();
+    public @Nullable CmDeparture poll() {
+        return outbox.poll();
     }
 
     /// When to call [#onDeadline(long)]; `Long.MAX_VALUE` when there is nothing to wait for.
     public long deadlineNanos() {
-        return timers.isEmpty() ? Timed.NEVER : timers.first().deadlineNanos();
+        return outbox.deadlineNanos();
     }
 
     /// That time has come, perhaps.
     public void onDeadline(long now) {
-        while (deadlineNanos() <= now) {
-            Timed first = timers.removeFirst();
-            first.deadline(Timed.NEVER, 0);
-            first.onDeadline(now);
-        }
+        outbox.onDeadline(now);
     }
 
     // ---- requests
@@ -358,17 +305,12 @@ public final class CommunicationManager {
         return true;
     }
 
-    void refuse(Req req, CmRoute route, RejectReason reason) {
+    private void refuse(Req req, CmRoute route, RejectReason reason) {
         refuse(req, route, reason, PrivateData.NONE);
     }
 
     private void refuse(Req req, CmRoute route, RejectReason reason, PrivateData info) {
-        refuse(req.transactionId(), req.localCommId(), route, reason, info);
-    }
-
-    private void refuse(long transactionId, int commId, CmRoute route, RejectReason reason, PrivateData info) {
-        count(CmCounter.REFUSED);
-        send(route, new Rej(transactionId, 0, commId, 0, info.length(), reason.code(), info, PrivateData.NONE));
+        outbox.refuse(req, route, reason, info);
     }
 
     // ---- what comes later
@@ -380,7 +322,9 @@ public final class CommunicationManager {
         if (connection == null || !connection.route().equals(route) || !connection.isActive()) {
             count(CmCounter.STRAYS);
             int reason = RejectReason.INVALID_COMM_ID.code();
-            send(route, new Rej(rep.transactionId(), ours, theirs, 1, 0, reason, PrivateData.NONE, PrivateData.NONE));
+            outbox.send(
+                    route,
+                    new Rej(rep.transactionId(), ours, theirs, 1, 0, reason, PrivateData.NONE, PrivateData.NONE));
             return;
         }
         connection.onReply(rep, now);
@@ -411,53 +355,15 @@ public final class CommunicationManager {
             connection.onDisconnectRequest(dreq, now);
         } else {
             // It is long over here, and our DREP was lost (IBTA 12.9.8.4).
-            send(route, new Drep(dreq.transactionId(), ours, theirs, PrivateData.NONE));
+            outbox.send(route, new Drep(dreq.transactionId(), ours, theirs, PrivateData.NONE));
         }
-    }
-
-    // ---- by connections and SIDR requests
-
-    void send(CmRoute route, CmMessage message) {
-        count(CmCounter.SENT);
-        departures.add(new Departure(route, message));
-    }
-
-    void sendAgain(CmRoute route, @Nullable CmMessage message) {
-        if (message != null) {
-            count(CmCounter.REPEATED);
-            send(route, message);
-        }
-    }
-
-    void schedule(Timed timed, long deadlineNanos) {
-        timers.remove(timed);
-        timed.deadline(deadlineNanos, ++timerOrder);
-        if (deadlineNanos != Timed.NEVER) {
-            timers.add(timed);
-        }
-    }
-
-    CmConnections connections() {
-        return connections;
-    }
-
-    SidrRequests sidr() {
-        return sidr;
-    }
-
-    ClosedServices closed() {
-        return closed;
-    }
-
-    /// Of an owner that refuses by itself.
-    public void count(CmCounter counter) {
-        counter(counter).increment();
     }
 
     // ---- figures
 
-    private LongAdder counter(CmCounter counter) {
-        return Objects.requireNonNull(counters.get(counter));
+    /// Of an owner that refuses by itself.
+    public void count(CmCounter counter) {
+        outbox.count(counter);
     }
 
     /// Connections, those being made and those in timewait.
@@ -467,21 +373,19 @@ public final class CommunicationManager {
 
     /// Any thread.
     public long get(CmCounter counter) {
-        return counter(counter).sum();
+        return outbox.get(counter);
     }
 
     /// All of them by name. Any thread.
     public SortedMap<String, Long> counters() {
-        var all = new TreeMap<String, Long>();
-        counters.forEach((counter, count) -> all.put(counter.label(), count.sum()));
-        return all;
+        return outbox.counters();
     }
 
     @Override
     public String toString() {
         return "communication manager of 0x%016x: %d connections, %d of them half open and %d in timewait; %d services, %d of datagrams; %d SIDR requests"
                 .formatted(
-                        caGuid,
+                        outbox.caGuid(),
                         connections.size(),
                         connections.halfOpen(),
                         connections.inTimewait(),

@@ -22,7 +22,7 @@ final class ConnectionMessages {
     static final int ABOUT_REP = 1;
     static final int ABOUT_OTHER = 2;
 
-    private final CommunicationManager manager;
+    private final CmOutbox outbox;
     private final CmRoute route;
     private final int localCommId;
     private int localQpn;
@@ -33,10 +33,10 @@ final class ConnectionMessages {
     /// Of the REQ.
     private long transactionId;
     /// Code of the time that the next MRA asks for.
-    private int serviceTimeout = CommunicationManager.SERVICE_TIMEOUT;
+    private int serviceTimeout = CmTimer.SERVICE_TIMEOUT;
 
-    ConnectionMessages(CommunicationManager manager, CmRoute route, int localCommId) {
-        this.manager = manager;
+    ConnectionMessages(CmOutbox outbox, CmRoute route, int localCommId) {
+        this.outbox = outbox;
         this.route = route;
         this.localCommId = localCommId;
     }
@@ -87,10 +87,10 @@ final class ConnectionMessages {
 
     Req req(CmCall call, CmEnd own) {
         return new Req(
-                manager.newTransaction(localCommId),
+                outbox.newTransaction(localCommId),
                 localCommId,
                 call.serviceId(),
-                manager.caGuid(),
+                outbox.caGuid(),
                 own.extension().bits(),
                 own.qpn(),
                 own.responderResources(),
@@ -138,12 +138,12 @@ final class ConnectionMessages {
                 own.startingPsn(),
                 own.responderResources(),
                 own.initiatorDepth(),
-                CommunicationManager.TARGET_ACK_DELAY,
+                CmTimer.TARGET_ACK_DELAY,
                 request.hasAlternate() ? Rep.FAILOVER_NOT_SUPPORTED : Rep.FAILOVER_ACCEPTED,
                 false,
                 own.rnrRetryCount(),
                 own.sharedReceiveQueue(),
-                manager.caGuid(),
+                outbox.caGuid(),
                 own.privateData());
     }
 
@@ -165,21 +165,21 @@ final class ConnectionMessages {
     /// and our GUID (IBTA 12.6.7.2).
     Rej withdrawal() {
         PrivateData guid = PrivateData.of(
-                ByteBuffer.allocate(Long.BYTES).putLong(manager.caGuid()).array());
+                ByteBuffer.allocate(Long.BYTES).putLong(outbox.caGuid()).array());
         return rej(ABOUT_OTHER, RejectReason.TIMEOUT, guid, PrivateData.NONE);
     }
 
     /// Asks for twice the time of the MRA before.
     Mra mra(int about) {
         var mra = new Mra(transactionId, localCommId, remoteCommId, about, serviceTimeout, PrivateData.NONE);
-        serviceTimeout = Math.min(serviceTimeout + 1, CommunicationManager.SERVICE_TIMEOUT_MAX);
+        serviceTimeout = Math.min(serviceTimeout + 1, CmTimer.SERVICE_TIMEOUT_MAX);
         return mra;
     }
 
     /// @param responseTimeout code of how long the peer may take to answer
     Lap lap(CmPath alternate, int responseTimeout) {
         return new Lap(
-                manager.newTransaction(localCommId),
+                outbox.newTransaction(localCommId),
                 localCommId,
                 remoteCommId,
                 remoteQpn,
@@ -193,7 +193,7 @@ final class ConnectionMessages {
     }
 
     Dreq dreq(PrivateData privateData) {
-        return new Dreq(manager.newTransaction(localCommId), localCommId, remoteCommId, remoteQpn, privateData);
+        return new Dreq(outbox.newTransaction(localCommId), localCommId, remoteCommId, remoteQpn, privateData);
     }
 
     Drep drep(Dreq dreq) {

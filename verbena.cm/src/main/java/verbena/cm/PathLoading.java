@@ -10,7 +10,7 @@ import verbena.wire.cm.Mra;
 /// How an established connection gets another alternate path (IBTA 12.8): its active side asks by LAP, again and again,
 /// and the passive side answers by APR. Confined as its [CmConnection] is.
 public final class PathLoading extends Timed {
-    private final CommunicationManager manager;
+    private final CmOutbox outbox;
     private final CmConnection connection;
 
     /// Active: what waits for its answer.
@@ -24,8 +24,8 @@ public final class PathLoading extends Timed {
 
     private @Nullable Apr answer;
 
-    PathLoading(CommunicationManager manager, CmConnection connection) {
-        this.manager = manager;
+    PathLoading(CmOutbox outbox, CmConnection connection) {
+        this.outbox = outbox;
         this.connection = connection;
     }
 
@@ -60,13 +60,13 @@ public final class PathLoading extends Timed {
 
     void onAsked(Lap lap) {
         if (connection.isActive() || connection.state() != CmConnection.State.ESTABLISHED) {
-            manager.count(CmCounter.STRAYS);
+            outbox.count(CmCounter.STRAYS);
             return;
         }
         Lap before = received;
         if (before != null && before.transactionId() == lap.transactionId()) {
-            manager.count(CmCounter.DUPLICATES);
-            manager.sendAgain(connection.route(), answer);
+            outbox.count(CmCounter.DUPLICATES);
+            outbox.sendAgain(connection.route(), answer);
             return;
         }
         received = lap;
@@ -81,7 +81,7 @@ public final class PathLoading extends Timed {
     void onAnswered(Apr apr) {
         Lap lap = asked;
         if (lap == null || lap.transactionId() != apr.transactionId()) {
-            manager.count(CmCounter.STRAYS);
+            outbox.count(CmCounter.STRAYS);
             return;
         }
         forget();
@@ -93,12 +93,12 @@ public final class PathLoading extends Timed {
     /// The peer needs more time, once for each time that it was asked.
     void onReceiptAck(Mra mra, long now) {
         if (asked == null || !mayBePutOff) {
-            manager.count(asked == null ? CmCounter.STRAYS : CmCounter.DUPLICATES);
+            outbox.count(asked == null ? CmCounter.STRAYS : CmCounter.DUPLICATES);
             return;
         }
         mayBePutOff = false;
-        int code = Math.min(mra.serviceTimeout(), CommunicationManager.SERVICE_TIMEOUT_MAX);
-        manager.schedule(this, now + connection.answerNanos() + CmTimer.nanos(code));
+        int code = Math.min(mra.serviceTimeout(), CmTimer.SERVICE_TIMEOUT_MAX);
+        outbox.schedule(this, now + connection.answerNanos() + CmTimer.nanos(code));
     }
 
     @Override
@@ -107,21 +107,21 @@ public final class PathLoading extends Timed {
             forget();
             return;
         }
-        manager.sendAgain(connection.route(), asked);
+        outbox.sendAgain(connection.route(), asked);
         await(now);
     }
 
     private void await(long now) {
         mayBePutOff = true;
-        manager.schedule(this, now + connection.answerNanos());
+        outbox.schedule(this, now + connection.answerNanos());
     }
 
     private void forget() {
         asked = null;
-        manager.schedule(this, NEVER);
+        outbox.schedule(this, NEVER);
     }
 
     private void send(CmMessage message) {
-        manager.send(connection.route(), message);
+        outbox.send(connection.route(), message);
     }
 }

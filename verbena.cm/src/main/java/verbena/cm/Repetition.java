@@ -12,8 +12,9 @@ final class Repetition {
     /// shows before that it has arrived (decision 0020).
     private static final int RTU_REPEATS = 3;
 
-    private final CommunicationManager manager;
-    private final CmConnection connection;
+    private final CmOutbox outbox;
+    private final CmRoute route;
+    private final Timed connection;
 
     /// What is sent again until an answer comes.
     private @Nullable CmMessage pending;
@@ -31,8 +32,10 @@ final class Repetition {
     private int rtusLeft;
     private long rtuNanos;
 
-    Repetition(CommunicationManager manager, CmConnection connection) {
-        this.manager = manager;
+    /// @param connection whose deadlines are set here
+    Repetition(CmOutbox outbox, CmRoute route, Timed connection) {
+        this.outbox = outbox;
+        this.route = route;
         this.connection = connection;
     }
 
@@ -59,7 +62,7 @@ final class Repetition {
     /// The answer has come.
     void settle() {
         pending = null;
-        manager.schedule(connection, Timed.NEVER);
+        outbox.schedule(connection, Timed.NEVER);
     }
 
     /// Whether the message may be sent once more now.
@@ -83,22 +86,21 @@ final class Repetition {
         waits++;
         // A DREQ that is not answered has still come: the peer finds it, and nothing here waits for more.
         boolean isEnd = pending instanceof Dreq;
-        manager.schedule(
-                connection, now + (isEnd ? retryNanos : connection.route().answerNanos(retryNanos, waits)));
+        outbox.schedule(connection, now + (isEnd ? retryNanos : route.answerNanos(retryNanos, waits)));
     }
 
     /// The peer asks again for what was the answer: it was lost.
     void answerAgain(long now) {
         retriesLeft--;
         sendAgain(pending);
-        manager.schedule(connection, now + retryNanos);
+        outbox.schedule(connection, now + retryNanos);
     }
 
     /// Sends for the first time what was held back.
     void sendPending() {
         if (pending != null) {
             sendings++;
-            manager.send(connection.route(), pending);
+            outbox.send(route, pending);
         }
     }
 
@@ -112,7 +114,7 @@ final class Repetition {
 
     /// For so much more.
     void wait(long nanos, long now) {
-        manager.schedule(connection, now + retryNanos + nanos);
+        outbox.schedule(connection, now + retryNanos + nanos);
     }
 
     // ---- RTU, REJ
@@ -137,7 +139,7 @@ final class Repetition {
     void confirmRepeatedly(long nanos, long now) {
         rtusLeft = RTU_REPEATS;
         rtuNanos = nanos;
-        manager.schedule(connection, now + nanos);
+        outbox.schedule(connection, now + nanos);
     }
 
     /// The time for that has come.
@@ -145,7 +147,7 @@ final class Repetition {
         sendAgain(confirmation);
         if (--rtusLeft > 0) {
             rtuNanos *= 2;
-            manager.schedule(connection, now + rtuNanos);
+            outbox.schedule(connection, now + rtuNanos);
         }
     }
 
@@ -154,7 +156,7 @@ final class Repetition {
     private void sendAgain(@Nullable CmMessage message) {
         if (message != null) {
             sendings++;
-            manager.sendAgain(connection.route(), message);
+            outbox.sendAgain(route, message);
         }
     }
 
@@ -162,7 +164,7 @@ final class Repetition {
     String silence(long now) {
         CmMessage message = pending;
         String name = message == null ? "" : message.getClass().getSimpleName().toUpperCase(Locale.ROOT);
-        return connection.route().remote() + " did not answer " + name + ", sent " + sendings + " times in "
+        return route.remote() + " did not answer " + name + ", sent " + sendings + " times in "
                 + String.format(Locale.ROOT, "%.1f", (now - firstSentNanos) / 1e9) + " s";
     }
 }

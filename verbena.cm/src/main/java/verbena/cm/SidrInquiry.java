@@ -1,5 +1,6 @@
 package verbena.cm;
 
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.SidrRep;
@@ -15,13 +16,16 @@ public final class SidrInquiry {
         void onRequest(SidrInquiry inquiry);
     }
 
-    private final CommunicationManager manager;
+    private final CmOutbox outbox;
+    private final Consumer<SidrInquiry> answered;
     private final CmRoute route;
     private final SidrReq request;
     private @Nullable SidrRep answer;
 
-    SidrInquiry(CommunicationManager manager, CmRoute route, SidrReq request) {
-        this.manager = manager;
+    /// @param answered takes it when it is answered
+    SidrInquiry(CmOutbox outbox, Consumer<SidrInquiry> answered, CmRoute route, SidrReq request) {
+        this.outbox = outbox;
+        this.answered = answered;
         this.route = route;
         this.request = request;
     }
@@ -57,8 +61,8 @@ public final class SidrInquiry {
                     PrivateData.NONE,
                     privateData);
             answer = first;
-            manager.sidr().answered(this);
-            manager.send(route, first);
+            answered.accept(this);
+            outbox.send(route, first);
         }
     }
 

@@ -1,5 +1,6 @@
 package verbena.cm;
 
+import java.util.function.Consumer;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
 
@@ -14,7 +15,8 @@ public final class SidrRequest extends Timed {
         void onSilence();
     }
 
-    private final CommunicationManager manager;
+    private final CmOutbox outbox;
+    private final Consumer<SidrRequest> over;
     private final Listener listener;
     private final CmRoute route;
     private final SidrReq message;
@@ -22,14 +24,17 @@ public final class SidrRequest extends Timed {
     private int retriesLeft;
     private int sendings;
 
+    /// @param over takes it when it is answered or given up
     SidrRequest(
-            CommunicationManager manager,
+            CmOutbox outbox,
+            Consumer<SidrRequest> over,
             Listener listener,
             CmRoute route,
             SidrReq message,
             int retries,
             long retryNanos) {
-        this.manager = manager;
+        this.outbox = outbox;
+        this.over = over;
         this.listener = listener;
         this.route = route;
         this.message = message;
@@ -46,7 +51,7 @@ public final class SidrRequest extends Timed {
     }
 
     void begin(long now) {
-        manager.send(route, message);
+        outbox.send(route, message);
         await(now);
     }
 
@@ -58,7 +63,7 @@ public final class SidrRequest extends Timed {
     @Override
     void onDeadline(long now) {
         if (retriesLeft-- > 0) {
-            manager.sendAgain(route, message);
+            outbox.sendAgain(route, message);
             await(now);
             return;
         }
@@ -67,13 +72,13 @@ public final class SidrRequest extends Timed {
     }
 
     private void await(long now) {
-        manager.schedule(this, now + route.answerNanos(retryNanos, ++sendings));
+        outbox.schedule(this, now + route.answerNanos(retryNanos, ++sendings));
     }
 
     /// Gives up, without calling the receiver.
     public void cancel() {
-        manager.schedule(this, NEVER);
-        manager.sidr().forget(this);
+        outbox.schedule(this, NEVER);
+        over.accept(this);
     }
 
     @Override

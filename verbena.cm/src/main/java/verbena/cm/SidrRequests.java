@@ -15,8 +15,9 @@ final class SidrRequests {
     /// What a peer calls a request.
     private record Name(Gid from, int requestId) {}
 
-    private final CommunicationManager manager;
+    private final CmOutbox outbox;
     private final CmLimits limits;
+    private final Runnable decided;
     private final Map<Long, SidrInquiry.Listener> services = new HashMap<>();
     /// This side's.
     private final Map<Integer, SidrRequest> sent = new HashMap<>();
@@ -27,9 +28,11 @@ final class SidrRequests {
     /// The names of the former, by peer.
     private final Crowd<Name> waiting = new Crowd<>(Name::from);
 
-    SidrRequests(CommunicationManager manager, CmLimits limits) {
-        this.manager = manager;
+    /// @param decided runs when a request of a peer is answered or forgotten
+    SidrRequests(CmOutbox outbox, CmLimits limits, Runnable decided) {
+        this.outbox = outbox;
         this.limits = limits;
+        this.decided = decided;
     }
 
     // ---- this side asks
@@ -46,10 +49,10 @@ final class SidrRequests {
         if (sent.size() >= limits.connections()) {
             return null;
         }
-        int id = manager.newId(sent::containsKey);
-        var message = new SidrReq(manager.newTransaction(id), id, 0xFFFF, serviceId, privateData);
+        int id = outbox.newId(sent::containsKey);
+        var message = new SidrReq(outbox.newTransaction(id), id, 0xFFFF, serviceId, privateData);
         long retryNanos = CmTimer.answerNanos(0, responseTimeout);
-        var request = new SidrRequest(manager, listener, route, message, maxRetries, retryNanos);
+        var request = new SidrRequest(outbox, this::forget, listener, route, message, maxRetries, retryNanos);
         sent.put(id, request);
         request.begin(now);
         return request;
@@ -58,13 +61,13 @@ final class SidrRequests {
     void onReply(SidrRep answer, CmRoute route) {
         SidrRequest request = sent.get(answer.requestId());
         if (request == null || !request.route().equals(route)) {
-            manager.count(CmCounter.STRAYS);
+            outbox.count(CmCounter.STRAYS);
             return;
         }
         request.onAnswer(answer);
     }
 
-    void forget(SidrRequest request) {
+    private void forget(SidrRequest request) {
         sent.remove(request.id(), request);
     }
 
@@ -92,22 +95,22 @@ final class SidrRequests {
             before = answered.get(name);
         }
         if (before != null && before.request().equals(request)) {
-            manager.count(CmCounter.DUPLICATES);
+            outbox.count(CmCounter.DUPLICATES);
             if (before.answer() != null) {
-                manager.sendAgain(route, before.answer());
+                outbox.sendAgain(route, before.answer());
             }
             return;
         }
-        var inquiry = new SidrInquiry(manager, route, request);
+        var inquiry = new SidrInquiry(outbox, this::answered, route, request);
         SidrInquiry.Listener listener = services.get(request.serviceId());
         if (listener == null) {
-            manager.count(CmCounter.REFUSED);
+            outbox.count(CmCounter.REFUSED);
             inquiry.answer(SidrRep.NOT_SUPPORTED, 0, 0, PrivateData.NONE);
             return;
         }
         close(name);
         if (open.size() >= limits.halfOpen()) {
-            manager.count(CmCounter.SHED);
+            outbox.count(CmCounter.SHED);
             if (waiting.of(route.remote()) >= limits.perPeer()) {
                 return; // the peer asks again
             }
@@ -122,12 +125,12 @@ final class SidrRequests {
     private void close(Name name) {
         if (open.remove(name) != null) {
             boolean _ = waiting.remove(name);
-            manager.closed().onDecided();
+            decided.run();
         }
     }
 
     /// Kept for a peer that does not get the answer and asks again.
-    void answered(SidrInquiry inquiry) {
+    private void answered(SidrInquiry inquiry) {
         var name = new Name(inquiry.route().remote(), inquiry.request().requestId());
         if (inquiry.equals(open.get(name))) {
             close(name);

@@ -1,6 +1,6 @@
 package verbena.cm;
 
-/// Something with a deadline of its own, which [CommunicationManager#schedule] sets.
+/// Something with a deadline of its own, which [CmOutbox#schedule] sets.
 abstract class Timed {
     /// No deadline.
     static final long NEVER = Long.MAX_VALUE;

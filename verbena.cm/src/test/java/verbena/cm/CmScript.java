@@ -10,7 +10,6 @@ import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
-import verbena.cm.CommunicationManager.Departure;
 import verbena.verbs.Gid;
 import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.CmPath;
@@ -86,7 +85,7 @@ final class CmScript {
         }
 
         void collect() {
-            for (Departure departure = manager.poll(); departure != null; departure = manager.poll()) {
+            for (CmDeparture departure = manager.poll(); departure != null; departure = manager.poll()) {
                 sent.add(departure.message());
                 last.put(CmText.format(departure.message()).split(" ", -1)[0], departure.message());
             }

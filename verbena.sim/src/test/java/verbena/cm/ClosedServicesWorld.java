@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
-import verbena.cm.CommunicationManager.Departure;
 import verbena.sim.explore.Fingerprint;
 import verbena.sim.explore.SmallWorld;
 import verbena.sim.explore.Step;
@@ -98,7 +97,7 @@ final class ClosedServicesWorld implements SmallWorld {
     static Fingerprint fingerprint() {
         return new Fingerprint()
                 .without("java.util.SplittableRandom")
-                .without(CommunicationManager.class.getName(), "counters", "timerOrder")
+                .without("verbena.cm.CmOutbox", "counters", "timerOrder")
                 .without("verbena.cm.Timed", "order");
     }
 
@@ -296,7 +295,7 @@ final class ClosedServicesWorld implements SmallWorld {
     }
 
     private static void collect(CommunicationManager from, ArrayDeque<CmMessage> way) {
-        for (Departure next = from.poll(); next != null; next = from.poll()) {
+        for (CmDeparture next = from.poll(); next != null; next = from.poll()) {
             way.add(next.message());
         }
     }

@@ -10,13 +10,13 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmCall;
 import verbena.cm.CmConnection;
+import verbena.cm.CmDeparture;
 import verbena.cm.CmEnd;
 import verbena.cm.CmEvent;
 import verbena.cm.CmExtension;
 import verbena.cm.CmLimits;
 import verbena.cm.CmRoute;
 import verbena.cm.CommunicationManager;
-import verbena.cm.CommunicationManager.Departure;
 import verbena.transport.Scheduled;
 import verbena.transport.queue.Path;
 import verbena.verbs.AckTimeout;
@@ -101,7 +101,7 @@ final class MigrationWorld implements SmallWorld {
     static Fingerprint fingerprint() {
         return ReliableEnd.fingerprint()
                 .without(MigrationWorld.class.getName(), "arena", "frame")
-                .without(CommunicationManager.class.getName(), "counters", "timerOrder")
+                .without("verbena.cm.CmOutbox", "counters", "timerOrder")
                 .without("verbena.cm.Timed", "order");
     }
 
@@ -142,7 +142,7 @@ final class MigrationWorld implements SmallWorld {
 
         /// All that the manager has to send arrives.
         void pass(Side peer) {
-            for (Departure next = manager.poll(); next != null; next = manager.poll()) {
+            for (CmDeparture next = manager.poll(); next != null; next = manager.poll()) {
                 peer.manager.onMessage(next.message(), peer.route(this), now);
             }
         }
@@ -270,7 +270,7 @@ final class MigrationWorld implements SmallWorld {
         }
 
         private void collect() {
-            for (Departure next = manager.poll(); next != null; next = manager.poll()) {
+            for (CmDeparture next = manager.poll(); next != null; next = manager.poll()) {
                 boolean isAgain = next.message() instanceof Lap lap && lap.equals(lastLap);
                 if (!(isAgain && plant == Plant.ASKS_ONCE)) {
                     messages.add(next.message());

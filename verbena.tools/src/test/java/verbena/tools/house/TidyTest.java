@@ -39,7 +39,7 @@ class TidyTest {
                 // Captures are files.
                 "verbena/wire/pcap/",
                 // Its counters: the engine counts while any thread reads them.
-                "verbena/cm/CommunicationManager");
+                "verbena/cm/CmOutbox");
     }
 
     /// The same for a package of a room whose other packages wait.
