@@ -1,18 +1,10 @@
 package verbena.nic.engine;
 
 /// How long the attendant stays away while threads of the application do the engine's work. The time starts at
-/// [#NANOS_MIN] and doubles with each absence. It is also the longest time that packets wait when these threads
-/// suddenly stop. Used by one thread.
+/// [Tuning#ABSENCE_NANOS_MIN] and doubles with each absence. It is also the longest time that packets wait when these
+/// threads suddenly stop. Used by one thread.
 final class Absence {
-    /// The longest absence when threads poll so often that they are unlikely to stop.
-    static final long NANOS_OFTEN = 4_000_000;
-
-    private static final long NANOS_MIN = 250_000;
-    private static final long NANOS_MAX = 1_000_000;
-    /// Threads that poll at least once in this time, on average, poll often.
-    private static final long OFTEN_NANOS = 100_000;
-
-    private long nanos = NANOS_MIN;
+    private long nanos = Tuning.ABSENCE_NANOS_MIN;
 
     long nanos() {
         return nanos;
@@ -20,7 +12,7 @@ final class Absence {
 
     /// Starts again with the shortest absence.
     void reset() {
-        nanos = NANOS_MIN;
+        nanos = Tuning.ABSENCE_NANOS_MIN;
     }
 
     /// Lengthens the next absence.
@@ -29,7 +21,7 @@ final class Absence {
     /// @param othersWait whether other threads are waiting, which would have to wait for as long as the absence
     ///     lasts
     void extend(long times, boolean othersWait) {
-        boolean isOften = times * OFTEN_NANOS >= nanos && !othersWait;
-        nanos = Math.min(2 * nanos, isOften ? NANOS_OFTEN : NANOS_MAX);
+        boolean isOften = times * Tuning.OFTEN_NANOS >= nanos && !othersWait;
+        nanos = Math.min(2 * nanos, isOften ? Tuning.ABSENCE_NANOS_OFTEN : Tuning.ABSENCE_NANOS_MAX);
     }
 }

@@ -12,12 +12,8 @@ import org.jspecify.annotations.Nullable;
 /// The engine's own thread holds it at first. A thread of the application that waits for a completion takes the
 /// place ([#takeOver]), so that a message wakes one thread instead of two. When this guest leaves with its
 /// completion, the place stays empty for a moment, because the same thread is likely to return. If it does not, the
-/// engine's thread takes the place again within [Absence#NANOS_OFTEN], or at once when other threads wait.
+/// engine's thread takes the place again within [Tuning#ABSENCE_NANOS_OFTEN], or at once when other threads wait.
 final class Attendance {
-    /// How long a thread that wants the place of the engine's thread parks before it looks again, unless it is
-    /// woken.
-    private static final long HEIR_NANOS = 1_000_000;
-
     private final Sleep sleep;
     private final Pollers pollers;
     private final LongSupplier clock;
@@ -122,7 +118,7 @@ final class Attendance {
                 LockSupport.unpark(hasGuest ? now : thread);
             }
             if (attendant.get() != null) {
-                LockSupport.parkNanos(this, HEIR_NANOS);
+                LockSupport.parkNanos(this, Tuning.ABSENCE_NANOS_MAX);
             }
             if (isOver.getAsBoolean() || me.isInterrupted() || clock.getAsLong() >= untilNanos) {
                 break;

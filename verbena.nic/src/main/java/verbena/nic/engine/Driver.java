@@ -25,7 +25,7 @@ import verbena.transport.Shortcut;
 /// together with the next doorbells. The thread first puts the doorbell on the list and then looks whether the
 /// attendant sleeps. The attendant first announces its sleep and then looks at the list. So either the poster sends,
 /// or the attendant does not go to sleep in the link. An attendant that stays away looks at the list whenever it
-/// checks whether threads still poll, at least once in [Absence#NANOS_OFTEN], and sends forgotten doorbells.
+/// checks whether threads still poll, at least once in [Tuning#ABSENCE_NANOS_OFTEN], and sends forgotten doorbells.
 ///
 /// # The attendant
 ///
@@ -34,20 +34,6 @@ import verbena.transport.Shortcut;
 final class Driver {
     /// The result of [#visit] when the caller has to wait in another way.
     static final int ELSEWHERE = -1;
-
-    /// Pieces of work that a poster does for its own requests before it leaves the rest to the engine's thread.
-    private static final int POSTER_PIECES = 4;
-    /// Pieces of work that a poller does for arrivals: one that receives and one that answers.
-    private static final int POLLER_PIECES = 2;
-    /// At most so many polls in a row only look at the link. The next one looks for everything: deadlines, sockets.
-    private static final int GLANCES_MAX = 32;
-    /// The answers to this many packets may wait for the next step of a thread that polls without pause.
-    private static final int FEW = 2;
-    /// How long the attendant first waits when another thread owns the engine; the wait doubles each time. On a
-    /// single processor, the owner may need the processor that the attendant holds.
-    private static final long OWNED_NANOS = 50_000;
-    /// How many times the wait doubles.
-    private static final int IN_VAIN_MAX = 4;
 
     private final Work work;
     private final Ownership ownership;
@@ -169,7 +155,7 @@ final class Driver {
 
     private void workNow() {
         if (hasThread() && containment.failure() == null && ownership.tryOwn()) {
-            work(POSTER_PIECES, false);
+            work(Tuning.POSTER_PIECES, false);
         }
     }
 
@@ -178,7 +164,7 @@ final class Driver {
         if (!hasThread() || containment.failure() != null) {
             return false;
         }
-        if (!isLeft && glances < GLANCES_MAX && !work.hasLeft()) {
+        if (!isLeft && glances < Tuning.GLANCES_MAX && !work.hasLeft()) {
             QuickTraffic link = work.quick();
             boolean isQuiet = link != null && link.seemsQuiet();
             if (isQuiet || (link != null && attendance.isAway() && moveAtOnce(link))) {
@@ -193,7 +179,7 @@ final class Driver {
             return false;
         }
         pollers.count(polls);
-        boolean any = work(POLLER_PIECES, true);
+        boolean any = work(Tuning.POLLER_PIECES, true);
         pollers.countResult(any, lookedAt);
         return any;
     }
@@ -235,8 +221,8 @@ final class Driver {
                 any |= work.doPiece(now, polling) > 0;
                 due = work.dueNanos(now);
                 // A few answers wait for the poller's next step: it is about to post, or polls again. If it does
-                // not, the attendant, which is away and not asleep, comes within Absence.NANOS_OFTEN.
-                more = due <= now && !(polling && attendance.isAway() && work.arrived() <= FEW);
+                // not, the attendant, which is away and not asleep, comes within Tuning.ABSENCE_NANOS_OFTEN.
+                more = due <= now && !(polling && attendance.isAway() && work.arrived() <= Tuning.FEW);
                 isLeft = more || due <= now;
             } catch (RuntimeException | Error e) {
                 containment.fail(e);
@@ -428,7 +414,7 @@ final class Driver {
         while (isAlive() && !isOver.getAsBoolean()) {
             if (!ownership.tryOwn()) {
                 // The owner looks for work when it has finished; but only the attendant waits for its deadlines.
-                LockSupport.parkNanos(this, OWNED_NANOS << Math.min(inVain++, IN_VAIN_MAX));
+                LockSupport.parkNanos(this, Tuning.RETRY_NANOS << Math.min(inVain++, Tuning.RETRY_DOUBLINGS));
                 if (isGuest && Thread.currentThread().isInterrupted()) {
                     return false;
                 }
@@ -493,7 +479,7 @@ final class Driver {
     /// work.
     private boolean isPolled() {
         long polled = pollers.polls() - pollsBefore;
-        return polled >= Pollers.POLLS_MIN && Pollers.isPolling(polled, clock.getAsLong() - idleSince);
+        return polled >= Tuning.POLLS_MIN && Pollers.isPolling(polled, clock.getAsLong() - idleSince);
     }
 
     /// Whether a thread has posted requests and forgotten them.

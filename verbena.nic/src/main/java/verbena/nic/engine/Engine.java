@@ -30,9 +30,6 @@ import verbena.verbs.Gid;
 /// thread, it is the caller of [#step()], for example the simulator. There is no other code path. [Driver] describes
 /// which thread works when, and why no wake-up is lost.
 public final class Engine implements AutoCloseable {
-    /// How long the caller of a command waits before it checks again whether it can run the command itself.
-    private static final long COMMAND_NANOS = 20_000;
-
     private final LongSupplier clock;
     private final KeyTable<EngineTask> tasks;
     private final Counters counters = new Counters();
@@ -177,9 +174,6 @@ public final class Engine implements AutoCloseable {
         driver.handOver();
     }
 
-    /// A look at shared memory takes less time than reading the clock.
-    private static final int LOOKS_AT_ONCE = 4;
-
     /// Spins, driving the engine, until `isOver` is true, `policy` stops it, or the time is over. Returns at once
     /// when another thread spins already.
     ///
@@ -192,7 +186,7 @@ public final class Engine implements AutoCloseable {
             long now;
             do {
                 boolean worked = false;
-                for (int i = 0; i < LOOKS_AT_ONCE && !worked; i++) {
+                for (int i = 0; i < Tuning.LOOKS_AT_ONCE && !worked; i++) {
                     if (isOver.getAsBoolean()) {
                         return;
                     }
@@ -282,7 +276,7 @@ public final class Engine implements AutoCloseable {
                 runAfterTheEnd(task);
             } else {
                 meanwhile.run();
-                LockSupport.parkNanos(this, COMMAND_NANOS);
+                LockSupport.parkNanos(this, Tuning.COMMAND_NANOS);
                 interrupted |= Thread.interrupted();
             }
         }
@@ -411,7 +405,7 @@ public final class Engine implements AutoCloseable {
     public void close() {
         boolean interrupted = driver.end();
         while (!ownership.tryEnd()) {
-            LockSupport.parkNanos(this, COMMAND_NANOS);
+            LockSupport.parkNanos(this, Tuning.COMMAND_NANOS);
             interrupted |= Thread.interrupted();
         }
         synchronized (ownership) { // see runAfterTheEnd

@@ -17,8 +17,6 @@ import verbena.wire.ib.Packet;
 
 /// Takes packets from the link and hands each to its queue pair. For the engine's owner.
 final class Inbound {
-    /// The most frames received in one piece of work.
-    static final int BATCH = 64;
     /// The queue pair of management datagrams (IBTA 3.9.3); the table never has such a number.
     private static final int GENERAL_SERVICES_QPN = 1;
 
@@ -44,12 +42,12 @@ final class Inbound {
         this.counters = counters;
         this.containment = containment;
         this.listener = listener;
-        this.arrivals = Frame.allocate(arena.allocate((long) BATCH * Frame.SLOT_BYTES, 64));
+        this.arrivals = Frame.allocate(arena.allocate((long) Tuning.BATCH * Frame.SLOT_BYTES, 64));
     }
 
     /// Receives a batch; returns how many packets.
     int receive(Link link, long now) {
-        int n = link.receive(arrivals, 0, BATCH);
+        int n = link.receive(arrivals, 0, Tuning.BATCH);
         for (int i = 0; i < n; i++) {
             if (i + 1 < n && Trailing.isBehind(arrivals[i], arrivals[i + 1])) {
                 Trailing.exchange(arrivals, i);

@@ -9,13 +9,6 @@ import verbena.wire.Frame;
 
 /// The scheduler: which queue pair may send next, and whose deadline comes first. For the engine's owner.
 final class Outbound {
-    /// The most frames sent, and the most deadlines checked, in one piece of work.
-    static final int BATCH = 64;
-    /// The most frames that one queue pair may fill before the next has its turn.
-    private static final int TURN = 16;
-    /// How long to wait before the next try when the link has no room.
-    static final long FULL_NANOS = 50_000;
-
     private final Counters counters;
     private final Containment containment;
     private final ArrayDeque<EngineTask> ready = new ArrayDeque<>();
@@ -28,7 +21,7 @@ final class Outbound {
     Outbound(Counters counters, Containment containment, Arena arena) {
         this.counters = counters;
         this.containment = containment;
-        this.departures = Frame.allocate(arena.allocate((long) BATCH * Frame.SLOT_BYTES, 64));
+        this.departures = Frame.allocate(arena.allocate((long) Tuning.BATCH * Frame.SLOT_BYTES, 64));
     }
 
     /// Ensures that the queue pair is polled for packets.
@@ -65,7 +58,7 @@ final class Outbound {
     /// Sends a batch, or the rest of the last one. Returns how many packets the link has taken, or 1 when a queue pair
     /// has done something else and has not finished.
     int send(Link link, long now) {
-        assert 0 <= from && from <= to && to <= BATCH : "order of departures";
+        assert 0 <= from && from <= to && to <= Tuning.BATCH : "order of departures";
         boolean hasMore = false;
         if (from == to) {
             from = to = 0;
@@ -89,10 +82,10 @@ final class Outbound {
     /// for another turn. It has that turn in the next piece of work.
     private boolean fill(Link link, long now) {
         EngineTask first = null;
-        while (to < BATCH && !ready.isEmpty() && !ready.element().equals(first)) {
+        while (to < Tuning.BATCH && !ready.isEmpty() && !ready.element().equals(first)) {
             EngineTask task = ready.remove();
             task.isReady = false; // so that it can ask for another turn while it is polled
-            int turn = Math.min(TURN, BATCH - to);
+            int turn = Math.min(Tuning.TURN, Tuning.BATCH - to);
             int begin = to;
             boolean more = true;
             while (turn-- > 0 && more && !task.isGone && !task.isLost) {
@@ -144,7 +137,7 @@ final class Outbound {
             }
             schedule(task);
             makeReady(task);
-            if (++n == BATCH) {
+            if (++n == Tuning.BATCH) {
                 break;
             }
         }
@@ -163,7 +156,7 @@ final class Outbound {
     /// When there will be work that no other thread announces; a time in the past when there is some now.
     long dueNanos(long now) {
         if (from < to) {
-            return Math.min(now + FULL_NANOS, deadlines.earliestNanos());
+            return Math.min(now + Tuning.RETRY_NANOS, deadlines.earliestNanos());
         }
         return ready.isEmpty() ? deadlines.earliestNanos() : Long.MIN_VALUE;
     }

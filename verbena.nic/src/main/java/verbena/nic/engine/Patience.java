@@ -7,14 +7,7 @@ package verbena.nic.engine;
 ///
 /// Not synchronized: a value that another thread has just replaced does no harm.
 final class Patience {
-    static final long NANOS_MAX = 30_000;
-    static final long NANOS_MIN = 1_000;
-    /// A shorter yield has found no other thread that wants the processor.
-    static final long ALONE_NANOS = 3_000;
-    /// A longer one was used by a thread that does not poll, a compiler for example: it was too early.
-    static final long TAKEN_NANOS = 200_000;
-
-    private long nanos = NANOS_MAX;
+    private long nanos = Tuning.YIELD_AFTER_NANOS_MAX;
 
     long nanos() {
         return nanos;
@@ -24,12 +17,12 @@ final class Patience {
     ///
     /// @param tookNanos the time until it returned
     void yielded(long tookNanos) {
-        if (tookNanos > TAKEN_NANOS) {
-            nanos = NANOS_MAX;
-        } else if (tookNanos > ALONE_NANOS) {
-            nanos = Math.max(NANOS_MIN, nanos / 2);
+        if (tookNanos > Tuning.TAKEN_NANOS) {
+            nanos = Tuning.YIELD_AFTER_NANOS_MAX;
+        } else if (tookNanos > Tuning.YIELD_ALONE_NANOS) {
+            nanos = Math.max(Tuning.YIELD_AFTER_NANOS_MIN, nanos / 2);
         } else {
-            nanos = Math.min(NANOS_MAX, nanos * 2);
+            nanos = Math.min(Tuning.YIELD_AFTER_NANOS_MAX, nanos * 2);
         }
     }
 }

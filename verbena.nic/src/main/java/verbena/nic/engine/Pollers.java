@@ -7,11 +7,6 @@ import java.util.function.LongSupplier;
 /// Counts how often threads of the application poll. A polling thread does the engine's work, so the attendant need
 /// not. Owners count; other threads read the numbers as hints.
 final class Pollers {
-    /// The average time between the polls of a thread that polls without pause, at most.
-    private static final long INTERVAL_NANOS = 25_000;
-    /// The fewest polls that count as polling without pause.
-    static final int POLLS_MIN = 8;
-
     private static final VarHandle POLLS;
     private static final VarHandle FINDS;
 
@@ -78,6 +73,6 @@ final class Pollers {
 
     /// Whether this many polls in this time count as polling without pause.
     static boolean isPolling(long polls, long nanos) {
-        return polls >= POLLS_MIN && polls * INTERVAL_NANOS >= nanos;
+        return polls >= Tuning.POLLS_MIN && polls * Tuning.POLL_NANOS >= nanos;
     }
 }

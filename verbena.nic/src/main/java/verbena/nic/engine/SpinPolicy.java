@@ -8,7 +8,7 @@ package verbena.nic.engine;
 /// | state | what a wait does | ends when |
 /// |---|---|---|
 /// | sleeping | sleeps at once | waits are short enough for a trial, and the pause since the last one is over |
-/// | trying | spins, for up to twice the usual wait | [#TRIAL] waits were short, or [#TRIAL_NANOS] are over |
+/// | trying | spins, for up to twice the usual wait | the waits of a trial were short, or its time is over |
 /// | looking | spins, for up to four times the usual wait | waits become long, or the processor was taken away |
 ///
 /// A thread that loses its processor while it spins uses time that another thread needs: a compiler, for example, or
@@ -19,33 +19,6 @@ package verbena.nic.engine;
 ///
 /// Used by one thread at a time.
 public final class SpinPolicy {
-    /// Waits in a trial, and waits that have to be known before a trial.
-    static final int TRIAL = 16;
-    /// How long a trial lasts before it has failed. A scheduler takes some ticks to give two spinning peers a
-    /// processor each.
-    static final long TRIAL_NANOS = 10_000_000;
-    /// Waits as short as this justify a processor.
-    static final long WORTHWHILE_NANOS = 100_000;
-    /// Waits longer than this are not worth a trial.
-    static final long HOPELESS_NANOS = 500_000;
-    /// A single wait counts for no more than this, so that one long wait is soon forgotten.
-    static final long WAIT_NANOS_MAX = 1_000_000;
-    /// When this much time passes between two looks in vain, the processor was taken away.
-    static final long TAKEN_NANOS = 200_000;
-    /// The longest time for which a look can work: it moves a batch of packets each way, and copies what is in them.
-    static final long WORK_NANOS_MAX = 1_000_000;
-    /// The shortest pause between two trials.
-    static final long PAUSE_NANOS_MIN = 2_000_000;
-    static final long PAUSE_NANOS_MAX = 1_000_000_000;
-    /// The longest pause after the processor was taken away. The thread that took it is often gone soon: a compiler,
-    /// or a neighbour on the same host.
-    static final long PAUSE_NANOS_MAX_TAKEN = 100_000_000;
-    /// Spinning that has paid for this long was no mistake.
-    static final long LASTING_NANOS = 50_000_000;
-    /// The weight of one wait in the average is one in this number.
-    private static final int WEIGHT = 16;
-    private static final long LOOK_NANOS_MIN = 50_000;
-
     private enum State {
         SLEEPING,
         TRYING,
@@ -93,15 +66,18 @@ public final class SpinPolicy {
         if (waits == 0) {
             since = now;
         }
-        if (state == State.SLEEPING && waits >= TRIAL && average < HOPELESS_NANOS && now - since >= pause) {
+        if (state == State.SLEEPING
+                && waits >= Tuning.SPIN_TRIAL
+                && average < Tuning.SPIN_HOPELESS_NANOS
+                && now - since >= pause) {
             asleep = average;
-            worth = Math.max(WORTHWHILE_NANOS, asleep / 2);
+            worth = Math.max(Tuning.SPIN_WORTHWHILE_NANOS, asleep / 2);
             enter(State.TRYING, now);
         }
         limit = switch (state) {
             case SLEEPING -> 0;
-            case TRYING -> Math.clamp(2 * asleep, LOOK_NANOS_MIN, WAIT_NANOS_MAX);
-            case LOOKING -> Math.clamp(4 * average, LOOK_NANOS_MIN, WAIT_NANOS_MAX);
+            case TRYING -> Math.clamp(2 * asleep, Tuning.SPIN_LOOK_NANOS_MIN, Tuning.SPIN_WAIT_NANOS_MAX);
+            case LOOKING -> Math.clamp(4 * average, Tuning.SPIN_LOOK_NANOS_MIN, Tuning.SPIN_WAIT_NANOS_MAX);
         };
         isLooking = looks();
     }
@@ -120,17 +96,17 @@ public final class SpinPolicy {
 
     /// A look has brought work, which took time that was not lost.
     public void worked(long now) {
-        if (now - last <= WORK_NANOS_MAX) {
+        if (now - last <= Tuning.SPIN_WORK_NANOS_MAX) {
             last = now;
         }
     }
 
     /// After a look in vain, or after [#worked], returns whether to look once more.
     public boolean looksAgain(long now) {
-        boolean wasTaken = now - last > TAKEN_NANOS;
+        boolean wasTaken = now - last > Tuning.TAKEN_NANOS;
         last = now;
         if (wasTaken) {
-            giveUp(now, PAUSE_NANOS_MAX_TAKEN);
+            giveUp(now, Tuning.PAUSE_NANOS_MAX);
             limit = 0;
         }
         isLooking = now - start < limit;
@@ -139,30 +115,32 @@ public final class SpinPolicy {
 
     /// Ends the wait.
     public void end(long now) {
-        if (isLooking && now - last > WORK_NANOS_MAX) { // what the wait was for came meanwhile
-            giveUp(now, PAUSE_NANOS_MAX_TAKEN);
+        if (isLooking && now - last > Tuning.SPIN_WORK_NANOS_MAX) { // what the wait was for came meanwhile
+            giveUp(now, Tuning.PAUSE_NANOS_MAX);
         }
-        long wait = Math.min(now - start, WAIT_NANOS_MAX);
-        average = waits == 0 ? wait : average + (wait - average) / WEIGHT;
+        long wait = Math.min(now - start, Tuning.SPIN_WAIT_NANOS_MAX);
+        average = waits == 0 ? wait : average + (wait - average) / Tuning.SPIN_WEIGHT;
         waits++;
-        if (state == State.TRYING && waits >= TRIAL) {
+        if (state == State.TRYING && waits >= Tuning.SPIN_TRIAL) {
             if (average <= worth) {
                 long kept = average;
                 enter(State.LOOKING, now);
                 average = kept;
-                waits = TRIAL;
-            } else if (now - since >= TRIAL_NANOS) {
-                giveUp(now, PAUSE_NANOS_MAX);
+                waits = Tuning.SPIN_TRIAL;
+            } else if (now - since >= Tuning.SPIN_TRIAL_NANOS) {
+                giveUp(now, Tuning.SPIN_PAUSE_NANOS_MAX);
             }
         } else if (state == State.LOOKING && average > 2 * worth) {
-            giveUp(now, PAUSE_NANOS_MAX);
+            giveUp(now, Tuning.SPIN_PAUSE_NANOS_MAX);
         }
     }
 
     /// Stops spinning, because it did not pay or no longer pays.
     private void giveUp(long now, long pauseMax) {
-        boolean hasLasted = state == State.LOOKING && now - since >= LASTING_NANOS;
-        pause = hasLasted ? PAUSE_NANOS_MIN : Math.clamp(2 * pause, PAUSE_NANOS_MIN, Math.max(pauseMax, pause));
+        boolean hasLasted = state == State.LOOKING && now - since >= Tuning.SPIN_LASTING_NANOS;
+        pause = hasLasted
+                ? Tuning.PAUSE_NANOS_MIN
+                : Math.clamp(2 * pause, Tuning.PAUSE_NANOS_MIN, Math.max(pauseMax, pause));
         enter(State.SLEEPING, now);
     }
 

@@ -14,20 +14,6 @@ import verbena.nic.link.QuickTraffic;
 /// A deadline counts only after all earlier arrivals have been handled. So a peer is considered dead only when it
 /// was silent, not because this process was stopped or had no processor.
 final class Work {
-    /// The most commands run in one piece of work.
-    private static final int COMMANDS = 64;
-    /// At least one of this many consecutive pieces of work receives.
-    private static final int SENDS_ONLY_MAX = 8;
-    /// After this many arrivals, more are likely to wait.
-    private static final int MANY = 16;
-    /// The most consecutive pieces of work that handle arrivals only.
-    private static final int RECEIVES_ONLY_MAX = 2;
-    /// The most consecutive pieces of work that postpone deadlines because more packets may have arrived before
-    /// them. Together they receive more than a socket's buffer holds.
-    private static final int DEADLINES_LATER_MAX = 64;
-    /// Batches that may still leave when the engine is closed.
-    private static final int LAST_BATCHES = 256;
-
     final Commands commands;
     final Doorbells doorbells;
     final Inbound inbound;
@@ -108,7 +94,7 @@ final class Work {
     /// @param receiving whether to receive in any case. Otherwise, a thread that has sent something leaves arrivals
     ///     to the next piece for a while, because asking for them costs as much as a large part of a batch
     int doPiece(long now, boolean receiving) {
-        if (arrived >= MANY && receivesOnly < RECEIVES_ONLY_MAX && commands.isEmpty()) {
+        if (arrived >= Tuning.MANY && receivesOnly < Tuning.RECEIVES_ONLY_MAX && commands.isEmpty()) {
             // One acknowledgement for all of these batches, not one for each.
             receivesOnly++;
             QuickTraffic at = quick;
@@ -120,14 +106,14 @@ final class Work {
         boolean isDue = outbound.hasDue(now);
         if (isDue) {
             done += moveArrivals(now);
-            if ((arrived < Inbound.BATCH && !link.mayHaveMore()) || ++deadlinesLater == DEADLINES_LATER_MAX) {
+            if ((arrived < Tuning.BATCH && !link.mayHaveMore()) || ++deadlinesLater == Tuning.DEADLINES_LATER_MAX) {
                 deadlinesLater = 0;
                 done += outbound.runDeadlines(now);
             }
         }
         int sent = depart(now);
         done += sent;
-        if (!isDue && (receiving || sent == 0 || ++sendsOnly == SENDS_ONLY_MAX)) {
+        if (!isDue && (receiving || sent == 0 || ++sendsOnly == Tuning.SENDS_ONLY_MAX)) {
             done += moveArrivals(now);
         }
         return done;
@@ -159,7 +145,7 @@ final class Work {
                 containment.fail(e);
             }
         }
-        return commands.run(COMMANDS);
+        return commands.run(Tuning.BATCH);
     }
 
     /// Sends what is ready, as far as there is room at once: for example, the notice that a connection is over.
@@ -169,7 +155,7 @@ final class Work {
         }
         remainingSent = true;
         try {
-            for (int i = 0; i < LAST_BATCHES && outbound.send(link, clock.getAsLong()) > 0; i++) {
+            for (int i = 0; i < Tuning.LAST_BATCHES && outbound.send(link, clock.getAsLong()) > 0; i++) {
                 // until nothing is left
             }
         } catch (RuntimeException e) {

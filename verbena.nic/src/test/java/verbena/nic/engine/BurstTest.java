@@ -11,7 +11,7 @@ class BurstTest {
 
     private final Burst burst = new Burst();
     /// A monotonic clock may begin anywhere.
-    private long now = -3 * Burst.PAUSE_NANOS_MAX;
+    private long now = -3 * Tuning.PAUSE_NANOS_MAX;
 
     private boolean waits(long thread) {
         return burst.mayWait(thread, 1, 8, now);
@@ -43,24 +43,24 @@ class BurstTest {
     @Test
     void noMoreRequestsWaitThanMakeALongRow() {
         assertThat(waits(ME)).isFalse();
-        assertThat(burst.mayWait(ME, Burst.REQUESTS_MAX, 8, now)).isTrue();
+        assertThat(burst.mayWait(ME, Tuning.BURST_REQUESTS_MAX, 8, now)).isTrue();
         assertThat(waits(ME)).as("together with the waiting ones").isFalse();
-        assertThat(burst.mayWait(ME, Burst.REQUESTS_MAX + 1, 8, now)).isFalse();
+        assertThat(burst.mayWait(ME, Tuning.BURST_REQUESTS_MAX + 1, 8, now)).isFalse();
     }
 
     @Test
     void largeMessagesLeaveAtOnce() {
         assertThat(waits(ME)).isFalse();
-        assertThat(burst.mayWait(ME, 1, Burst.BYTES_MAX, now)).isTrue();
+        assertThat(burst.mayWait(ME, 1, Tuning.BURST_BYTES_MAX, now)).isTrue();
         assertThat(burst.mayWait(ME, 1, 1, now)).isFalse();
-        assertThat(burst.mayWait(ME, 1, Burst.BYTES_MAX + 1, now)).isFalse();
+        assertThat(burst.mayWait(ME, 1, Tuning.BURST_BYTES_MAX + 1, now)).isFalse();
     }
 
     @Test
     void doorbellsThatRingSlowlyLeaveOneByOne() {
         for (int i = 0; i < 5; i++) {
             assertThat(waits(ME)).isFalse();
-            now += Burst.NANOS_MAX;
+            now += Tuning.BURST_NANOS_MAX;
         }
         assertThat(burst.isOver(now)).isTrue();
     }
@@ -69,17 +69,17 @@ class BurstTest {
     void afterAForgottenDoorbellNoneWaitsForAWhile() {
         assertThat(waits(ME)).isFalse();
         assertThat(waits(ME)).isTrue();
-        assertThat(burst.isForgotten(now + Burst.FORGOTTEN_NANOS - 1)).isFalse();
-        now += Burst.FORGOTTEN_NANOS;
+        assertThat(burst.isForgotten(now + Tuning.BURST_FORGOTTEN_NANOS - 1)).isFalse();
+        now += Tuning.BURST_FORGOTTEN_NANOS;
         assertThat(burst.isForgotten(now)).isTrue();
-        assertThat(pause()).isBetween(Burst.PAUSE_NANOS_MIN, Burst.PAUSE_NANOS_MIN + Burst.NANOS_MAX);
+        assertThat(pause()).isBetween(Tuning.PAUSE_NANOS_MIN, Tuning.PAUSE_NANOS_MIN + Tuning.BURST_NANOS_MAX);
     }
 
     /// How long no doorbell waits from now on.
     private long pause() {
         long start = now;
         while (!burst.mayWait(ME, 1, 8, now)) {
-            now += Burst.NANOS_MAX / 3;
+            now += Tuning.BURST_NANOS_MAX / 3;
         }
         return now - start;
     }
@@ -87,18 +87,18 @@ class BurstTest {
     private void forgets() {
         assertThat(waits(ME)).isFalse();
         assertThat(waits(ME)).isTrue();
-        now += Burst.FORGOTTEN_NANOS;
+        now += Tuning.BURST_FORGOTTEN_NANOS;
         assertThat(burst.isForgotten(now)).isTrue();
         long pause = pause();
         burst.end(ME); // polls at last
-        assertThat(pause).isGreaterThanOrEqualTo(Burst.PAUSE_NANOS_MIN);
+        assertThat(pause).isGreaterThanOrEqualTo(Tuning.PAUSE_NANOS_MIN);
     }
 
     @Test
     void aThreadThatPostsAndComputesForgetsSeldom() {
         long start = now;
         int forgotten = 0;
-        while (now - start < 100 * Burst.PAUSE_NANOS_MAX) {
+        while (now - start < 100 * Tuning.PAUSE_NANOS_MAX) {
             forgets();
             forgotten++;
         }
@@ -110,7 +110,7 @@ class BurstTest {
         for (int i = 0; i < 50; i++) {
             long start = now;
             forgets();
-            assertThat(now - start).as("once more").isLessThan(3 * Burst.PAUSE_NANOS_MIN);
+            assertThat(now - start).as("once more").isLessThan(3 * Tuning.PAUSE_NANOS_MIN);
             for (int good = 0; good < 100; good++) {
                 assertThat(waits(ME)).isFalse();
                 assertThat(waits(ME)).isTrue();
