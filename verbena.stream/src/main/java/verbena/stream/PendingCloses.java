@@ -15,7 +15,7 @@ public final class PendingCloses {
     private static final Set<StreamChannel> PENDING = new HashSet<>();
 
     static {
-        ProcessEnd.waitsForCloses();
+        ProcessEnd.waitsFor(PendingCloses::await);
     }
 
     private PendingCloses() {}

@@ -2,6 +2,7 @@ package verbena.stream;
 
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// What is left to do when the process ends. The kernel sends what the sockets of a process that has ended have left,
 /// and then the end of each stream; the memory of a stream goes with its process.
@@ -13,18 +14,26 @@ public final class ProcessEnd {
     private static final Duration LONGEST = Duration.ofSeconds(10);
 
     private static volatile boolean isExpected;
-    private static volatile boolean hasCloses;
+    /// Of the streams that were closed; null when there was none.
+    private static volatile @Nullable Closes closes;
 
     private ProcessEnd() {}
+
+    /// Streams that were closed and have bytes on their way.
+    @FunctionalInterface
+    interface Closes {
+        /// Waits until none is left; false when the time is over.
+        boolean await(Duration timeout) throws InterruptedException;
+    }
 
     /// Notes that the caller is going to call [#run] behind all shutdown hooks. Before the first stream.
     public static void expect() {
         isExpected = true;
     }
 
-    /// Notes that there are closed streams to wait for.
-    static void waitsForCloses() {
-        hasCloses = true;
+    /// Notes that there are closed streams to wait for. Called once.
+    static void waitsFor(Closes some) {
+        closes = some;
         if (!isExpected) {
             try {
                 Runtime.getRuntime()
@@ -36,8 +45,12 @@ public final class ProcessEnd {
     }
 
     private static void awaitCloses(long begun) {
+        Closes some = closes;
+        if (some == null) {
+            return;
+        }
         try {
-            boolean _ = PendingCloses.await(Duration.ofNanos(left(begun)));
+            boolean _ = some.await(Duration.ofNanos(left(begun)));
         } catch (InterruptedException e) {
             // the process is to end now
         }
@@ -46,7 +59,7 @@ public final class ProcessEnd {
     /// Tells the peers of all streams that nothing more comes, and waits until they have all that was written: ten
     /// seconds at most. Threads of the program do not see it. From now on none of them writes.
     public static void run() {
-        if (!hasCloses && !DeviceWatch.hasStreams()) {
+        if (closes == null && !DeviceWatch.hasStreams()) {
             return;
         }
         boolean _ = Thread.interrupted(); // of the thread that ends the process, before
