@@ -4,13 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -229,6 +232,39 @@ class PspGoldenTest {
         assertThat(receive(frames.get(1))).isEqualTo(PspVerdict.FORGED);
         assertThat(receive(frames.get(2))).isEqualTo(PspVerdict.FORGED);
         assertThat(receive(frames.get(0))).isEqualTo(PspVerdict.ACCEPTED);
+    }
+
+    /// Frames with bytes that are not their own, cut anywhere: the search for PSP stays within them.
+    @Test
+    void anyBytesLeadToAnAnswer() throws IOException {
+        var random = new Random(54);
+        int stripped = 0;
+        for (Capture capture : all()) {
+            for (MemorySegment frame : frames(FOLDER.resolve(capture.file))) {
+                for (int i = 0; i < 50; i++) {
+                    byte[] bytes = frame.toArray(ValueLayout.JAVA_BYTE);
+                    for (int changes = random.nextInt(4); changes > 0; changes--) {
+                        bytes[LINK_BYTES + random.nextInt(60) % (bytes.length - LINK_BYTES)] =
+                                (byte) random.nextInt(1 << random.nextInt(1, 9));
+                    }
+                    int kept = random.nextInt(4) == 0 ? random.nextInt(LINK_BYTES, bytes.length) : bytes.length;
+                    MemorySegment changed = MemorySegment.ofArray(Arrays.copyOf(bytes, kept));
+                    long psp = PspIp.find(changed, LINK_BYTES, kept, PspHeader.UDP_PORT);
+                    assertThat(psp).isBetween((long) PspIp.BAD_LENGTH, (long) kept);
+                    if (psp < 0 || psp + PspIp.bytes(changed, psp) > kept) {
+                        continue;
+                    }
+                    int pspBytes = PspIp.bytes(changed, psp);
+                    if (PspHeader.check(changed, psp, pspBytes) == PspVerdict.ACCEPTED) {
+                        long start = PspIp.strip(changed, 0, LINK_BYTES, psp);
+                        assertThat(start)
+                                .isBetween((long) PspIp.NOT_IP, psp + pspBytes - LINK_BYTES - PspHeader.ICV_BYTES);
+                        stripped++;
+                    }
+                }
+            }
+        }
+        assertThat(stripped).isGreaterThan(5_000);
     }
 
     /// Null for a frame that is no PSP.

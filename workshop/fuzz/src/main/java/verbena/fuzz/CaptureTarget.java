@@ -17,16 +17,23 @@ import verbena.wire.ib.Packet;
 import verbena.wire.notation.CmText;
 import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketText;
+import verbena.wire.notation.PspText;
 import verbena.wire.pcap.CaptureException;
 import verbena.wire.pcap.CaptureReader;
 import verbena.wire.pcap.CapturedPacket;
 import verbena.wire.pcap.Encapsulation;
+import verbena.wire.pcap.PspUnwrapper;
 import verbena.wire.pcap.Unwrapped;
+import verbena.wire.psp.PspHeader;
+import verbena.wire.psp.PspMasterKey;
 
 /// Capture files, and all that `verbena decode` does with what is in them. The input is the file.
 final class CaptureTarget {
     private static final Frame[] FRAMES = Frame.allocate(Arena.global().allocate(2L * Frame.SLOT_BYTES, 64));
     private static final Encapsulation ENCAPSULATION = new Encapsulation();
+
+    /// A key for any SPI, which no input is sealed by.
+    private static final PspMasterKey KEY = new PspMasterKey(new byte[PspMasterKey.BYTES]);
 
     private CaptureTarget() {}
 
@@ -35,7 +42,12 @@ final class CaptureTarget {
         Contract.worksOrFailsBy(CaptureException.class, () -> read(data, packets));
         Conversation conversation = null;
         var streams = new IwarpStreams();
+        var psp = new PspUnwrapper((spi, version) -> List.of(KEY.derive(spi, version)), PspHeader.UDP_PORT);
         for (CapturedPacket packet : packets) {
+            PspUnwrapper.Found found = psp.unwrap(packet);
+            if (found != null) {
+                Contract.holds(!PspText.format(found).isEmpty(), "a line for a packet of PSP");
+            }
             switch (ENCAPSULATION.unwrap(packet.linkType(), packet.bytes(), FRAMES[0])) {
                 case Unwrapped.Roce roce -> {
                     again(roce, packet);
