@@ -3,6 +3,7 @@ import org.jspecify.annotations.NullMarked;
 /// The software device: its objects, the kinds of device that they stand on, the engine that schedules, the
 /// links that move frames and streams.
 @NullMarked
+@SuppressWarnings("module") // its users are compiled later
 module verbena.nic {
     requires static org.jspecify;
     requires verbena.foreign;
@@ -16,15 +17,26 @@ module verbena.nic {
     requires jdk.net;
     requires java.management;
 
-    exports verbena.nic;
-    exports verbena.nic.capture;
-    exports verbena.nic.roce;
-    exports verbena.nic.fabric;
-    exports verbena.nic.link;
-    exports verbena.nic.link.ethernet;
-    exports verbena.nic.link.ib;
-    exports verbena.nic.link.tap;
-    exports verbena.nic.link.udp;
+    exports verbena.nic to
+            verbena.sim,
+            verbena.tools;
+    exports verbena.nic.capture to
+            verbena.tools;
+    exports verbena.nic.roce to
+            verbena.sim;
+    exports verbena.nic.fabric to
+            verbena.tools;
+    exports verbena.nic.link to
+            verbena.sim,
+            verbena.tools;
+    exports verbena.nic.link.ethernet to
+            verbena.tools;
+    exports verbena.nic.link.ib to
+            verbena.tools;
+    exports verbena.nic.link.tap to
+            verbena.tools;
+    exports verbena.nic.link.udp to
+            verbena.tools;
     exports verbena.nic.management;
 
     provides verbena.verbs.spi.Provider with

@@ -2,6 +2,7 @@ import org.jspecify.annotations.NullMarked;
 
 /// A deterministic world for tests: virtual time, seeded faults, packet scripts, checkers.
 @NullMarked
+@SuppressWarnings("module") // its users are compiled later
 module verbena.sim {
     requires static org.jspecify;
     requires transitive verbena.verbs;
@@ -10,7 +11,10 @@ module verbena.sim {
     requires transitive verbena.nic;
 
     exports verbena.sim;
-    exports verbena.sim.ethernet;
-    exports verbena.sim.scenario;
-    exports verbena.sim.traffic;
+    exports verbena.sim.ethernet to
+            verbena.tools;
+    exports verbena.sim.scenario to
+            verbena.tools;
+    exports verbena.sim.traffic to
+            verbena.tools;
 }

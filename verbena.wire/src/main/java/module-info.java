@@ -2,16 +2,50 @@ import org.jspecify.annotations.NullMarked;
 
 /// Every byte layout as a view over memory, and the notation in which packets are written and read.
 @NullMarked
+@SuppressWarnings("module") // its users are compiled later
 module verbena.wire {
     requires static org.jspecify;
 
-    exports verbena.wire;
-    exports verbena.wire.cm;
-    exports verbena.wire.ib;
-    exports verbena.wire.iwarp;
-    exports verbena.wire.mad;
-    exports verbena.wire.notation;
-    exports verbena.wire.pcap;
-    exports verbena.wire.psp;
-    exports verbena.wire.roce;
+    exports verbena.wire to
+            verbena.nic,
+            verbena.sim,
+            verbena.subnet,
+            verbena.tools,
+            verbena.transport;
+    exports verbena.wire.cm to
+            verbena.cm,
+            verbena.nic,
+            verbena.tools;
+    exports verbena.wire.ib to
+            verbena.cm,
+            verbena.nic,
+            verbena.sim,
+            verbena.subnet,
+            verbena.tools,
+            verbena.transport;
+    exports verbena.wire.iwarp to
+            verbena.cm,
+            verbena.nic,
+            verbena.tools,
+            verbena.transport;
+    exports verbena.wire.mad to
+            verbena.cm,
+            verbena.nic,
+            verbena.subnet,
+            verbena.tools;
+    exports verbena.wire.notation to
+            verbena.nic,
+            verbena.sim,
+            verbena.tools;
+    exports verbena.wire.pcap to
+            verbena.nic,
+            verbena.sim,
+            verbena.tools;
+    exports verbena.wire.psp to
+            verbena.tools;
+    exports verbena.wire.roce to
+            verbena.nic,
+            verbena.sim,
+            verbena.tools,
+            verbena.transport;
 }
