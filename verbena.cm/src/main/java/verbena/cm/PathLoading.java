@@ -1,5 +1,7 @@
 package verbena.cm;
 
+import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.cm.Apr;
 import verbena.wire.cm.CmMessage;
@@ -10,6 +12,9 @@ import verbena.wire.cm.Mra;
 /// How an established connection gets another alternate path (IBTA 12.8): its active side asks by LAP, again and again,
 /// and the passive side answers by APR. Confined as its [CmConnection] is.
 public final class PathLoading extends Timed {
+    /// How many questions that were replaced are remembered: a copy of one may be late.
+    private static final int REPLACED_MAX = 8;
+
     private final CmOutbox outbox;
     private final CmConnection connection;
 
@@ -23,6 +28,8 @@ public final class PathLoading extends Timed {
     private @Nullable Lap received;
 
     private @Nullable Apr answer;
+    /// Passive: the transactions of what the peer asked before, the oldest first.
+    private List<Long> replaced = List.of();
 
     PathLoading(CmOutbox outbox, CmConnection connection) {
         this.outbox = outbox;
@@ -68,6 +75,15 @@ public final class PathLoading extends Timed {
             outbox.count(CmCounter.DUPLICATES);
             outbox.sendAgain(connection.route(), answer);
             return;
+        }
+        if (replaced.contains(lap.transactionId())) { // it has been overtaken
+            outbox.count(CmCounter.STRAYS);
+            return;
+        }
+        if (before != null) {
+            replaced = Stream.concat(replaced.stream(), Stream.of(before.transactionId()))
+                    .skip(Math.max(0, replaced.size() + 1 - REPLACED_MAX))
+                    .toList();
         }
         received = lap;
         answer = null;

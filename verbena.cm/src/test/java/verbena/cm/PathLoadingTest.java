@@ -72,6 +72,28 @@ class PathLoadingTest {
     }
 
     @Test
+    void aLapThatALaterOneHasOvertakenIsNotTakenForANewOne() {
+        run("""
+            a         ask-path  5-9
+            a ->>2s b LAP  lids 5-9
+            nothing   for       603ms
+            a -> b    LAP  lids 5-9
+            b         told      path 5-9
+            b         answer-path 0
+            b -> a    APR  status loaded
+            a         told      path 5-9 status 0
+            a         ask-path  6-9
+            a -> b    LAP  lids 6-9
+            b         told      path 6-9
+            b         answer-path 0
+            b -> a    APR  status loaded
+            a         told      path 6-9 status 0
+            nothing   for       3s
+            b         counts    cm.strays 1
+            """);
+    }
+
+    @Test
     void aPeerThatDoesNotAnswerIsAskedSoOftenAsForAConnection() {
         run("""
             a         ask-path  5-9
