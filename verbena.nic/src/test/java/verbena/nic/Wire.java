@@ -7,13 +7,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
 import verbena.nic.link.Link;
+import verbena.nic.link.PacketPairs;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 import verbena.wire.Frame;
 
 /// One end of a wire in memory, whose sleep moves a virtual clock.
-final class Wire implements Link {
+final class Wire implements Link, PacketPairs {
     /// A clock that moves only by tests and by sleeps.
     static final class Clock {
         long nanos = 1_000_000_000;

@@ -2,6 +2,7 @@ package verbena.nic.device;
 
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.link.DirectObserver;
 import verbena.nic.kind.LocalQueuePair.FirstPacketListener;
 import verbena.nic.observe.JfrEvents;
 import verbena.transport.DirectPackets;
@@ -100,7 +101,10 @@ final class QueuePairNews implements QueuePairEvents {
 
     @Override
     public void onDirect(DirectPackets packets) {
-        queuePair.engine().link().showDirect(packets);
+        DirectObserver observer = queuePair.engine().link().service(DirectObserver.class);
+        if (observer != null) {
+            observer.showDirect(packets);
+        }
     }
 
     @Override

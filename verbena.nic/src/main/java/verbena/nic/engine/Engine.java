@@ -11,6 +11,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.link.Claimable;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
 import verbena.transport.Counters;
@@ -334,12 +335,15 @@ public final class Engine implements AutoCloseable {
 
     // ---- queue pairs
 
-    /// Claims what only one device at a time can use ([Link#claim()]). Any thread.
+    /// Claims what only one device at a time can use ([Claimable]). Any thread.
     ///
     /// @throws DeviceException when another device has it
     public void claim(String verb) {
         try {
-            link().claim();
+            Claimable claimed = link().service(Claimable.class);
+            if (claimed != null) {
+                claimed.claim();
+            }
         } catch (LinkException e) {
             throw new DeviceException(verb + ": " + e.getMessage(), e);
         }

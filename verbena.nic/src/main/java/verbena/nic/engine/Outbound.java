@@ -3,6 +3,7 @@ package verbena.nic.engine;
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import verbena.nic.link.Link;
+import verbena.nic.link.PacketPairs;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 import verbena.wire.Frame;
@@ -119,7 +120,8 @@ final class Outbound {
     private void acknowledgeLast(Link link, int first) {
         if (to - first == 2
                 && Trailing.isBehind(departures[first + 1], departures[first])
-                && link.keepsTogether(departures[first + 1], departures[first])) {
+                && link instanceof PacketPairs pairs
+                && pairs.keepsTogether(departures[first + 1], departures[first])) {
             Trailing.exchange(departures, first);
         }
     }

@@ -3,7 +3,7 @@ package verbena.nic.link;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
-import verbena.transport.DirectPackets;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
@@ -69,43 +69,14 @@ public abstract class ForwardingLink implements Link {
     }
 
     @Override
-    public void showDirect(DirectPackets packets) {
-        link.showDirect(packets);
-    }
-
-    @Override
-    public void claim() {
-        link.claim();
-    }
-
-    @Override
-    public boolean claimService(long serviceId, Gid local) {
-        return link.claimService(serviceId, local);
-    }
-
-    @Override
-    public void openService(long serviceId, Gid local) {
-        link.openService(serviceId, local);
-    }
-
-    @Override
-    public void releaseService(long serviceId, Gid local) {
-        link.releaseService(serviceId, local);
-    }
-
-    @Override
-    public boolean carriesIcrc() {
-        return link.carriesIcrc();
+    public <T> @Nullable T service(Class<T> kind) {
+        T own = Link.super.service(kind);
+        return own == null ? link.service(kind) : own;
     }
 
     @Override
     public int sourcePort(Gid from, Gid to) {
         return link.sourcePort(from, to);
-    }
-
-    @Override
-    public Seal newSeal() {
-        return link.newSeal();
     }
 
     @Override

@@ -1,10 +1,9 @@
 package verbena.nic.link;
 
-import verbena.transport.DirectPackets;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
-import verbena.wire.roce.RoceV2;
 
 /// A carrier of frames: sockets, a wire in the simulator, or a wrapper around another link that traces, captures or
 /// damages packets.
@@ -55,16 +54,6 @@ public interface Link extends Carrier {
         return 0;
     }
 
-    /// Shows taps around this link a request that needed no packets. Without a tap, this does nothing. Called like
-    /// [#transmit].
-    default void showDirect(DirectPackets packets) {}
-
-    /// Whether these packets arrive in one piece when one is transmitted right after the other, so that the
-    /// receiver gets both at once.
-    default boolean keepsTogether(Frame first, Frame next) {
-        return false;
-    }
-
     /// Joins a multicast group on the interface of each of [#gids()] that is of the group's family. From now on,
     /// packets to the group on these interfaces arrive here, with the group as their destination. Packets that this
     /// link and other links of this host send to the group arrive too. Does nothing when the link is a member. For
@@ -80,45 +69,16 @@ public interface Link extends Carrier {
     /// not a member. Called like [#join(Gid)].
     void leave(Gid group);
 
-    /// Claims what only one link at a time can use, before the first queue pair is there. Nothing arrives before
-    /// that, so any number of processes may have a device open. Does nothing when it was claimed already. Any
-    /// thread.
-    ///
-    /// @throws LinkException when another link has it
-    default void claim() {}
-
-    /// Claims a service at an own address: from now on, the requests of connection management (REQ and SIDR_REQ)
-    /// for it are for this link, whichever links receive at the address. They arrive as soon as the service is
-    /// open. Called like [#join(Gid)].
-    ///
-    /// @return false when another link of this user has claimed it there
-    /// @throws LinkException when another user has, or the system does not allow it
-    default boolean claimService(long serviceId, Gid local) {
-        return true;
-    }
-
-    /// Opens a claimed service: from now on, its requests are served, including those that came a moment ago and
-    /// wait. Called like [#join(Gid)].
-    default void openService(long serviceId, Gid local) {}
-
-    /// Closes and releases a service; does nothing when it was not claimed. Called like [#join(Gid)].
-    default void releaseService(long serviceId, Gid local) {}
-
-    /// Whether the last four bytes of each packet are its ICRC. Where nothing damages packets on their way,
-    /// they are room for it that holds anything. Never changes. Any thread.
-    default boolean carriesIcrc() {
-        return true;
-    }
-
     /// The UDP port that every packet between these addresses leaves from, and every packet after a migration
     /// within this host; 0 when it may differ between packets, or the link has no ports. Never changes. Any thread.
     default int sourcePort(Gid from, Gid to) {
         return 0;
     }
 
-    /// Makes a seal like that of this link, for a caller that shows packets which have not passed it.
-    default Seal newSeal() {
-        return new UdpSeal(RoceV2.UDP_PORT);
+    /// What this link, or one inside it, does besides, as an interface of this package says; null when it does not.
+    /// Never changes. Any thread.
+    default <T> @Nullable T service(Class<T> kind) {
+        return kind.isInstance(this) ? kind.cast(this) : null;
     }
 
     /// How many arrivals were not packets, since creation.

@@ -21,6 +21,7 @@ import verbena.cm.CmRoute;
 import verbena.cm.SidrInquiry;
 import verbena.nic.kind.DeviceHost;
 import verbena.nic.link.LinkException;
+import verbena.nic.link.ServiceClaims;
 import verbena.verbs.AddressVector;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Gid;
@@ -159,7 +160,8 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
             return null;
         }
         try {
-            if (!host.engine().link().claimService(serviceId, local)) {
+            ServiceClaims claims = serviceClaims();
+            if (claims != null && !claims.claimService(serviceId, local)) {
                 return null; // another process or context at our address has it
             }
         } catch (LinkException e) {
@@ -169,6 +171,11 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
         var taken = new Port(space, local, number);
         ports.computeIfAbsent(serviceId, _ -> new ArrayList<>()).add(taken);
         return taken;
+    }
+
+    /// Null where the link shares its addresses with no other, so that a port is free for all others too.
+    private @Nullable ServiceClaims serviceClaims() {
+        return host.engine().link().service(ServiceClaims.class);
     }
 
     /// A port at one address.
@@ -205,7 +212,10 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
                 boolean _ = space.isDatagram()
                         ? manager.answer(serviceId(), RoceConnections.this::onInquiry)
                         : manager.listen(serviceId(), backlog, RoceConnections.this::onRequest);
-                host.engine().link().openService(serviceId(), local);
+                ServiceClaims claims = serviceClaims();
+                if (claims != null) {
+                    claims.openService(serviceId(), local);
+                }
                 return true;
             });
         }
@@ -231,8 +241,9 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
 
         /// Leaves the service to others, unless this device has it again.
         private void release() {
-            if (at(serviceId(), local) == null) {
-                host.engine().link().releaseService(serviceId(), local);
+            ServiceClaims claims = serviceClaims();
+            if (claims != null && at(serviceId(), local) == null) {
+                claims.releaseService(serviceId(), local);
             }
         }
     }

@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import verbena.foreign.linux.LinuxAbi;
+import verbena.nic.link.Claimable;
+import verbena.nic.link.OwnSeal;
 import verbena.nic.link.FrameRing;
 import verbena.nic.link.HeaderSeal;
 import verbena.nic.link.Interfaces;
@@ -37,7 +39,7 @@ import verbena.wire.roce.UdpHeaders;
 ///
 /// Threads as in [verbena.nic.link.Link]. Linux only. Allocates nothing for a packet, except for the first one to a
 /// peer.
-public final class EthernetLink extends PolledLink {
+public final class EthernetLink extends PolledLink implements Claimable, OwnSeal {
     private static final int SELF_BYTES = 1 << 18;
     /// After this many calls of [#receive], the link looks for news of addresses even if nothing has told of
     /// some.

@@ -11,7 +11,7 @@ import verbena.wire.Frame;
 ///
 /// Threads as in [verbena.nic.link.Link]: one moves frames, another may wait for [#descriptor()] meanwhile.
 public interface Wire extends AutoCloseable {
-    /// See [verbena.nic.link.Link#claim()].
+    /// See [verbena.nic.link.Claimable#claim()].
     default void claim() {}
 
     // ---- arrivals

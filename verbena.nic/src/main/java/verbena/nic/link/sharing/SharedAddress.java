@@ -358,7 +358,7 @@ public final class SharedAddress {
         return gid;
     }
 
-    /// Claims a service as [Link#claimService] says.
+    /// Claims a service as [verbena.nic.link.ServiceClaims#claimService] says.
     public boolean claimService(long serviceId) {
         var service = new Service(serviceId, gid);
         if (services.isClaimed(service)) {
@@ -372,13 +372,13 @@ public final class SharedAddress {
         return true;
     }
 
-    /// Opens a service as [Link#openService] says.
+    /// Opens a service as [verbena.nic.link.ServiceClaims#openService] says.
     public void openService(long serviceId) {
         services.open(new Service(serviceId, gid));
         wakeup.run();
     }
 
-    /// Releases a service as [Link#releaseService] says.
+    /// Releases a service as [verbena.nic.link.ServiceClaims#releaseService] says.
     public void releaseService(long serviceId) {
         PeerSocket listening = services.release(new Service(serviceId, gid));
         if (listening != null) {

@@ -12,8 +12,11 @@ import verbena.nic.link.FrameRing;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.NativeAccess;
 import verbena.nic.link.Occupancy;
+import verbena.nic.link.OwnSeal;
 import verbena.nic.link.PolledLink;
 import verbena.nic.link.QuickTraffic;
+import verbena.nic.link.Seal;
+import verbena.nic.link.ServiceClaims;
 import verbena.nic.link.sharing.Addressee;
 import verbena.nic.link.sharing.EarlyRequests;
 import verbena.nic.link.sharing.Neighbours;
@@ -40,7 +43,7 @@ import verbena.wire.roce.RoceV2;
 /// in a socket's buffer.
 ///
 /// Threads as in [verbena.nic.link.Link]. Allocates nothing for a packet, except for requests of connection management.
-public final class ShmLink extends PolledLink implements QuickTraffic, Neighbours {
+public final class ShmLink extends PolledLink implements QuickTraffic, ServiceClaims, OwnSeal, Neighbours {
     private static final int SELF_BYTES = 1 << 18;
     /// After this many calls of [#receive], the link looks at its sockets even if nothing has rung.
     private static final int LOOKS = 64;
@@ -417,8 +420,8 @@ public final class ShmLink extends PolledLink implements QuickTraffic, Neighbour
     }
 
     @Override
-    public boolean carriesIcrc() {
-        return false;
+    public Seal newSeal() {
+        return new ShmSeal();
     }
 
     @Override

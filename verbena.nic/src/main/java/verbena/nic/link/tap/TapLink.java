@@ -2,12 +2,17 @@ package verbena.nic.link.tap;
 
 import java.lang.foreign.Arena;
 import java.util.function.LongSupplier;
+import verbena.nic.link.DirectObserver;
 import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Link;
+import verbena.nic.link.OwnSeal;
+import verbena.nic.link.PacketPairs;
 import verbena.nic.link.Seal;
+import verbena.nic.link.UdpSeal;
 import verbena.transport.DirectPackets;
 import verbena.transport.PacketFate;
 import verbena.wire.Frame;
+import verbena.wire.roce.RoceV2;
 
 /// A link around another that shows a [Tap] every packet.
 ///
@@ -19,11 +24,11 @@ import verbena.wire.Frame;
 /// through. So a packet that was lost on purpose is sent and never received. Such a packet has no ICRC yet, because
 /// the link below seals a copy; it gets the ICRC that it would have if it left alone. The fate of an arrival is
 /// known only where the engine gets the frames of this link and not copies: around a [verbena.nic.link.FaultyLink],
-/// or inside a [verbena.nic.link.FaultyLink] that leaves arrivals alone. Where packets carry no ICRC
-/// ([Link#carriesIcrc()]), each is shown with the ICRC that it would have on a wire.
+/// or inside a [verbena.nic.link.FaultyLink] that leaves arrivals alone. Where packets carry no ICRC,
+/// each is shown with the ICRC that it would have on a wire.
 ///
 /// Threads as in [Link]. Allocates nothing for a packet.
-public final class TapLink extends ForwardingLink {
+public final class TapLink extends ForwardingLink implements DirectObserver, PacketPairs {
     /// The most packets that are shown of a request that needed none.
     public static final int DIRECT_PACKETS_MAX = 2_048;
 
@@ -44,7 +49,8 @@ public final class TapLink extends ForwardingLink {
     public TapLink(Link link, Tap tap, LongSupplier clock) {
         super(link);
         this.tap = tap;
-        this.seal = link.newSeal();
+        OwnSeal own = link.service(OwnSeal.class);
+        this.seal = own == null ? new UdpSeal(RoceV2.UDP_PORT) : own.newSeal();
         this.clock = clock;
         this.malformedSeen = link.malformed();
     }
@@ -83,12 +89,9 @@ public final class TapLink extends ForwardingLink {
     private void show() {
         int count = judgingCount;
         judgingCount = 0;
-        boolean carriesIcrc = link.carriesIcrc();
         for (int i = 0; i < count; i++) {
             Frame frame = judging[i];
-            if (!carriesIcrc) {
-                seal.sealAsIfFromAWire(frame);
-            }
+            seal.sealAsIfFromAWire(frame);
             tap.onReceived(frame, frame.fate == Frame.NO_FATE ? null : FATES[frame.fate], judgingNanos);
         }
     }
@@ -152,7 +155,7 @@ public final class TapLink extends ForwardingLink {
 
     @Override
     public boolean keepsTogether(Frame first, Frame next) {
-        return link.keepsTogether(first, next);
+        return link instanceof PacketPairs inside && inside.keepsTogether(first, next);
     }
 
     @Override

@@ -15,6 +15,8 @@ import verbena.foreign.linux.LinuxAbi.Pollfd;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.Pollfds;
 import verbena.foreign.linux.SleepTimer;
+import verbena.nic.link.PacketPairs;
+import verbena.nic.link.ServiceClaims;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.MessageBlock;
 import verbena.nic.link.Occupancy;
@@ -36,7 +38,7 @@ import verbena.wire.Frame;
 /// these. Where the system knows neither option, or a device cannot do it, one message carries one frame.
 ///
 /// Packets to this host leave by sockets of their own ([NearSockets]).
-public final class LinuxUdpLink extends UdpLink {
+public final class LinuxUdpLink extends UdpLink implements ServiceClaims, PacketPairs {
     /// After this many calls of [#receive], the link looks for messages of neighbours even if the sleeper has
     /// reported none. The number is large while no other link is there, so that the look costs nothing, and small
     /// while others are.

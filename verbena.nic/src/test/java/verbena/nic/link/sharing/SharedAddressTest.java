@@ -33,6 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
+import verbena.nic.link.ServiceClaims;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkBench;
 import verbena.nic.link.LinkException;
@@ -90,6 +91,10 @@ class SharedAddressTest {
     void close() {
         links.forEach(UdpLink::close);
         peer.close();
+    }
+
+    private static ServiceClaims claims(UdpLink link) {
+        return (ServiceClaims) link;
     }
 
     private void leave(UdpLink link) {
@@ -303,16 +308,16 @@ class SharedAddressTest {
                     .as("after %d rounds %s", round, got.values())
                     .isLessThan(end);
         }
-        assertThat(first.claimService(SERVICE, gidOf(first))).isTrue();
-        assertThat(both.claimService(SERVICE, gidOf(first)))
+        assertThat(claims(first).claimService(SERVICE, gidOf(first))).isTrue();
+        assertThat(claims(both).claimService(SERVICE, gidOf(first)))
                 .as("another link has the service at this address")
                 .isFalse();
-        assertThat(both.claimService(SERVICE, gidOf(other)))
+        assertThat(claims(both).claimService(SERVICE, gidOf(other)))
                 .as("each address has its own services")
                 .isTrue();
-        assertThat(other.claimService(SERVICE, gidOf(other))).isFalse();
-        both.releaseService(SERVICE, gidOf(other));
-        assertThat(other.claimService(SERVICE, gidOf(other))).isTrue();
+        assertThat(claims(other).claimService(SERVICE, gidOf(other))).isFalse();
+        claims(both).releaseService(SERVICE, gidOf(other));
+        assertThat(claims(other).claimService(SERVICE, gidOf(other))).isTrue();
     }
 
     @Test
@@ -392,7 +397,7 @@ class SharedAddressTest {
     @Test
     void anotherUsersEnvelopeIsNotOpened() throws Exception {
         UdpLink link = join();
-        link.claimService(SERVICE, gidOf(link));
+        claims(link).claimService(SERVICE, gidOf(link));
         Process atSlot = foreigner("forge", "slot-" + link.slot());
         assumeTrue(atSlot != null, "no right to be another user, or that one may not read the classes");
         Process atService = foreigner("forge", "service-%016x".formatted(SERVICE));
@@ -418,7 +423,7 @@ class SharedAddressTest {
         assertThat(link.slot()).isGreaterThanOrEqualTo(Presence.SLOTS - 2);
         assertThat(count(link, "refused")).isEqualTo(Presence.SLOTS - 2);
         Process atService = foreigner("squat", "service-%016x".formatted(SERVICE));
-        assertThatThrownBy(() -> link.claimService(SERVICE, gidOf(link)))
+        assertThatThrownBy(() -> claims(link).claimService(SERVICE, gidOf(link)))
                 .isInstanceOf(LinkException.class)
                 .hasMessageStartingWith("user 65534 of this host has the local socket @");
         join();
@@ -434,21 +439,21 @@ class SharedAddressTest {
     void aRequestGoesToTheLinkThatHasClaimedItsService() {
         IntStream.range(0, 3).forEach(_ -> join());
         for (UdpLink claimant : List.copyOf(links)) {
-            assertThat(claimant.claimService(SERVICE, gidOf(claimant))).isTrue();
-            assertThat(claimant.claimService(SERVICE, gidOf(claimant)))
+            assertThat(claims(claimant).claimService(SERVICE, gidOf(claimant))).isTrue();
+            assertThat(claims(claimant).claimService(SERVICE, gidOf(claimant)))
                     .as("again")
                     .isTrue();
             assertThat(links)
                     .filteredOn(link -> link != claimant)
-                    .noneMatch(link -> link.claimService(SERVICE, gidOf(link)));
-            claimant.openService(SERVICE, gidOf(claimant));
+                    .noneMatch(link -> claims(link).claimService(SERVICE, gidOf(link)));
+            claims(claimant).openService(SERVICE, gidOf(claimant));
             for (int i = 0; i < 20; i++) {
                 send(peer, claimant, question(SERVICE));
             }
             receive(20);
             assertThat(arrived).containsOnlyKeys(claimant);
             arrived.clear();
-            claimant.releaseService(SERVICE, gidOf(claimant));
+            claims(claimant).releaseService(SERVICE, gidOf(claimant));
         }
     }
 
@@ -468,13 +473,13 @@ class SharedAddressTest {
         join();
         do { // again if it took so long that the wait was over
             arrived.clear();
-            server.releaseService(SERVICE, gidOf(server));
+            claims(server).releaseService(SERVICE, gidOf(server));
             send(peer, server, question(SERVICE));
             while (links.stream().allMatch(link -> count(link, "early.now") == 0) && turn() == 0) {
                 // it is on its way
             }
-            if (server.claimService(SERVICE, gidOf(server)) && turn() == 0) {
-                server.openService(SERVICE, gidOf(server));
+            if (claims(server).claimService(SERVICE, gidOf(server)) && turn() == 0) {
+                claims(server).openService(SERVICE, gidOf(server));
                 receive(1);
             }
         } while (!arrived.containsKey(server));
