@@ -73,8 +73,8 @@ public final class Migration {
                 && frame.sourceLow == way.destinationLow()
                 && frame.destinationHigh == way.sourceHigh()
                 && frame.destinationLow == way.sourceLow()
-                && frame.sourceLid == way.destinationLid()
-                && frame.pathBits == way.sourcePathBits()
+                && frame.local.sourceLid == way.destinationLid()
+                && frame.local.pathBits == way.sourcePathBits()
                 && QueuePairCore.pkeyMatches(frame, p.pkeys[p.alternatePkeyIndex]);
     }
 

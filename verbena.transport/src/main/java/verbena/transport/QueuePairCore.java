@@ -172,8 +172,8 @@ public final class QueuePairCore {
                 (trafficClass & CongestionRule.MARKED) == 0 ? trafficClass | parameters.ecnBits : trafficClass;
         frame.hopLimit = path.hopLimit();
         frame.serviceLevel = path.serviceLevel();
-        frame.destinationLid = path.destinationLid();
-        frame.pathBits = path.sourcePathBits();
+        frame.local.destinationLid = path.destinationLid();
+        frame.local.pathBits = path.sourcePathBits();
     }
 
     // ---- requests that never leave this side

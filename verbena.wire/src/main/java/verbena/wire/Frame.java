@@ -24,9 +24,6 @@ public final class Frame {
     /// Bytes of one slot.
     public static final int SLOT_BYTES = HEADROOM + PACKET_MAX;
 
-    /// Of a packet that has not been judged yet.
-    public static final int NO_FATE = -1;
-
     private final MemorySegment ownSlot;
     private final ByteBuffer ownBuffer;
 
@@ -54,31 +51,12 @@ public final class Frame {
     public int hopLimit;
     /// On the way out: 0 to 15; its low three bits are the priority in a VLAN tag.
     public int serviceLevel;
-    /// Whether a GRH stands before the packet (RoCE v1), and not IP and UDP. Links write it, both ways.
-    public boolean isRoceV1;
-    /// The Ethernet addresses that it travels between, 48 bits each; both 0 where no link knows them.
-    public long sourceMac;
-
-    public long destinationMac;
-    /// The VLAN tag beside them, 16 bits; -1 for none.
-    public int vlanTag = -1;
-    /// The LIDs that it travels between on a native InfiniBand link, 16 bits each; 0 elsewhere.
-    public int sourceLid;
-
-    public int destinationLid;
-    /// On receipt: which of the port's LIDs it came to, as the low bits of that LID; 0 where a port has one.
-    public int pathBits;
     /// On receipt: whether the link found the ICRC right as far as it could see the covered headers.
     public boolean icrcValid;
-    /// On the way out: the bit, counted from the first byte's lowest, that is flipped after the ICRC was
-    /// written; -1 for none. For fault injection: the packet then arrives as if a wire had damaged it.
-    public int damagedBit = -1;
-    /// On receipt: what became of the packet, by its number among the fates of the transport above; written by
-    /// the code that judges it, for taps that read it afterwards.
-    public int fate = NO_FATE;
-    /// On the way out: the network stack has refused the packet for good. Only the link sets it; a caller that
-    /// asks for it clears it first.
-    public boolean unsendable;
+    /// How it travels within a subnet.
+    public final LocalRoute local = new LocalRoute();
+    /// What faults are asked for, and what observers are told.
+    public final FrameMarks marks = new FrameMarks();
 
     private Frame(MemorySegment slot) {
         this.ownSlot = slot;
@@ -144,7 +122,7 @@ public final class Frame {
         length = other.length;
         copyWay(other);
         icrcValid = other.icrcValid;
-        damagedBit = other.damagedBit;
+        marks.damagedBit = other.marks.damagedBit;
     }
 
     /// Takes over what the headers around the packet of `other` say.
@@ -157,13 +135,7 @@ public final class Frame {
         trafficClass = other.trafficClass;
         hopLimit = other.hopLimit;
         serviceLevel = other.serviceLevel;
-        isRoceV1 = other.isRoceV1;
-        sourceMac = other.sourceMac;
-        destinationMac = other.destinationMac;
-        vlanTag = other.vlanTag;
-        sourceLid = other.sourceLid;
-        destinationLid = other.destinationLid;
-        pathBits = other.pathBits;
+        local.copyFrom(other.local);
     }
 
     /// Turns over one bit of the packet, counted from the first byte's lowest.

@@ -79,10 +79,10 @@ final class CaptureBlocks {
         frame.sourcePort = ring.getInt(note, NoteRing.SOURCE_PORT);
         frame.trafficClass = ring.getInt(note, NoteRing.TRAFFIC_CLASS);
         frame.hopLimit = ring.getInt(note, NoteRing.HOP_LIMIT);
-        frame.sourceMac = ring.getLong(note, NoteRing.SOURCE_MAC);
-        frame.destinationMac = ring.getLong(note, NoteRing.DESTINATION_MAC);
-        frame.vlanTag = ring.getInt(note, NoteRing.VLAN_TAG);
-        frame.isRoceV1 = ring.getInt(note, NoteRing.ROCE_V1) != 0;
+        frame.local.sourceMac = ring.getLong(note, NoteRing.SOURCE_MAC);
+        frame.local.destinationMac = ring.getLong(note, NoteRing.DESTINATION_MAC);
+        frame.local.vlanTag = ring.getInt(note, NoteRing.VLAN_TAG);
+        frame.local.isRoceV1 = ring.getInt(note, NoteRing.ROCE_V1) != 0;
         int marks = ring.getInt(note, NoteRing.FLAGS);
         int number = ring.getInt(note, NoteRing.FATE);
         PacketFate fate = number < 0 ? null : FATES[number];

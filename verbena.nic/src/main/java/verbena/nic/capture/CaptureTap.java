@@ -12,6 +12,7 @@ import verbena.nic.link.tap.TappedStream;
 import verbena.transport.PacketFate;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
+import verbena.wire.FrameMarks;
 
 /// Notes everything that it is shown in a ring. It waits only for another engine of the device that notes at the
 /// same moment. Allocates nothing for a packet.
@@ -74,7 +75,7 @@ final class CaptureTap implements Tap {
 
     @Override
     public void onSent(Frame packet, long nanos) {
-        int flags = ICRC_RIGHT | (packet.damagedBit < 0 ? 0 : DAMAGED);
+        int flags = ICRC_RIGHT | (packet.marks.damagedBit < 0 ? 0 : DAMAGED);
         note(Kind.SENT, flags, null, packet, nanos);
     }
 
@@ -108,7 +109,7 @@ final class CaptureTap implements Tap {
             }
             ring.putInt(NoteRing.WHOLE_BYTES, packet.length);
             ring.putInt(NoteRing.FLAGS, flags);
-            ring.putInt(NoteRing.FATE, fate == null ? Frame.NO_FATE : fate.ordinal());
+            ring.putInt(NoteRing.FATE, fate == null ? FrameMarks.NO_FATE : fate.ordinal());
             ring.putLong(NoteRing.NANOS, nanos);
             ring.putLong(NoteRing.SOURCE_HIGH, packet.sourceHigh);
             ring.putLong(NoteRing.SOURCE_LOW, packet.sourceLow);
@@ -117,10 +118,10 @@ final class CaptureTap implements Tap {
             ring.putInt(NoteRing.SOURCE_PORT, packet.sourcePort);
             ring.putInt(NoteRing.TRAFFIC_CLASS, packet.trafficClass);
             ring.putInt(NoteRing.HOP_LIMIT, packet.hopLimit);
-            ring.putLong(NoteRing.SOURCE_MAC, packet.sourceMac);
-            ring.putLong(NoteRing.DESTINATION_MAC, packet.destinationMac);
-            ring.putInt(NoteRing.VLAN_TAG, packet.vlanTag);
-            ring.putInt(NoteRing.ROCE_V1, packet.isRoceV1 ? 1 : 0);
+            ring.putLong(NoteRing.SOURCE_MAC, packet.local.sourceMac);
+            ring.putLong(NoteRing.DESTINATION_MAC, packet.local.destinationMac);
+            ring.putInt(NoteRing.VLAN_TAG, packet.local.vlanTag);
+            ring.putInt(NoteRing.ROCE_V1, packet.local.isRoceV1 ? 1 : 0);
             ring.putBytes(packet.slot, packet.start, kept);
             ring.publish();
         }

@@ -2,8 +2,8 @@ package verbena.nic.device;
 
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.link.DirectObserver;
 import verbena.nic.kind.LocalQueuePair.FirstPacketListener;
+import verbena.nic.link.DirectObserver;
 import verbena.nic.observe.JfrEvents;
 import verbena.transport.DirectPackets;
 import verbena.transport.QueuePairEvents;

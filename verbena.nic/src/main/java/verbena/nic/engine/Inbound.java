@@ -56,7 +56,7 @@ final class Inbound {
             counters.count(Counter.RECEIVED_PACKETS);
             counters.add(Counter.RECEIVED_BYTES, frame.length);
             PacketFate fate = dispatch(frame, now);
-            frame.fate = fate.ordinal();
+            frame.marks.fate = fate.ordinal();
             counters.count(fate);
             if (fate.isGuess() && searchAlarm.isSearch(now)) {
                 counters.count(Counter.SEARCHES);

@@ -14,7 +14,7 @@ import verbena.wire.Frame;
 /// It tests a program, or this library, under a bad network without needing one.
 ///
 /// Damage is what a wire does to bits. For departures, [Seal] inverts the bit when the ICRC is in place
-/// ([Frame#damagedBit]). For arrivals, the ICRC has been judged already, so the packet is marked as one with a wrong
+/// ([Frame#marks]). For arrivals, the ICRC has been judged already, so the packet is marked as one with a wrong
 /// ICRC. The exception are the bits that the ICRC does not cover (FECN, BECN and the reserved bits beside them, IBTA
 /// 9.2): a packet with damage there arrives as valid, as it does from a wire.
 ///
@@ -103,7 +103,7 @@ public final class FaultyLink extends ForwardingLink {
 
         private void damage(Frame copy, int bit) {
             if (this == sent) {
-                copy.damagedBit = bit;
+                copy.marks.damagedBit = bit;
                 return;
             }
             copy.flip(bit);

@@ -359,7 +359,7 @@ public final class FrameRing {
         assert frame.length > 0 && frame.length <= Frame.PACKET_MAX : frame.length;
         to.set(JAVA_BYTE, at + 4, (byte) frame.trafficClass);
         to.set(JAVA_BYTE, at + 5, (byte) frame.hopLimit);
-        to.set(JAVA_BYTE, at + 6, (byte) (frame.damagedBit < 0 ? 0 : 1));
+        to.set(JAVA_BYTE, at + 6, (byte) (frame.marks.damagedBit < 0 ? 0 : 1));
         to.set(JAVA_LONG, at + 8, frame.sourceHigh);
         to.set(JAVA_LONG, at + 16, frame.sourceLow);
         to.set(JAVA_LONG, at + 24, frame.destinationHigh);

@@ -17,8 +17,8 @@ public final class HeaderSeal implements Seal {
     @Override
     public void seal(Frame frame, int identification) {
         headers.seal(frame);
-        if (frame.damagedBit >= 0) {
-            frame.flip(frame.damagedBit);
+        if (frame.marks.damagedBit >= 0) {
+            frame.flip(frame.marks.damagedBit);
         }
     }
 

@@ -44,7 +44,7 @@ public interface Link extends Carrier {
 
     /// Sends `frames[from]` and its successors, at most `count`, in order; returns how many were taken. Fewer means
     /// that there is no room to send, and the caller tries again later. A frame that can never be sent (no route,
-    /// too large for the interface) is counted ([#unsendable()]), marked ([Frame#unsendable]) and treated as taken.
+    /// too large for the interface) is counted ([#unsendable()]), marked ([Frame#marks]) and treated as taken.
     /// The protocol above repairs it like a loss.
     int transmit(Frame[] frames, int from, int count);
 

@@ -8,7 +8,7 @@ import verbena.wire.Frame;
 /// For one thread at a time. Allocates nothing.
 public interface Seal {
     /// Completes a departing packet: its ICRC, and then the damage that a [FaultyLink] asks for
-    /// ([Frame#damagedBit]).
+    /// ([Frame#marks]).
     ///
     /// @param identification the IPv4 identification that the packet leaves with, where a socket chooses it
     void seal(Frame frame, int identification);
@@ -27,7 +27,7 @@ public interface Seal {
     default void sealWhereACopyWas(Frame frame) {
         boolean before = frame.icrcValid;
         judge(frame, 0);
-        if (frame.damagedBit < 0 && !frame.icrcValid) {
+        if (frame.marks.damagedBit < 0 && !frame.icrcValid) {
             seal(frame, 0);
         }
         frame.icrcValid = before;

@@ -27,8 +27,8 @@ public final class UdpSeal implements Seal {
     public void seal(Frame frame, int identification) {
         frame.sourcePort = sourcePort;
         roce.seal(frame, identification);
-        if (frame.damagedBit >= 0) {
-            frame.flip(frame.damagedBit);
+        if (frame.marks.damagedBit >= 0) {
+            frame.flip(frame.marks.damagedBit);
         }
     }
 

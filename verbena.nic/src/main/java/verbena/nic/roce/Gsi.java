@@ -132,7 +132,7 @@ final class Gsi implements Protocol {
         if (fate != PacketFate.ACCEPTED) {
             return fate;
         }
-        ways.onHeard(new Gid(frame.sourceHigh, frame.sourceLow), frame.sourceLid);
+        ways.onHeard(new Gid(frame.sourceHigh, frame.sourceLow), frame.local.sourceLid);
         return hand(
                         mad(frame, opcode),
                         new Gid(frame.destinationHigh, frame.destinationLow),
@@ -194,12 +194,12 @@ final class Gsi implements Protocol {
         frame.sourceLow = next.local.low();
         frame.destinationHigh = next.remote.high();
         frame.destinationLow = next.remote.low();
-        frame.destinationLid = ways.lid(next.remote);
+        frame.local.destinationLid = ways.lid(next.remote);
         frame.sourcePort = 0;
         frame.trafficClass = 0;
         frame.hopLimit = HOP_LIMIT;
         frame.serviceLevel = 0;
-        frame.pathBits = 0;
+        frame.local.pathBits = 0;
         return true;
     }
 

@@ -100,9 +100,9 @@ class RestingFabricTest {
         int refusals = 0;
         for (int i = 0; refusals < REFUSALS; i++) {
             LinkBench.fill(frame[0], LinkBench.gidOf(link), new Gid(IbLink.PREFIX_DEFAULT, to.portGuid()), i, 2_048);
-            frame[0].destinationLid = to.lid();
+            frame[0].local.destinationLid = to.lid();
             if (link.transmit(frame, 0, 1) == 1) {
-                assertThat(frame[0].unsendable).isFalse();
+                assertThat(frame[0].marks.unsendable).isFalse();
                 refusals = 0;
             } else {
                 refusals++;

@@ -214,7 +214,7 @@ class FaultyLinkTest {
         link.transmit(sent, 0, 50);
         for (int i = 0; i < 50; i++) {
             assertThat(sent[i].packet().mismatch(expected[i].packet())).isEqualTo(-1);
-            assertThat(sent[i].damagedBit).isEqualTo(-1);
+            assertThat(sent[i].marks.damagedBit).isEqualTo(-1);
         }
     }
 

@@ -79,7 +79,7 @@ class FrameRingTest {
     @Test
     void whatAFaultyLinkHasDamagedArrivesAsDamaged() {
         fill(one[0], FROM, TO, 7, 100);
-        one[0].damagedBit = 3;
+        one[0].marks.damagedBit = 3;
         assertThat(writer.put(one[0])).isTrue();
         writer.publish();
         assertThat(reader.take(many, 0, 1)).isEqualTo(1);

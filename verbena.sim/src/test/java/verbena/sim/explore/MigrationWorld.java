@@ -305,8 +305,8 @@ final class MigrationWorld implements SmallWorld {
         frame.sourceHigh = frame.destinationHigh = flight.path;
         frame.sourceLow = flight.from;
         frame.destinationLow = flight.to;
-        frame.destinationLid = 0;
-        frame.pathBits = 0;
+        frame.local.destinationLid = 0;
+        frame.local.pathBits = 0;
     }
 
     private String describe(Flight flight) {

@@ -56,8 +56,8 @@ final class ManagementPackets {
         departure.destinationHigh = gids == null ? 0 : gids.destinationHigh();
         departure.destinationLow = gids == null ? route.dlid() : gids.destinationLow();
         departure.hopLimit = HOP_LIMIT;
-        departure.destinationLid = route.dlid();
-        departure.sourceLid = route.slid();
+        departure.local.destinationLid = route.dlid();
+        departure.local.sourceLid = route.slid();
         departure.serviceLevel = route.serviceLevel();
         packets.write(departure, isSubnet ? LinkPort.MANAGEMENT_LANE : 0);
         int before = NativePacket.headerBytes(departure);
@@ -86,8 +86,8 @@ final class ManagementPackets {
         }
         var route = new MadRoute(
                 in,
-                arrival.sourceLid,
-                arrival.destinationLid,
+                arrival.local.sourceLid,
+                arrival.local.destinationLid,
                 arrival.serviceLevel,
                 Deth.sourceQp(copy, at + Bth.BYTES),
                 qpn,

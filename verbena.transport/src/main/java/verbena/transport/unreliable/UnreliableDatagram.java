@@ -100,16 +100,18 @@ public final class UnreliableDatagram extends Unreliable {
 
     /// IBTA 11.4.2.1: what a completion tells of the sender. On wires without LIDs there is only its queue pair.
     private static long sender(Frame frame, int sourceQpn) {
-        return frame.sourceLid == 0
+        return frame.local.sourceLid == 0
                 ? sourceQpn
-                : WorkCompletion.sender(sourceQpn, frame.sourceLid, frame.serviceLevel, frame.pathBits);
+                : WorkCompletion.sender(sourceQpn, frame.local.sourceLid, frame.serviceLevel, frame.local.pathBits);
     }
 
     private static int flags(Frame frame) {
         if (isInIpv4(frame)) {
             return WorkCompletion.GRH | WorkCompletion.IPV4;
         }
-        return frame.sourceLid != 0 && NativePacket.isByLid(frame.sourceHigh, frame.sourceLow) ? 0 : WorkCompletion.GRH;
+        return frame.local.sourceLid != 0 && NativePacket.isByLid(frame.sourceHigh, frame.sourceLow)
+                ? 0
+                : WorkCompletion.GRH;
     }
 
     /// Writes the network header of the datagram, as far as it is known (IBTA A17.4.5.1).
@@ -129,8 +131,8 @@ public final class UnreliableDatagram extends Unreliable {
                     0,
                     frame.trafficClass,
                     0,
-                    frame.isRoceV1 ? frame.length : RoceV2.UDP_BYTES + frame.length,
-                    frame.isRoceV1 ? Grh.NEXT_HEADER_BTH : RoceV2.PROTOCOL_UDP,
+                    frame.local.isRoceV1 ? frame.length : RoceV2.UDP_BYTES + frame.length,
+                    frame.local.isRoceV1 ? Grh.NEXT_HEADER_BTH : RoceV2.PROTOCOL_UDP,
                     frame.hopLimit,
                     frame.sourceHigh,
                     frame.sourceLow,
@@ -140,6 +142,6 @@ public final class UnreliableDatagram extends Unreliable {
     }
 
     private static boolean isInIpv4(Frame frame) {
-        return !frame.isRoceV1 && RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow);
+        return !frame.local.isRoceV1 && RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow);
     }
 }

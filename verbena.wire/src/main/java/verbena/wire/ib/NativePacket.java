@@ -69,9 +69,9 @@ public final class NativePacket {
                 lane,
                 frame.serviceLevel,
                 isGlobal ? Lrh.NEXT_GRH : Lrh.NEXT_BTH,
-                frame.destinationLid,
+                frame.local.destinationLid,
                 (before + frame.length) / WORD,
-                frame.sourceLid);
+                frame.local.sourceLid);
         if (isGlobal) {
             Grh.write(
                     slot,
@@ -88,8 +88,8 @@ public final class NativePacket {
         }
         int icrcAt = frame.start + frame.length - Packet.ICRC_BYTES;
         slot.set(ON_THE_WIRE, icrcAt, icrc(slot, frame.buffer, at, isGlobal, icrcAt));
-        if (frame.damagedBit >= 0) {
-            frame.flip(frame.damagedBit);
+        if (frame.marks.damagedBit >= 0) {
+            frame.flip(frame.marks.damagedBit);
         }
         Vcrc.seal(slot, at, before + frame.length);
     }
@@ -138,11 +138,11 @@ public final class NativePacket {
             frame.trafficClass = 0;
             frame.hopLimit = 0;
         }
-        frame.sourceLid = Lrh.sourceLid(memory, at);
-        frame.destinationLid = Lrh.destinationLid(memory, at);
+        frame.local.sourceLid = Lrh.sourceLid(memory, at);
+        frame.local.destinationLid = Lrh.destinationLid(memory, at);
         frame.serviceLevel = Lrh.serviceLevel(memory, at);
         frame.sourcePort = 0;
-        frame.isRoceV1 = false;
+        frame.local.isRoceV1 = false;
         frame.length = length;
         return at + before;
     }

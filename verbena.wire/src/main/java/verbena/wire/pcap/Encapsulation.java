@@ -222,7 +222,7 @@ public final class Encapsulation {
         fillFromGrh(bytes, at, frame);
         frame.sourcePort = 0;
         boolean isWhole = fillPacket(bytes, at + Grh.BYTES, packetBytes, frame);
-        frame.isRoceV1 = true;
+        frame.local.isRoceV1 = true;
         frame.icrcValid = !isWhole || roceV1.verify(frame);
         return roce(isWhole, new Envelope(linkType, linkHeader(bytes, at), true, 0, 0, Grh.flowLabel(bytes, at), 0));
     }
@@ -272,7 +272,7 @@ public final class Encapsulation {
 
     private static boolean fillFromUdp(MemorySegment bytes, long udp, Frame frame) {
         frame.sourcePort = BigEndian.u16(bytes, udp);
-        frame.isRoceV1 = false;
+        frame.local.isRoceV1 = false;
         return fillPacket(bytes, udp + UDP_BYTES, BigEndian.u16(bytes, udp + 4) - UDP_BYTES, frame);
     }
 
@@ -358,21 +358,23 @@ public final class Encapsulation {
     }
 
     private static boolean isIpv4(Frame frame) {
-        return !frame.isRoceV1 && RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
+        return !frame.local.isRoceV1 && RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
     }
 
     private static Envelope madeUp(Frame frame, long hidden) {
-        boolean isKnown = frame.destinationMac != 0 || frame.sourceMac != 0;
-        int tag = isKnown ? frame.vlanTag : Ethernet.NO_TAG;
+        boolean isKnown = frame.local.destinationMac != 0 || frame.local.sourceMac != 0;
+        int tag = isKnown ? frame.local.vlanTag : Ethernet.NO_TAG;
         MemorySegment header = MemorySegment.ofArray(new byte[Ethernet.bytes(tag)]);
         Ethernet.write(
                 header,
                 0,
-                isKnown ? frame.destinationMac : MADE_UP_MAC | (frame.destinationLow & 0xFFFF_FFFFL),
-                isKnown ? frame.sourceMac : MADE_UP_MAC | (frame.sourceLow & 0xFFFF_FFFFL),
+                isKnown ? frame.local.destinationMac : MADE_UP_MAC | (frame.destinationLow & 0xFFFF_FFFFL),
+                isKnown ? frame.local.sourceMac : MADE_UP_MAC | (frame.sourceLow & 0xFFFF_FFFFL),
                 tag,
-                frame.isRoceV1 ? RoceV1.ETHER_TYPE : isIpv4(frame) ? LinkHeaders.TYPE_IPV4 : LinkHeaders.TYPE_IPV6);
+                frame.local.isRoceV1
+                        ? RoceV1.ETHER_TYPE
+                        : isIpv4(frame) ? LinkHeaders.TYPE_IPV4 : LinkHeaders.TYPE_IPV6);
         return new Envelope(
-                LinkType.ETHERNET, header, frame.isRoceV1, (int) (hidden >>> 16), (int) hidden & 0xFFFF, 0, 0);
+                LinkType.ETHERNET, header, frame.local.isRoceV1, (int) (hidden >>> 16), (int) hidden & 0xFFFF, 0, 0);
     }
 }

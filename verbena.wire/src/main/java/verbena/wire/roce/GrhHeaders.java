@@ -25,7 +25,7 @@ public final class GrhHeaders implements NetworkHeaders {
 
     @Override
     public void seal(Frame frame) {
-        frame.isRoceV1 = true;
+        frame.local.isRoceV1 = true;
         frame.sourcePort = 0;
         roce.seal(frame);
     }
@@ -62,7 +62,7 @@ public final class GrhHeaders implements NetworkHeaders {
         if (!NetworkHeaders.isPossible(length, end - start)) {
             return MALFORMED;
         }
-        frame.isRoceV1 = true;
+        frame.local.isRoceV1 = true;
         frame.length = length;
         frame.sourceHigh = Grh.sourceHigh(memory, at);
         frame.sourceLow = Grh.sourceLow(memory, at);

@@ -44,7 +44,7 @@ public final class UdpHeaders implements NetworkHeaders {
     /// that they take one way and keep their order; switches spread those for others over other ways.
     @Override
     public void seal(Frame frame) {
-        frame.isRoceV1 = false;
+        frame.local.isRoceV1 = false;
         if (frame.sourcePort == 0) {
             int qpn = Bth.destinationQp(frame.slot, frame.start);
             frame.sourcePort = RoceV2.udpSourcePort((qpn * GOLDEN_RATIO) >>> FLOW_LABEL_SHIFT);
@@ -85,7 +85,7 @@ public final class UdpHeaders implements NetworkHeaders {
 
     @Override
     public int read(int etherType, MemorySegment memory, int at, int end, Frame frame) {
-        frame.isRoceV1 = false;
+        frame.local.isRoceV1 = false;
         return switch (etherType) {
             case Ethernet.TYPE_IPV4 -> readIpv4(memory, at, end, frame);
             case Ethernet.TYPE_IPV6 -> readIpv6(memory, at, end, frame);

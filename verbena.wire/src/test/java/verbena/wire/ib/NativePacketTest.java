@@ -145,7 +145,7 @@ class NativePacketTest {
         assertThat(frame.sourceHigh).isZero();
         assertThat(frame.sourceLow).isEqualTo(0x17D2);
         assertThat(frame.destinationLow).isEqualTo(0x375C);
-        assertThat(frame.destinationLid).isEqualTo(0x375C);
+        assertThat(frame.local.destinationLid).isEqualTo(0x375C);
         assertThat(frame.serviceLevel).isEqualTo(1);
         assertThat(frame.length).isEqualTo(48);
     }

@@ -42,7 +42,7 @@ final class IcrcTarget {
             return; // no link verifies less than a BTH and an ICRC
         }
         FRAME.length = packet.length;
-        FRAME.damagedBit = -1;
+        FRAME.marks.damagedBit = -1;
         MemorySegment.copy(packet, 0, FRAME.slot, ValueLayout.JAVA_BYTE, FRAME.start, packet.length);
 
         ROCE.seal(FRAME, identification);

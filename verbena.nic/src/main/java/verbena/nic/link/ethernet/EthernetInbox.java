@@ -125,9 +125,9 @@ final class EthernetInbox {
         if (!isOurs(tag)) {
             return NetworkHeaders.FOREIGN;
         }
-        frame.destinationMac = Ethernet.destination(memory, at);
-        frame.sourceMac = Ethernet.source(memory, at);
-        frame.vlanTag = tag;
+        frame.local.destinationMac = Ethernet.destination(memory, at);
+        frame.local.sourceMac = Ethernet.source(memory, at);
+        frame.local.vlanTag = tag;
         int start = headers.read(type, memory, network, end, frame);
         return start < 0 || isForThisLink(frame) ? start : NetworkHeaders.FOREIGN;
     }
@@ -145,8 +145,8 @@ final class EthernetInbox {
         long high = frame.destinationHigh;
         long low = frame.destinationLow;
         return RoceV2.isMulticast(high, low)
-                ? frame.destinationMac == Ethernet.groupMac(high, low) && isMember(high, low)
-                : frame.destinationMac == mac && isOwn(high, low);
+                ? frame.local.destinationMac == Ethernet.groupMac(high, low) && isMember(high, low)
+                : frame.local.destinationMac == mac && isOwn(high, low);
     }
 
     /// Whether an address is one of this link's.

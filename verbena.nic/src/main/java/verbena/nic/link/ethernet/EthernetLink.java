@@ -9,13 +9,13 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.nic.link.Claimable;
-import verbena.nic.link.OwnSeal;
 import verbena.nic.link.FrameRing;
 import verbena.nic.link.HeaderSeal;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.Occupancy;
+import verbena.nic.link.OwnSeal;
 import verbena.nic.link.PolledLink;
 import verbena.nic.link.Seal;
 import verbena.verbs.Gid;
@@ -199,15 +199,15 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
 
     /// The headers that a packet to this link itself would have had.
     private void describeOwn(Frame frame) {
-        frame.isRoceV1 = station.isRoceV1();
-        frame.sourcePort = frame.isRoceV1 ? 0 : RoceV2.UDP_PORT;
+        frame.local.isRoceV1 = station.isRoceV1();
+        frame.sourcePort = frame.local.isRoceV1 ? 0 : RoceV2.UDP_PORT;
         describe(frame, station.mac());
     }
 
     private void describe(Frame frame, long destinationMac) {
-        frame.sourceMac = station.mac();
-        frame.destinationMac = destinationMac;
-        frame.vlanTag =
+        frame.local.sourceMac = station.mac();
+        frame.local.destinationMac = destinationMac;
+        frame.local.vlanTag =
                 station.vlan() == Ethernet.NO_TAG ? Ethernet.NO_TAG : Ethernet.tag(station.vlan(), frame.serviceLevel);
     }
 
@@ -323,14 +323,14 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
         seal.seal(frame, 0);
         headers.write(frame);
         describe(frame, mac);
-        int before = headers.bytes(frame) + Ethernet.bytes(frame.vlanTag);
+        int before = headers.bytes(frame) + Ethernet.bytes(frame.local.vlanTag);
         int start = frame.start - before;
-        Ethernet.write(frame.slot, start, mac, station.mac(), frame.vlanTag, headers.etherType(frame));
+        Ethernet.write(frame.slot, start, mac, station.mac(), frame.local.vlanTag, headers.etherType(frame));
         wire.put(frame, before);
     }
 
     private void refuse(Frame frame) {
-        frame.unsendable = true;
+        frame.marks.unsendable = true;
         unsendable.incrementAndGet();
     }
 

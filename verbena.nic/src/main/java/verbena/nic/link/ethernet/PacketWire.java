@@ -271,7 +271,7 @@ public final class PacketWire implements Wire {
                 }
                 // EMSGSIZE, ENETDOWN, ENXIO (the interface has gone), EPERM, …
                 default -> {
-                    leaving[sent++].unsendable = true;
+                    leaving[sent++].marks.unsendable = true;
                     refused.incrementAndGet();
                 }
             }

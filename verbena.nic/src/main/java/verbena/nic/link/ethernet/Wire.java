@@ -56,7 +56,7 @@ public interface Wire extends AutoCloseable {
     void put(Frame frame, int headerBytes);
 
     /// Sends what was put, in order, and forgets it; returns how many frames were taken. Fewer means that there
-    /// is no room. A frame that can never be sent is marked ([Frame#unsendable]), counted ([#refused()]) and
+    /// is no room. A frame that can never be sent is marked ([Frame#marks]), counted ([#refused()]) and
     /// treated as taken.
     int transmit();
 

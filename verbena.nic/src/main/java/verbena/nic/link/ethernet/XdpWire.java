@@ -260,7 +260,7 @@ final class XdpWire implements Wire {
         if (isDown) { // ENETDOWN, ENXIO (the interface has gone), …
             sent = put;
             for (int i = 0; i < put; i++) {
-                leaving[i].unsendable = true;
+                leaving[i].marks.unsendable = true;
             }
             refused.addAndGet(put);
         }

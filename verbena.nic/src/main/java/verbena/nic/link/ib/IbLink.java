@@ -236,13 +236,13 @@ public final class IbLink extends PolledLink {
         boolean isLocal = NativePacket.isByLid(frame.destinationHigh, frame.destinationLow);
         boolean isMulticast = frame.destinationHigh >>> 56 == 0xFF;
         if (isMulticast && !groups.contains(new Gid(frame.destinationHigh, frame.destinationLow))) {
-            if (frame.sourceLid != port.lid()) { // the adapter gives back what this port sends to a group
+            if (frame.local.sourceLid != port.lid()) { // the adapter gives back what this port sends to a group
                 foreign.incrementAndGet();
             }
             return false;
         }
         int paths = 1 << port.lmc();
-        frame.pathBits = isMulticast ? 0 : frame.destinationLid & (paths - 1);
+        frame.local.pathBits = isMulticast ? 0 : frame.local.destinationLid & (paths - 1);
         if (isLocal) {
             frame.destinationHigh = own.high();
             frame.destinationLow = own.low();
@@ -268,12 +268,12 @@ public final class IbLink extends PolledLink {
                     return i;
                 }
                 Frame frame = frames[from + i];
-                if (frame.destinationLid == 0 && frame.destinationHigh >>> 56 == 0xFF) {
-                    frame.destinationLid =
+                if (frame.local.destinationLid == 0 && frame.destinationHigh >>> 56 == 0xFF) {
+                    frame.local.destinationLid =
                             groupLids.getOrDefault(new Gid(frame.destinationHigh, frame.destinationLow), 0);
                 }
-                if (isLost || frame.destinationLid == 0 || frame.length > NativePacket.PACKET_MAX) {
-                    frame.unsendable = true;
+                if (isLost || frame.local.destinationLid == 0 || frame.length > NativePacket.PACKET_MAX) {
+                    frame.marks.unsendable = true;
                     unsendable.incrementAndGet();
                 } else if (!send(frame)) {
                     wasFull = true;
@@ -287,7 +287,7 @@ public final class IbLink extends PolledLink {
     private boolean send(Frame frame) {
         frame.moveToOwn();
         FabricPort now = port;
-        frame.sourceLid = now.lid() | (frame.pathBits & ((1 << now.lmc()) - 1));
+        frame.local.sourceLid = now.lid() | (frame.local.pathBits & ((1 << now.lmc()) - 1));
         packets.write(frame, 0); // the adapter chooses the lane
         int before = NativePacket.headerBytes(frame);
         return LinuxSockets.send(

@@ -138,7 +138,7 @@ public final class ShmLink extends PolledLink implements QuickTraffic, ServiceCl
     /// Tells the listeners what neighbours have told, and which messages have come.
     @Override
     public int move(long nowNanos) {
-        return neighbours.news.tell() + moveAtOnce(nowNanos);
+        return neighbours.news.tell() + (writers.areQuiet() ? 0 : moveAtOnce(nowNanos));
     }
 
     @Override
@@ -271,7 +271,7 @@ public final class ShmLink extends PolledLink implements QuickTraffic, ServiceCl
 
     private void route(Frame frame) {
         frame.sourcePort = RoceV2.UDP_PORT;
-        frame.icrcValid = frame.damagedBit < 0;
+        frame.icrcValid = frame.marks.damagedBit < 0;
         if (IncomingRings.isMulticast(frame)) {
             sendToAll(frame);
             return;

@@ -12,11 +12,12 @@ import verbena.nic.link.UdpSeal;
 import verbena.transport.DirectPackets;
 import verbena.transport.PacketFate;
 import verbena.wire.Frame;
+import verbena.wire.FrameMarks;
 import verbena.wire.roce.RoceV2;
 
 /// A link around another that shows a [Tap] every packet.
 ///
-/// An arrival is shown after the engine has judged it, which the engine notes in [Frame#fate]. This link shows
+/// An arrival is shown after the engine has judged it, which the engine notes in [Frame#marks]. This link shows
 /// it at the engine's next call. Until then, the packets stay where they are.
 ///
 /// Directly around the sockets, this link shows packets as they are on the wire. Around a
@@ -75,7 +76,7 @@ public final class TapLink extends ForwardingLink implements DirectObserver, Pac
         }
         for (int i = 0; i < received; i++) {
             judging[i] = frames[from + i];
-            judging[i].fate = Frame.NO_FATE;
+            judging[i].marks.fate = FrameMarks.NO_FATE;
         }
         judgingCount = received;
         long malformed = link.malformed();
@@ -92,7 +93,8 @@ public final class TapLink extends ForwardingLink implements DirectObserver, Pac
         for (int i = 0; i < count; i++) {
             Frame frame = judging[i];
             seal.sealAsIfFromAWire(frame);
-            tap.onReceived(frame, frame.fate == Frame.NO_FATE ? null : FATES[frame.fate], judgingNanos);
+            tap.onReceived(
+                    frame, frame.marks.fate == FrameMarks.NO_FATE ? null : FATES[frame.marks.fate], judgingNanos);
         }
     }
 
@@ -100,14 +102,14 @@ public final class TapLink extends ForwardingLink implements DirectObserver, Pac
     public int transmit(Frame[] frames, int from, int count) {
         show();
         for (int i = from; i < from + count; i++) {
-            frames[i].unsendable = false;
+            frames[i].marks.unsendable = false;
         }
         long now = clock.getAsLong(); // read first, so that no packet is received before it was sent
         int taken = link.transmit(frames, from, count);
         for (int i = from; i < from + taken; i++) {
             Frame frame = frames[i];
             seal.sealWhereACopyWas(frame);
-            if (frame.unsendable) {
+            if (frame.marks.unsendable) {
                 tap.onUnsendable(frame, now);
             } else {
                 tap.onSent(frame, now);

@@ -163,7 +163,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
 
     /// Counts a frame that the network stack will never take.
     final void refuse(Frame frame) {
-        frame.unsendable = true;
+        frame.marks.unsendable = true;
         unsendable.incrementAndGet();
     }
 

@@ -158,7 +158,8 @@ final class UdpOutbox {
                 && Bth.destinationQp(next.slot, next.start) >>> 16 == Bth.destinationQp(first.slot, first.start) >>> 16;
     }
 
-    /// As [verbena.nic.link.PacketPairs#keepsTogether]: one message of the operating system, to this host, which nothing on the way cuts.
+    /// As [verbena.nic.link.PacketPairs#keepsTogether]: one message of the operating system, to this host, which
+    /// nothing on the way cuts.
     boolean keepsTogether(Frame first, Frame next) {
         return segmenting && oneByOne == 0 && isForThisHost(first) && travelsWith(first, next);
     }

@@ -122,8 +122,8 @@ class EthernetLinkTest {
         frame.hopLimit = 9;
         frame.sourcePort = 0;
         frame.serviceLevel = 5;
-        frame.unsendable = false;
-        frame.damagedBit = -1;
+        frame.marks.unsendable = false;
+        frame.marks.damagedBit = -1;
         return frame;
     }
 
@@ -176,9 +176,9 @@ class EthernetLinkTest {
                     .isEqualTo(b.gids().get(i).gid());
             assertThat(arrived.trafficClass).isEqualTo(0x2A);
             assertThat(arrived.hopLimit).isEqualTo(9);
-            assertThat(arrived.isRoceV1).isEqualTo(type == GidType.ROCE_V1);
-            assertThat(arrived.sourceMac).isEqualTo(MAC_A);
-            assertThat(arrived.destinationMac).isEqualTo(MAC_B);
+            assertThat(arrived.local.isRoceV1).isEqualTo(type == GidType.ROCE_V1);
+            assertThat(arrived.local.sourceMac).isEqualTo(MAC_A);
+            assertThat(arrived.local.destinationMac).isEqualTo(MAC_B);
             assertThat(arrived.sourcePort >= 0xC000).isEqualTo(type == GidType.ROCE_V2);
         }
     }
@@ -206,7 +206,7 @@ class EthernetLinkTest {
         assertThat(HexFormat.of().formatHex(frame, 12, 18)).isEqualTo("8100" + "a064" + "8915");
         deliver(frame);
         assertThat(receive(b)).isEqualTo(1);
-        assertThat(in[0].vlanTag).isEqualTo(5 << 13 | 100);
+        assertThat(in[0].local.vlanTag).isEqualTo(5 << 13 | 100);
     }
 
     @ParameterizedTest
@@ -232,7 +232,7 @@ class EthernetLinkTest {
         wireB.deliver(MemorySegment.ofArray(frame), 3 << 13); // a priority, and no VLAN
         wireB.deliver(MemorySegment.ofArray(frame), 100);
         assertThat(receive(b)).isEqualTo(1);
-        assertThat(in[0].vlanTag).isEqualTo(3 << 13);
+        assertThat(in[0].local.vlanTag).isEqualTo(3 << 13);
         assertThat(counter(b, "foreign")).isEqualTo(1);
     }
 
@@ -409,7 +409,7 @@ class EthernetLinkTest {
         assertThat(counter(a, "unresolved")).isEqualTo(WaitingFrames.CAPACITY + 2);
         Frame refused = packet(0, a.gids().get(1).gid(), to, 8);
         assertThat(send(a, 1)).isEqualTo(1);
-        assertThat(refused.unsendable).isTrue();
+        assertThat(refused.marks.unsendable).isTrue();
         assertThat(a.unsendable()).isEqualTo(1);
     }
 
@@ -432,7 +432,7 @@ class EthernetLinkTest {
         assertThat(receive(a)).isEqualTo(1);
         assertThat(hex(in[0].packet())).isEqualTo(hex(sent.packet()));
         assertThat(in[0].icrcValid).isTrue();
-        assertThat(in[0].isRoceV1).isTrue();
+        assertThat(in[0].local.isRoceV1).isTrue();
         assertThat(a.hasArrivals()).isFalse();
         assertThat(receive(b)).isEqualTo(1);
     }
@@ -452,7 +452,7 @@ class EthernetLinkTest {
             packet(0, a.gids().get(group.isIpv4() ? 1 : 2).gid(), group, 8);
             assertThat(send(a, 1)).isEqualTo(1);
             assertThat(receive(b)).isEqualTo(1);
-            assertThat(in[0].destinationMac).isEqualTo(group.isIpv4() ? 0x0100_5E01_0203L : 0x3333_FF00_0007L);
+            assertThat(in[0].local.destinationMac).isEqualTo(group.isIpv4() ? 0x0100_5E01_0203L : 0x3333_FF00_0007L);
             assertThat(receive(a)).isEqualTo(1);
             b.leave(group);
             assertThat(wireB.groups()).isEmpty();

@@ -70,7 +70,7 @@ class TapLinkTest {
         assertThat(n).isPositive();
         assertThat(seen).isEmpty();
 
-        received[0].fate = PacketFate.DUPLICATE.ordinal();
+        received[0].marks.fate = PacketFate.DUPLICATE.ordinal();
         tapped.transmit(filled(1, gidOf(near), gidOf(far), 64), 0, 1);
 
         assertThat(seen).startsWith("received 0 DUPLICATE").endsWith("sent 0");

@@ -58,7 +58,7 @@ class DatagramChannelLinkTest extends UdpLinkContract {
                 Frame[] sent = LinkBench.frames(1);
                 LinkBench.fill(sent[0], from, to, 7, 100);
                 assertThat(way[0].transmit(sent, 0, 1)).isEqualTo(1);
-                assertThat(sent[0].unsendable).isFalse();
+                assertThat(sent[0].marks.unsendable).isFalse();
 
                 Frame[] received = LinkBench.frames(1);
                 assertThat(LinkBench.receive(way[1], received, 0, 1)).isEqualTo(1);

@@ -161,7 +161,7 @@ class SegmentsTest {
         try (UdpLink a = openAnywhere(LinkBench.options(LinkKind.LINUX));
                 UdpLink b = openAnywhere(LinkBench.options(LinkKind.LINUX))) {
             Frame[] sent = run(gidOf(a), gidOf(b), equal(9, FULL));
-            sent[4].damagedBit = 8 * 1000 + 3;
+            sent[4].marks.damagedBit = 8 * 1000 + 3;
             a.transmit(sent, 0, 9);
             Frame[] received = frames(9);
             assertThat(receiveAll(b, received, 9)).isEqualTo(9);

@@ -57,7 +57,7 @@ public final class EthernetTarget {
                     "a packet of " + packet.length + " bytes");
             long end = (long) packet.start + packet.length;
             Contract.holds(end <= (long) wire.start() + bytes.length, "the packet ends behind its frame");
-            Contract.holds(packet.destinationMac == MAC, "for another address");
+            Contract.holds(packet.local.destinationMac == MAC, "for another address");
             var _ = Packet.check(packet);
         }
         byte[] after = wire.memory().asSlice(wire.start(), bytes.length).toArray(ValueLayout.JAVA_BYTE);
