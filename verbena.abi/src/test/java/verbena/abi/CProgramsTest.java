@@ -48,6 +48,7 @@ class CProgramsTest {
     @Test
     void integersAreTakenUpToTheirLimitsAndRefusedBeyond() {
         programs.runC(Programs.SOURCES.resolve("limits.c"));
+        programs.runC(Programs.SOURCES.resolve("conn_param.c"));
     }
 
     @Test

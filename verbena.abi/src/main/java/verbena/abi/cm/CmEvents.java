@@ -113,8 +113,7 @@ final class CmEvents {
             case ConnectionEvent.ConnectResponse it -> connected(id, RDMA_CM_EVENT_CONNECT_RESPONSE, it.peer());
             case ConnectionEvent.ConnectError _ -> plain(id, RDMA_CM_EVENT_CONNECT_ERROR, (int) Errno.EINVAL);
             case ConnectionEvent.Unreachable _ -> plain(id, RDMA_CM_EVENT_UNREACHABLE, (int) Errno.ETIMEDOUT);
-            case ConnectionEvent.Rejected it ->
-                with(plain(id, RDMA_CM_EVENT_REJECTED, it.reason()), "conn", it.privateData());
+            case ConnectionEvent.Rejected it -> rejected(id, it);
             case ConnectionEvent.Established it -> connected(id, RDMA_CM_EVENT_ESTABLISHED, it.peer());
             case ConnectionEvent.DatagramEstablished it -> {
                 long made = plain(id, RDMA_CM_EVENT_ESTABLISHED, 0);
@@ -149,15 +148,18 @@ final class CmEvents {
             Memory.putInt(event + CM_EVENT.at("param.ud.qp_num"), peer.qpn());
             Memory.putInt(event + CM_EVENT.at("param.ud.qkey"), peer.qkey());
         } else {
-            with(event, "conn", peer.privateData());
-            // seen from here: what is asked of this side (rdma_get_cm_event(3))
-            Memory.putByte(event + CM_EVENT.at("param.conn.responder_resources"), peer.initiatorDepth());
-            Memory.putByte(event + CM_EVENT.at("param.conn.initiator_depth"), peer.responderResources());
-            Memory.putByte(event + CM_EVENT.at("param.conn.rnr_retry_count"), 7);
-            Memory.putByte(event + CM_EVENT.at("param.conn.retry_count"), 7);
-            Memory.putInt(event + CM_EVENT.at("param.conn.qp_num"), peer.qpn());
+            Memory.putByte(event + CM_EVENT.at("param.conn.retry_count"), peer.retryCount());
+            ofConnection(event, peer);
         }
         return event;
+    }
+
+    /// A request for datagrams that was rejected is an unreachable peer, with the status of SIDR_REP
+    /// (rdma_get_cm_event(3)).
+    private static long rejected(IdHandle id, ConnectionEvent.Rejected why) {
+        return id.id.space().isDatagram()
+                ? with(plain(id, RDMA_CM_EVENT_UNREACHABLE, why.reason()), "ud", why.privateData())
+                : with(plain(id, RDMA_CM_EVENT_REJECTED, why.reason()), "conn", why.privateData());
     }
 
     private static long plain(IdHandle id, int type, int status) {
@@ -176,12 +178,17 @@ final class CmEvents {
     }
 
     private static long connected(IdHandle id, int type, PeerParameters peer) {
-        long event = with(plain(id, type, 0), "conn", peer.privateData());
-        Memory.putByte(event + CM_EVENT.at("param.conn.responder_resources"), peer.responderResources());
-        Memory.putByte(event + CM_EVENT.at("param.conn.initiator_depth"), peer.initiatorDepth());
-        Memory.putByte(event + CM_EVENT.at("param.conn.rnr_retry_count"), 7);
+        return ofConnection(plain(id, type, 0), peer);
+    }
+
+    /// Seen from here: what is asked of this side (rdma_get_cm_event(3)).
+    private static long ofConnection(long event, PeerParameters peer) {
+        Memory.putByte(event + CM_EVENT.at("param.conn.responder_resources"), peer.initiatorDepth());
+        Memory.putByte(event + CM_EVENT.at("param.conn.initiator_depth"), peer.responderResources());
+        Memory.putByte(event + CM_EVENT.at("param.conn.rnr_retry_count"), peer.rnrRetryCount());
+        Memory.putByte(event + CM_EVENT.at("param.conn.srq"), peer.sharedReceiveQueue() ? 1 : 0);
         Memory.putInt(event + CM_EVENT.at("param.conn.qp_num"), peer.qpn());
-        return event;
+        return with(event, "conn", peer.privateData());
     }
 
     private static long with(long event, String which, PrivateData data) {

@@ -28,12 +28,15 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.RnrTimer;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PeerParameters;
+import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 
 /// Queue pairs of the connection manager, connections, and multicast groups.
 final class ConnectCalls {
-    /// Of ours (`ConnectionParameters`); C's are 8 bits, and 255 means as many as there can be.
+    /// Of ours (`ConnectionParameters`).
     private static final int READS_MAX = 128;
+    /// `RDMA_MAX_RESP_RES` and `RDMA_MAX_INIT_DEPTH`: as many as there can be, or as the peer has asked for.
+    private static final int READS_ANY = 255;
 
     /// What the kernel's connection manager gives to RoCE: 0.54 s, so a peer may be held up for seconds.
     private static final AckTimeout KERNELS = new AckTimeout(17);
@@ -200,10 +203,17 @@ final class ConnectCalls {
         if (from == 0) {
             return asking == null
                     ? made
-                    : made.withReads(reads(asking.initiatorDepth()), reads(asking.responderResources()));
+                    : made.withReads(
+                            Math.min(READS_MAX, asking.initiatorDepth()),
+                            Math.min(READS_MAX, asking.responderResources()));
         }
+        boolean isStream = handle.id.space() == PortSpace.TCP; // of others librdmacm checks nothing
+        int served = asking == null ? READS_MAX : asking.initiatorDepth();
+        int outstanding = asking == null ? READS_MAX : asking.responderResources();
         return made.withPrivateData(data(Memory.getLong(from), number(from, "private_data_len")))
-                .withReads(reads(number(from, "responder_resources")), reads(number(from, "initiator_depth")))
+                .withReads(
+                        reads(number(from, "responder_resources"), served, isStream),
+                        reads(number(from, "initiator_depth"), outstanding, isStream))
                 .withRetries(
                         timeout,
                         asking == null ? Math.min(7, number(from, "retry_count")) : made.retryCount(),
@@ -214,8 +224,9 @@ final class ConnectCalls {
         return Memory.getByte(from + CONN_PARAM.at(field)) & 0xFF;
     }
 
-    private static int reads(int wanted) {
-        return Math.min(READS_MAX, wanted);
+    /// More than there can be are refused later, where that is checked.
+    private static int reads(int wanted, int asked, boolean isChecked) {
+        return wanted == READS_ANY || !isChecked ? Math.min(READS_MAX, Math.min(wanted, asked)) : wanted;
     }
 
     private static PrivateData data(long from, int length) {

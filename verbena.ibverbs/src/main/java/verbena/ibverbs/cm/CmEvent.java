@@ -41,15 +41,16 @@ record CmEvent(long id, long listenId, int type, int status, PeerParameters peer
                 data(event, "param.conn"),
                 Memory.getUnsignedByte(event + CM_EVENT.at("param.conn.initiator_depth")),
                 Memory.getUnsignedByte(event + CM_EVENT.at("param.conn.responder_resources")),
+                Memory.getUnsignedByte(event + CM_EVENT.at("param.conn.retry_count")),
+                Memory.getUnsignedByte(event + CM_EVENT.at("param.conn.rnr_retry_count")),
+                Memory.getUnsignedByte(event + CM_EVENT.at("param.conn.srq")) != 0,
                 Memory.getInt(event + CM_EVENT.at("param.conn.qp_num")),
                 0);
     }
 
     private static PeerParameters datagram(long event) {
-        return new PeerParameters(
+        return PeerParameters.ofDatagrams(
                 data(event, "param.ud"),
-                0,
-                0,
                 Memory.getInt(event + CM_EVENT.at("param.ud.qp_num")),
                 Memory.getInt(event + CM_EVENT.at("param.ud.qkey")));
     }

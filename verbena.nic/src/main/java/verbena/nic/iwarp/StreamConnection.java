@@ -254,7 +254,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
     }
 
     private static PeerParameters peer(MpaTerms said, PrivateData data) {
-        return new PeerParameters(data, depth(said.ird()), depth(said.ord()), 0, 0);
+        return new PeerParameters(data, depth(said.ird()), depth(said.ord()), 7, 7, false, 0, 0);
     }
 
     /// A peer that says nothing of READs can do what this side can.

@@ -262,6 +262,9 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                                 rep.privateData().from(proof.replyBytes()).bytes()),
                         rep.responderResources(),
                         rep.initiatorDepth(),
+                        begun().request().retryCount(),
+                        rep.rnrRetryCount(),
+                        rep.sharedReceiveQueue(),
                         rep.localQpn(),
                         0)));
             }

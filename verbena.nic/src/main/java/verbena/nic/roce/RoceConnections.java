@@ -301,6 +301,9 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
                     PrivateData.of(said.bytes()),
                     request.responderResources(),
                     request.initiatorDepth(),
+                    request.retryCount(),
+                    request.rnrRetryCount(),
+                    request.sharedReceiveQueue(),
                     request.localQpn(),
                     0);
             connection.listener(exchange);
@@ -375,7 +378,7 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
                 from == null ? 0 : from.sourcePort(),
                 inquiry);
         var said = request.privateData().from(from == null ? 0 : IpCmHeader.BYTES);
-        acceptor.onRequest(exchange, new PeerParameters(PrivateData.of(said.bytes()), 0, 0, 0, 0), QpType.UD);
+        acceptor.onRequest(exchange, PeerParameters.ofDatagrams(PrivateData.of(said.bytes()), 0, 0), QpType.UD);
     }
 
     @Override

@@ -75,7 +75,7 @@ final class SidrExchange implements Exchange {
     private News news(SidrRep answer) {
         var said = PrivateData.of(answer.privateData().bytes());
         return answer.status() == SidrRep.VALID
-                ? new News.Accepted(new PeerParameters(said, 0, 0, answer.qpn(), answer.qkey()))
+                ? new News.Accepted(PeerParameters.ofDatagrams(said, answer.qpn(), answer.qkey()))
                 : new News.Rejected(answer.status(), why(answer.status()), said);
     }
 
