@@ -127,7 +127,7 @@ final class ClosedServicesWorld implements SmallWorld {
                 new SidrRequest.Listener() {
                     @Override
                     public void onAnswer(SidrRep answer) {
-                        onSilence("");
+                        onSilence();
                     }
 
                     @Override

@@ -54,8 +54,12 @@ public final class FabricServer implements AutoCloseable {
     private static final class Client {
         final int fd;
 
+        /// The adapter whose news it hears.
         @Nullable
         ChannelAdapter adapter;
+
+        /// Whether the packets of that are its own.
+        boolean hasAdapter;
 
         /// What it is still to be told; the connection ends then.
         @Nullable
@@ -190,11 +194,12 @@ public final class FabricServer implements AutoCloseable {
                 client.program.adapter.onPrograms(now);
             } else if (BigEndian.u8(message, 0) == FabricSocket.CONTROL
                     && BigEndian.u8(message, 1) >= FabricSocket.OPEN_PORT
+                    && BigEndian.u8(message, 1) <= FabricSocket.UNREGISTER
                     && bytes >= FabricSocket.ASK_BYTES) {
                 answerProgram(client, BigEndian.u8(message, 1), bytes, now);
             } else if (BigEndian.u8(message, 0) == FabricSocket.CONTROL && bytes >= FabricSocket.ASK_BYTES) {
                 answer(client, BigEndian.u8(message, 1), BigEndian.u16(message, 2), bytes - FabricSocket.ASK_BYTES);
-            } else if (adapter != null && isPacket(bytes)) {
+            } else if (adapter != null && client.hasAdapter && isPacket(bytes)) {
                 adapter.send(message, 0, bytes);
             } else {
                 malformed++;
@@ -217,12 +222,15 @@ public final class FabricServer implements AutoCloseable {
             return;
         }
         switch (kind) {
-            case FabricSocket.QUERY, FabricSocket.ATTACH -> {
+            case FabricSocket.QUERY, FabricSocket.ATTACH, FabricSocket.WATCH -> {
                 ChannelAdapter asked = number < adapters.size() ? adapters.get(number) : null;
                 boolean isInUse = asked != null && owner(asked) != null;
-                if (kind == FabricSocket.ATTACH && asked != null && !isInUse && client.adapter == null) {
+                boolean isTaken = kind == FabricSocket.ATTACH && !isInUse;
+                if (asked != null && client.adapter == null && (isTaken || kind == FabricSocket.WATCH)) {
                     client.adapter = asked;
-                    client.changesSeen = asked.info().changes();
+                    client.hasAdapter = isTaken;
+                    // A device that has watched may not have read all of that: it is told once more.
+                    client.changesSeen = asked.info().changes() - (isTaken ? 1 : 0);
                 }
                 int status = asked == null ? FabricSocket.NO_SUCH : isInUse ? FabricSocket.IN_USE : FabricSocket.OK;
                 boolean _ = tell(client, asked, status);
@@ -305,7 +313,7 @@ public final class FabricServer implements AutoCloseable {
 
     private @Nullable Client owner(ChannelAdapter adapter) {
         for (Client client : clients) {
-            if (client.adapter == adapter && !client.isGone) {
+            if (client.adapter == adapter && client.hasAdapter && !client.isGone) {
                 return client;
             }
         }
@@ -379,7 +387,7 @@ public final class FabricServer implements AutoCloseable {
                     client.isFull ? client.changesSeen : adapter.info().changes();
         }
         boolean isBusy = false;
-        while (adapter.arrivals() > 0 && !client.isFull) {
+        while (client.hasAdapter && adapter.arrivals() > 0 && !client.isFull) {
             int packet = adapter.arrival();
             MemorySegment bytes = fabric.store()
                     .memory(packet)
@@ -447,7 +455,7 @@ public final class FabricServer implements AutoCloseable {
     }
 
     private static boolean mayRead(Client client) {
-        return client.adapter == null || client.adapter.hasRoom();
+        return client.adapter == null || !client.hasAdapter || client.adapter.hasRoom();
     }
 
     private void admit() {

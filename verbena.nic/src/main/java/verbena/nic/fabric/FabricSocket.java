@@ -28,11 +28,12 @@ import verbena.wire.mad.PortInfo;
 /// [#CONTROL], which is no LRH: its link version is 15.
 public final class FabricSocket {
     public static final int CONTROL = 0x0F;
-    /// What a device asks for: to have an adapter, or to hear of one; both with its number, 16 bits.
+    /// What a device asks for: to have an adapter, what is known of one, or to hear of it from now on
+    /// ([#WATCH]); all with its number, 16 bits.
     public static final int ATTACH = 1;
 
     static final int QUERY = 2;
-    /// An answer to both, and news for the device that has the adapter.
+    /// An answer to these, and news for devices that have or watch the adapter.
     static final int INFO = 3;
     /// Asks for the end of the fabric.
     static final int DOWN = 4;
@@ -55,6 +56,7 @@ public final class FabricSocket {
     static final int REGISTER = 11;
 
     static final int UNREGISTER = 12;
+    public static final int WATCH = 13;
 
     static final int OK = 0;
     static final int NO_SUCH = 1;

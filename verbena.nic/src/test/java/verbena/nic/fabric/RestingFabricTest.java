@@ -84,6 +84,7 @@ class RestingFabricTest {
             FabricPort told = FabricPort.answer(silent, message);
             assertThat(told).isNotNull();
             try (IbLink link = IbLink.open(place(), 0, "ib0")) {
+                link.claim();
                 fill(link, told);
             }
             assertThat(isQuietAtLast()).isTrue();

@@ -698,19 +698,35 @@ class IbDeviceTest {
         }
     }
 
+    /// Monitors and daemons open every device, and must not keep others from using them.
     @Test
-    void anAdapterIsOfOneDeviceAtATime() {
-        try (End a = new End(0)) {
-            assertThat(FabricPort.all(place())).extracting(FabricPort::isInUse).containsExactly(true, false);
-            assertThatThrownBy(() -> new End(0))
-                    .isInstanceOf(DeviceException.class)
-                    .hasMessageContaining("adapter 0 is in use by another device");
-            assertThat(a.lid()).isEqualTo(3);
+    void anyNumberOfDevicesHasAnAdapterOpenAndOneHasItsQueuePairs() throws Exception {
+        try (End watching = new End(0);
+                End b = new End(1)) {
+            assertThat(FabricPort.all(place())).extracting(FabricPort::isInUse).containsExactly(false, false);
+            try (End a = new End(0);
+                    QueuePair qa = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
+                    QueuePair qb = b.domain.createQueuePair(QueuePairOptions.rc(b.cq))) {
+                assertThat(FabricPort.all(place()))
+                        .extracting(FabricPort::isInUse)
+                        .containsExactly(true, true);
+                assertThatThrownBy(() -> watching.domain.createQueuePair(QueuePairOptions.rc(watching.cq)))
+                        .isInstanceOf(DeviceException.class)
+                        .hasMessageContaining("createQueuePair: adapter 0 is in use");
+                qa.connect(qb.endpoint());
+                qb.connect(qa.endpoint());
+                pingPong(a, qa, b, qb);
+                assertThat(FabricPort.setLink(place(), "a", 0, false)).isEmpty();
+                assertThat(List.of(event(a), event(watching))).containsOnly(AsyncEvent.Type.PORT_ERR);
+                assertThat(FabricPort.setLink(place(), "a", 0, true)).isEmpty();
+                assertThat(List.of(event(a), event(watching))).containsOnly(AsyncEvent.Type.PORT_ACTIVE);
+            }
+            while (FabricPort.all(place()).getFirst().isInUse()) {
+                Thread.onSpinWait();
+            }
+            watching.domain.createQueuePair(QueuePairOptions.rc(watching.cq)).close();
+            assertThat(watching.lid()).isEqualTo(3);
         }
-        while (FabricPort.all(place()).getFirst().isInUse()) {
-            Thread.onSpinWait();
-        }
-        new End(0).close();
     }
 
     @Test

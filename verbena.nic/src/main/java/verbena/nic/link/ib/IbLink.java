@@ -16,6 +16,7 @@ import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.nic.fabric.FabricPort;
 import verbena.nic.fabric.FabricSocket;
+import verbena.nic.link.Claimable;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.Occupancy;
 import verbena.nic.link.PolledLink;
@@ -31,14 +32,14 @@ import verbena.wire.ib.NativePacket;
 import verbena.wire.ib.Vcrc;
 
 /// Packets of InfiniBand, LRH through VCRC, to and from an adapter of the soft fabric of this user
-/// ([verbena.nic.fabric.FabricServer]), over a local socket that keeps messages apart. The adapter is this link's until
-/// it is closed.
+/// ([verbena.nic.fabric.FabricServer]), over a local socket that keeps messages apart. Any number of links hear of an
+/// adapter; its packets are for the one that claims it ([#claim()]), until that is closed.
 ///
 /// A packet without GRH arrives with its sender's LID in place of a GID (`::7`), and with this link's GID as its
 /// destination. When the fabric ends, the port is down for good.
 ///
 /// Threads as in [verbena.nic.link.Link]. Linux only.
-public final class IbLink extends PolledLink {
+public final class IbLink extends PolledLink implements Claimable {
     /// The subnet prefix of a port before a subnet manager has given it another (IBTA 4.1.1).
     public static final long PREFIX_DEFAULT = 0xFE80_0000_0000_0000L;
     private static final int BATCH = 64;
@@ -57,7 +58,7 @@ public final class IbLink extends PolledLink {
     /// By multicast group, the LID that its packets go to.
     private final Map<Gid, Integer> groupLids = new HashMap<>();
 
-    private final int fd;
+    private final IbSocket socket;
     private volatile boolean wasFull; // the thread that sleeps reads it
     /// Written by the owner, read by any thread.
     private volatile FabricPort port;
@@ -71,53 +72,40 @@ public final class IbLink extends PolledLink {
     private final AtomicLong foreign = new AtomicLong();
     private final AtomicLong unsendable = new AtomicLong();
 
-    /// Takes an adapter.
+    /// Hears of an adapter from now on.
     ///
     /// @param place of the socket ([FabricSocket#place()])
     /// @param number of the adapter, from 0
     /// @param name of the device
-    /// @throws LinkException when there is no fabric, no such adapter, or another device has it
+    /// @throws LinkException when there is no fabric, or no such adapter
     public static IbLink open(Path place, int number, String name) {
         return new IbLink(place, number, name);
     }
 
     private IbLink(Path place, int number, String name) {
         super(1);
-        int socket = FabricSocket.connect(linux, place);
         boolean isOpen = false;
         try {
-            if (socket < 0) {
-                throw new LinkException(
-                        LinkException.Kind.FAILED,
-                        "no fabric of this user at " + place + ": start one (verbena fabric up TOPOLOGY)");
-            }
-            MemorySegment message = arena.allocate(FabricSocket.INFO_BYTES);
-            boolean isAsked = FabricSocket.ask(socket, message, FabricSocket.ATTACH, number, "");
-            FabricPort said = isAsked ? FabricPort.answer(socket, message) : null;
-            if (said == null) {
-                throw new LinkException(LinkException.Kind.FAILED, "the fabric has no adapter " + number);
-            }
-            if (said.isInUse()) {
-                throw new LinkException(
-                        LinkException.Kind.PORT_IN_USE,
-                        "adapter " + number + " is in use by another device; there is one device for each");
-            }
-            port = said;
-            takePkeys(said);
-            own = new Gid(PREFIX_DEFAULT, said.portGuid());
+            socket = IbSocket.open(linux, place, number);
+            port = socket.said();
+            takePkeys(port);
+            own = new Gid(PREFIX_DEFAULT, port.portGuid());
             gids = List.of(new GidEntry(0, own, GidType.IB, name, 0));
-            fd = socket;
             for (int i = 0; i < BATCH; i++) {
                 places[i] = memory.asSlice((long) i * PLACE_BYTES + START, PLACE_BYTES - START);
             }
             isOpen = true;
         } finally {
             if (!isOpen) {
-                if (socket >= 0) {
-                    LinuxSockets.close(socket);
-                }
                 free();
             }
+        }
+    }
+
+    @Override
+    public void claim() {
+        if (!isLost) {
+            socket.claim();
         }
     }
 
@@ -174,9 +162,10 @@ public final class IbLink extends PolledLink {
     public int receive(Frame[] frames, int from, int count) {
         try (Occupancy.Stay stay = occupancy.move()) {
             int received = 0;
+            int fd = socket.fd();
             for (int i = 0; stay != null && !isLost && i < BATCH && received < count; i++) {
                 int bytes = (int) LinuxSockets.read(fd, places[i]);
-                if (bytes < 0) {
+                if (bytes < 0 || (bytes == 0 && fd != socket.fd())) {
                     break;
                 }
                 if (bytes == 0) {
@@ -291,7 +280,8 @@ public final class IbLink extends PolledLink {
         packets.write(frame, 0); // the adapter chooses the lane
         int before = NativePacket.headerBytes(frame);
         return LinuxSockets.send(
-                fd, frame.slot.asSlice((long) frame.start - before, (long) before + frame.length + Vcrc.BYTES));
+                socket.fd(),
+                frame.slot.asSlice((long) frame.start - before, (long) before + frame.length + Vcrc.BYTES));
     }
 
     /// Packets for a group travel by the tables of the switches, as the subnet administration has them written for
@@ -356,12 +346,12 @@ public final class IbLink extends PolledLink {
 
     @Override
     protected long lastLook(long timeoutNanos) {
-        sleep.watch(isLost ? CLOSED : fd, wasFull ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
+        sleep.watch(isLost ? CLOSED : socket.fd(), wasFull ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
         return timeoutNanos;
     }
 
     @Override
     protected void release() {
-        LinuxSockets.close(fd);
+        socket.close();
     }
 }
