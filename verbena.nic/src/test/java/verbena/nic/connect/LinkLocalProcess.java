@@ -16,10 +16,10 @@ final class LinkLocalProcess {
     public static void main(String[] arguments) throws Exception {
         System.out.println(NetworkOfItsOwn.BEGINS);
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-                var north = listen("fe80::2%vb");
-                var west = listen("fe80::2%wb")) {
-            for (String through : new String[] {"va", "wa", "va"}) {
-                ConnectionListener meant = through.equals("va") ? north : west;
+                var north = listen("fe80::2%vb", 0);
+                var west = listen("fe80::2%wb", north.localAddress().getPort())) {
+            for (String through : new String[] {"va", "wa", "va", "vb", "wb"}) {
+                ConnectionListener meant = through.startsWith("v") ? north : west;
                 var accepted = threads.submit(() -> meant.accept());
                 var to = new InetSocketAddress(
                         InetAddress.getByName("fe80::2%" + through),
@@ -29,14 +29,15 @@ final class LinkLocalProcess {
                     var received = threads.submit(() -> client.receiveText(10));
                     server.send(meant == north ? "north" : "west");
                     System.out.println(through + ": " + received.get() + ", from "
-                            + client.localAddress().getAddress().getHostAddress());
+                            + client.localAddress().getAddress().getHostAddress() + ", seen as "
+                            + server.peerAddress().getAddress().getHostAddress());
                 }
             }
         }
     }
 
-    private static ConnectionListener listen(String address) throws Exception {
+    private static ConnectionListener listen(String address, int port) throws Exception {
         return ConnectionListener.bind(
-                new InetSocketAddress(InetAddress.getByName(address), 0), ConnectionOptions.defaults());
+                new InetSocketAddress(InetAddress.getByName(address), port), ConnectionOptions.defaults());
     }
 }

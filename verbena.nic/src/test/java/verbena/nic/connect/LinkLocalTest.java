@@ -29,7 +29,10 @@ class LinkLocalTest {
     void aConnectionGoesThroughTheInterfaceThatItsAddressNames() throws Exception {
         assertThat(NetworkOfItsOwn.run(NETWORK, LinkLocalProcess.class))
                 .containsExactly(
-                        "va: north, from fe80:0:0:0:0:0:0:1%3",
-                        "wa: west, from fe80:0:0:0:0:0:0:1%5", "va: north, from fe80:0:0:0:0:0:0:1%3");
+                        "va: north, from fe80:0:0:0:0:0:0:1%3, seen as fe80:0:0:0:0:0:0:1%2",
+                        "wa: west, from fe80:0:0:0:0:0:0:1%5, seen as fe80:0:0:0:0:0:0:1%4",
+                        "va: north, from fe80:0:0:0:0:0:0:1%3, seen as fe80:0:0:0:0:0:0:1%2",
+                        "vb: north, from fe80:0:0:0:0:0:0:2%2, seen as fe80:0:0:0:0:0:0:2%2",
+                        "wb: west, from fe80:0:0:0:0:0:0:2%4, seen as fe80:0:0:0:0:0:0:2%4");
     }
 }

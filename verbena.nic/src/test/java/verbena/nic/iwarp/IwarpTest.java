@@ -3,12 +3,15 @@ package verbena.nic.iwarp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.Inet4Address;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -21,11 +24,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.connect.ConnectingDevices;
+import verbena.nic.link.LoopbackAddress;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Context;
+import verbena.verbs.Device;
 import verbena.verbs.GidType;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QpState;
@@ -51,6 +56,41 @@ class IwarpTest extends ConnectingDevices {
 
     IwarpTest(String name) {
         super(name);
+    }
+
+    /// An address of loopback that no device of RoCE has, and a listener at the same port of 127.0.0.1.
+    @Test
+    void aListenerAtAnotherAddressOfLoopbackIsReached() throws Exception {
+        assumeTrue(at(0).getAddress() instanceof Inet4Address && LoopbackAddress.isWhole());
+        try (Context other = Device.named("iwarp@127.0.0.5").open();
+                var meant = ConnectionListener.bind(
+                        new InetSocketAddress("127.0.0.5", 0),
+                        ConnectionOptions.defaults().withDevice(other));
+                var _ = ConnectionListener.bind(
+                        at(meant.localAddress().getPort()),
+                        ConnectionOptions.defaults().withDevice(serverDevice))) {
+            var accepted = meanwhile(meant::accept);
+            try (var client = connect(meant);
+                    var server = get(accepted)) {
+                assertThat(client.peerAddress()).isEqualTo(meant.localAddress());
+                assertThat(server.localAddress()).isEqualTo(meant.localAddress());
+            }
+        }
+    }
+
+    @Test
+    void anotherAddressOfLoopbackMeansTheUsualOneWhenNoProgramListensThere() throws Exception {
+        assumeTrue(at(0).getAddress() instanceof Inet4Address);
+        try (var listener = listen()) {
+            var accepted = meanwhile(listener::accept);
+            try (var client = Connection.connect(
+                            new InetSocketAddress(
+                                    "127.0.0.5", listener.localAddress().getPort()),
+                            client());
+                    var _ = get(accepted)) {
+                assertThat(client.peerAddress()).isEqualTo(listener.localAddress());
+            }
+        }
     }
 
     /// RFC 5044 7.1.2: a responder that begins does so after a while.

@@ -162,7 +162,7 @@ public final class ConnectionId implements VerbsObject {
         InetSocketAddress to;
         try {
             InetSocketAddress meant = OwnPorts.meant(channel, destination, local == null ? source : Optional.of(local));
-            to = LocalDevices.answering(space, meant);
+            to = LocalDevices.answering(channel.only(), space, meant);
             local = state == State.IDLE
                     ? ports.reach(channel, source, to)
                     : ports.narrow(channel, Objects.requireNonNull(local), to);
@@ -301,8 +301,9 @@ public final class ConnectionId implements VerbsObject {
         ports.hold(request.at().again());
         negotiation.begin(begun, request.from());
         pair.expect(request.type());
-        local = new InetSocketAddress(begun.local().address(), begun.localPort());
-        peer = new InetSocketAddress(begun.remote().address(), begun.remotePort());
+        LocalDevices.Lease at = request.at();
+        local = new InetSocketAddress(at.address(begun.local()), begun.localPort());
+        peer = new InetSocketAddress(at.address(begun.remote()), begun.remotePort());
         state = State.REQUESTED;
     }
 

@@ -5,6 +5,7 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
+import java.net.Socket;
 import java.net.SocketException;
 import java.nio.channels.DatagramChannel;
 import java.time.Duration;
@@ -26,6 +27,7 @@ import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.InUseException;
+import verbena.verbs.TransportType;
 import verbena.verbs.VerbsException;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.Provider;
@@ -76,12 +78,21 @@ final class LocalDevices {
         }
 
         int gidIndex() {
-            return context.gids(1).stream()
-                    .filter(entry -> entry.gid().equals(local))
-                    .findFirst()
-                    .orElseThrow(() -> new ConnectionException(
+            return entry().orElseThrow(() -> new ConnectionException(
                             ConnectionException.Reason.ADDRESS, context.device().name() + " has " + local + " no more"))
                     .index();
+        }
+
+        private Optional<GidEntry> entry() {
+            return context.gids(1).stream()
+                    .filter(entry -> entry.gid().equals(local))
+                    .findFirst();
+        }
+
+        /// The own address or a peer's; a link-local one at the interface of the device.
+        InetAddress address(Gid of) {
+            int scope = of.isLinkLocal() ? entry().map(GidEntry::interfaceIndex).orElse(0) : 0;
+            return new OwnAddress(of, scope).address();
         }
 
         /// Takes another share of the same device.
@@ -184,9 +195,12 @@ final class LocalDevices {
 
     // ---- within this host
 
-    /// The device by which processes of this host reach an own address; empty when the host has none.
+    /// The device by which processes of this host reach an own address; empty when the host has none, and for a
+    /// link-local address: the memory of the host knows no interfaces, and two may have the same one.
     static Optional<Lease> within(EventChannel channel, Gid local) {
-        return named(channel, local).or(() -> hostProvider().flatMap(provider -> within(provider, local)));
+        return local.isLinkLocal()
+                ? Optional.empty()
+                : named(channel, local).or(() -> hostProvider().flatMap(provider -> within(provider, local)));
     }
 
     /// The same for a client, when the peer is on this host and has the port there too.
@@ -211,7 +225,7 @@ final class LocalDevices {
     }
 
     private static boolean isHere(Gid from, InetAddress peer) {
-        return peer.isLoopbackAddress() || from.equals(Gid.of(peer));
+        return peer.isLoopbackAddress() || from.equals(Gid.of(peer)) && !from.isLinkLocal();
     }
 
     private static boolean isServed(Provider provider, PortSpace space, InetSocketAddress peer) {
@@ -372,19 +386,34 @@ final class LocalDevices {
     /// Where a peer at a loopback address answers. A listener at all addresses of a host has 127.0.0.1 as the only
     /// one of loopback's, and a host's name is often 127.0.1.1. So an address of 127.0.0.0/8 means 127.0.0.1 when
     /// no device has it, and no program listens there.
-    static InetSocketAddress answering(PortSpace space, InetSocketAddress peer) {
+    ///
+    /// @param only the device to use, if the program named one
+    static InetSocketAddress answering(Optional<Context> only, PortSpace space, InetSocketAddress peer) {
         InetAddress at = peer.getAddress();
         if (!(at instanceof Inet4Address) || !at.isLoopbackAddress() || at.equals(LOOPBACK)) {
             return peer;
         }
-        boolean isElsewhere = !isServedWithin(space, Gid.of(LOOPBACK), peer) && isFree(at);
+        boolean isIwarp = only.filter(context -> context.device().transportType() == TransportType.IWARP)
+                .isPresent();
+        boolean isElsewhere = !isServedWithin(space, Gid.of(LOOPBACK), peer) && (isIwarp ? isSilent(peer) : isFree(at));
         return isElsewhere ? new InetSocketAddress(LOOPBACK, peer.getPort()) : peer;
     }
 
-    /// Whether no device has an address.
+    /// Whether no device of RoCE has an address.
     private static boolean isFree(InetAddress at) {
         try (var probe = DatagramChannel.open()) {
             probe.bind(new InetSocketAddress(at, ROCE_PORT));
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /// Whether no program listens at an address and port of TCP: a device of iWARP has nothing else at its address.
+    private static boolean isSilent(InetSocketAddress at) {
+        try (var probe = new Socket()) {
+            probe.setReuseAddress(true); // connections that have ended are no listener
+            probe.bind(at);
             return true;
         } catch (IOException e) {
             return false;

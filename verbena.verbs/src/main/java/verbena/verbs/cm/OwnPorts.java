@@ -133,7 +133,7 @@ final class OwnPorts {
             caller = lease.service().bindCaller(space, lease.local()).orElse(null);
             port = caller == null ? 0 : caller.port();
         }
-        return new InetSocketAddress(new OwnAddress(lease.local(), from.scope()).address(), port);
+        return new InetSocketAddress(lease.address(lease.local()), port);
     }
 
     /// The device within this host, when the channel wants it and the peer is there.
