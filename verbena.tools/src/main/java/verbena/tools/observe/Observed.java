@@ -4,6 +4,9 @@ import com.sun.tools.attach.AttachNotSupportedException;
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.rmi.ConnectException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -54,9 +57,22 @@ public final class Observed implements AutoCloseable {
             String address = machine.startLocalManagementAgent();
             String command = machine.getSystemProperties().getProperty("sun.java.command", "");
             return new Observed(pid, program(command), JMXConnectorFactory.connect(new JMXServiceURL(address)));
+        } catch (IOException e) {
+            if (e instanceof ConnectException && isElsewhere(pid)) {
+                throw new IOException(
+                        "it is in another network namespace; look from there: nsenter --net --target " + pid, e);
+            }
+            throw e;
         } finally {
             machine.detach();
         }
+    }
+
+    /// The connector of a process listens at a port of loopback.
+    private static boolean isElsewhere(long pid) throws IOException {
+        Path own = Path.of("/proc/self/ns/net");
+        return Files.exists(own)
+                && !Files.readSymbolicLink(own).equals(Files.readSymbolicLink(Path.of("/proc/" + pid + "/ns/net")));
     }
 
     /// A command without the packages of its main class, or the folder of its jar. A program that made its virtual

@@ -31,8 +31,10 @@ class ObserveTest {
         private final Process process;
         final String port;
 
-        Server() throws IOException {
-            var command = new ArrayList<>(JavaCommand.again());
+        /// @param before what starts it
+        Server(String... before) throws IOException {
+            var command = new ArrayList<>(List.of(before));
+            command.addAll(JavaCommand.again());
             command.addAll(List.of(
                     "rping", "-s", "-P", "--device", "rocev2@127.0.0.1", "-p", "0", "-a", "127.0.0.1", "-S", "2000"));
             process = new ProcessBuilder(command).start();
@@ -84,6 +86,20 @@ class ObserveTest {
                     .contains("1 process, 1 device")
                     .contains("Verbena rping -s -P")
                     .containsPattern(pid + " rocev2\\S* +ACTIVE");
+        }
+    }
+
+    /// The JDK's connector listens at loopback, which each network namespace has for itself.
+    @Test
+    void aProcessOfAnotherNetworkNamespaceIsSaidToBeThere() throws Exception {
+        assumeThreadsCanBeSeen();
+        assumeTrue(new ProcessBuilder("unshare", "--net", "true").start().waitFor() == 0, "no right to a namespace");
+        try (var server = new Server("unshare", "--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh")) {
+            Cli look = Cli.run("top", "--once", "--interval", "0.1", "--pid", Long.toString(server.pid()));
+            assertThat(look.status()).isNotZero();
+            assertThat(look.err())
+                    .contains("it is in another network namespace")
+                    .hasLineCount(1);
         }
     }
 
