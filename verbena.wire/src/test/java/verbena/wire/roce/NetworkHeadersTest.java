@@ -104,7 +104,7 @@ class NetworkHeadersTest {
                             "sourcePort",
                             "trafficClass",
                             "hopLimit",
-                            "isRoceV1")
+                            "local.isRoceV1")
                     .isEqualTo(packet.frame);
             assertThat(headers.verify(read)).isTrue();
         }
