@@ -38,7 +38,7 @@ final class PspKeyFile implements PspUnwrapper.Keys {
             for (int i = 0; i < lines.size(); i++) {
                 String line = lines.get(i).strip();
                 if (!line.isEmpty() && !line.startsWith("#")) {
-                    keys.add(line.split("\\s+"), "--keys: line " + (i + 1) + " of " + file + ": ");
+                    keys.add(line.split("\\s+", -1), "--keys: line " + (i + 1) + " of " + file + ": ");
                 }
             }
         } catch (NoSuchFileException e) {

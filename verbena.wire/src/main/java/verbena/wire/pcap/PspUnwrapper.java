@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.BigEndian;
 import verbena.wire.ib.Grh;
@@ -70,7 +71,7 @@ public final class PspUnwrapper {
         MemorySegment bytes = packet.bytes();
         long found = LinkHeaders.find(packet.linkType(), bytes);
         int type = (int) (found >>> 32);
-        if (found < 0 || type != LinkHeaders.TYPE_IPV4 && type != LinkHeaders.TYPE_IPV6) {
+        if (found < 0 || (type != LinkHeaders.TYPE_IPV4 && type != LinkHeaders.TYPE_IPV6)) {
             return null;
         }
         long ip = (int) found;
@@ -93,15 +94,14 @@ public final class PspUnwrapper {
     }
 
     private Found opened(MemorySegment memory, long ip, long at, int bytes) {
-        PspVersion version = PspHeader.version(memory, at);
-        assert version != null;
+        PspVersion version = Objects.requireNonNull(PspHeader.version(memory, at), "its form was accepted");
         PspVerdict last = PspVerdict.UNKNOWN;
         for (Association each :
                 associations.computeIfAbsent(new Use(PspHeader.spi(memory, at), version), this::associations)) {
             PspVerdict verdict = each.opener.open(memory, at, bytes);
             boolean isOpen = verdict == PspVerdict.ACCEPTED
-                    || verdict != PspVerdict.FORGED
-                            && new PspOpener(version, each.cipher).open(memory, at, bytes) == PspVerdict.ACCEPTED;
+                    || (verdict != PspVerdict.FORGED
+                            && new PspOpener(version, each.cipher).open(memory, at, bytes) == PspVerdict.ACCEPTED);
             if (isOpen) {
                 MemorySegment clear = clear(memory, ip, at, bytes);
                 return found(memory, ip, at, bytes, clear == null ? PspVerdict.UNEXPECTED : verdict, clear);

@@ -113,7 +113,7 @@ public final class PspHeader {
         int header = bytes(packet, at);
         if (header < BYTES
                 || header > behind
-                || hasCookie(packet, at) && header < BYTES + COOKIE_BYTES
+                || (hasCookie(packet, at) && header < BYTES + COOKIE_BYTES)
                 || clearBytesByOffset(packet, at) > behind) {
             return PspVerdict.LENGTH;
         }
