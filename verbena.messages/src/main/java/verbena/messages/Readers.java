@@ -62,7 +62,7 @@ final class Readers {
     /// Those that wait for what handlers do.
     private final LeaderFollowers.WaitSet attending = new LeaderFollowers.WaitSet();
 
-    // Made once, so that no wait makes one.
+    @SuppressWarnings("UnnecessaryLambda") // made once, so that no wait makes one
     private final Predicate<BooleanSupplier> untilOrOver = until -> until.getAsBoolean() || isOver();
 
     // Under the lock.

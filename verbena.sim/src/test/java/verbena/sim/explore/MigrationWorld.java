@@ -59,6 +59,7 @@ final class MigrationWorld implements SmallWorld {
     private static final int PATHS = 2;
 
     /// A packet on its way, and the path that it takes.
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Flight(byte[] packet, long path, long from, long to) {}
 
     private final Arena arena = Arena.ofConfined();

@@ -225,7 +225,7 @@ final class LocalDevices {
     }
 
     private static boolean isHere(Gid from, InetAddress peer) {
-        return peer.isLoopbackAddress() || from.equals(Gid.of(peer)) && !from.isLinkLocal();
+        return peer.isLoopbackAddress() || (from.equals(Gid.of(peer)) && !from.isLinkLocal());
     }
 
     private static boolean isServed(Provider provider, PortSpace space, InetSocketAddress peer) {

@@ -14,6 +14,6 @@ record Telegram(int toQpn, int fromQpn, boolean isAnswer, boolean isTaken, byte[
     }
 
     Telegram answer(boolean taken) {
-        return new Telegram(fromQpn, toQpn, true, taken, new byte[0]);
+        return new Telegram(/* toQpn= */ fromQpn, /* fromQpn= */ toQpn, true, taken, new byte[0]);
     }
 }
