@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.SequencedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import verbena.interop.SystemUnderTest;
 import verbena.interop.Job;
+import verbena.interop.SystemUnderTest;
 import verbena.interop.Times;
 
 /// gRPC: calls with one message each way, and a stream of messages each way. Each comes back as it was sent.

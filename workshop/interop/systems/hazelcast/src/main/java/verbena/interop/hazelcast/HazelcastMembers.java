@@ -8,8 +8,8 @@ import com.hazelcast.map.IMap;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.Map;
-import verbena.interop.SystemUnderTest;
 import verbena.interop.Job;
+import verbena.interop.SystemUnderTest;
 
 /// Two members of Hazelcast, one in each process, with a map whose entries both keep.
 public final class HazelcastMembers implements SystemUnderTest {

@@ -13,8 +13,8 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
-import verbena.interop.SystemUnderTest;
 import verbena.interop.Job;
+import verbena.interop.SystemUnderTest;
 
 /// Jetty's server and client: pages of all sizes, and bodies that come back as they were sent.
 public final class JettyPages implements SystemUnderTest {

@@ -35,8 +35,8 @@ import org.apache.kafka.common.serialization.LongDeserializer;
 import org.apache.kafka.common.serialization.LongSerializer;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.metadata.storage.Formatter;
-import verbena.interop.SystemUnderTest;
 import verbena.interop.Job;
+import verbena.interop.SystemUnderTest;
 import verbena.interop.Times;
 
 /// A Kafka broker that is its own controller (KRaft), a producer and a consumer.

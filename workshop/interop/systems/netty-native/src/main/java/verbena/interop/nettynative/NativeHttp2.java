@@ -1,8 +1,8 @@
 package verbena.interop.nettynative;
 
 import java.net.InetSocketAddress;
-import verbena.interop.SystemUnderTest;
 import verbena.interop.Job;
+import verbena.interop.SystemUnderTest;
 import verbena.interop.netty.NettyHttp2;
 
 /// HTTP/2 over Verbena's own transport of Netty.

@@ -4,8 +4,8 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
-import verbena.interop.SystemUnderTest;
 import verbena.interop.Job;
+import verbena.interop.SystemUnderTest;
 
 /// The suite over Netty's transport for `java.nio`, to which the agent gives other channels. Both ends of each test are
 /// in the client's process.

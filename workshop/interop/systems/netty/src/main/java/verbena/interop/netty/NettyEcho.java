@@ -15,8 +15,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import verbena.interop.SystemUnderTest;
 import verbena.interop.Job;
+import verbena.interop.SystemUnderTest;
 
 /// A transport of Netty: an echo of messages of several sizes, one after the other and many at once.
 public final class NettyEcho implements SystemUnderTest {

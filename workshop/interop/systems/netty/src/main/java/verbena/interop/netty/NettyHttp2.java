@@ -30,8 +30,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import verbena.interop.SystemUnderTest;
 import verbena.interop.Job;
+import verbena.interop.SystemUnderTest;
 
 /// Netty's HTTP/2: streams of one connection, several at a time, whose bodies come back as they were sent.
 public final class NettyHttp2 implements SystemUnderTest {

@@ -25,8 +25,8 @@ import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
-import verbena.interop.SystemUnderTest;
 import verbena.interop.Job;
+import verbena.interop.SystemUnderTest;
 
 /// A log that Ratis replicates over gRPC: a peer in the server's process, and a second one beside the client, which
 /// joins it. Both have to arrive at the same sum of all entries.

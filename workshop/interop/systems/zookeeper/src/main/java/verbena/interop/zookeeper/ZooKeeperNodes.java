@@ -11,8 +11,8 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
-import verbena.interop.SystemUnderTest;
 import verbena.interop.Job;
+import verbena.interop.SystemUnderTest;
 
 /// A ZooKeeper server, and a client: nodes that are created, changed, watched, read and deleted.
 public final class ZooKeeperNodes implements SystemUnderTest {
