@@ -136,7 +136,7 @@ final class CmOutbox {
         return counter(counter).sum();
     }
 
-    /// All of them by name. Any thread.
+    /// Returns all counters by name. Any thread.
     SortedMap<String, Long> counters() {
         var all = new TreeMap<String, Long>();
         counters.forEach((counter, count) -> all.put(counter.label(), count.sum()));

@@ -59,7 +59,7 @@ final class Readers {
     private final Condition called = lock.newCondition();
     private final Reading reading = new Reading();
     private final LeaderFollowers threads = new LeaderFollowers(lock, reading, this::ring);
-    /// Those that wait for what handlers do.
+    /// The threads that wait for what handlers do.
     private final LeaderFollowers.WaitSet attending = new LeaderFollowers.WaitSet();
 
     @SuppressWarnings("UnnecessaryLambda") // made once, so that no wait makes one

@@ -14,7 +14,7 @@ public final class ProcessEnd {
     private static final Duration LONGEST = Duration.ofSeconds(10);
 
     private static volatile boolean isExpected;
-    /// Of the streams that were closed; null when there was none.
+    /// The closes that are under way; null when no stream was closed.
     private static volatile @Nullable Closes closes;
 
     private ProcessEnd() {}

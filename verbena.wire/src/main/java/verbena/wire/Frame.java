@@ -55,7 +55,7 @@ public final class Frame {
     public boolean icrcValid;
     /// How it travels within a subnet.
     public final LocalRoute local = new LocalRoute();
-    /// What faults are asked for, and what observers are told.
+    /// The faults that are asked for, and the marks that observers are shown.
     public final FrameMarks marks = new FrameMarks();
 
     private Frame(MemorySegment slot) {

@@ -1,6 +1,6 @@
 package verbena.wire;
 
-/// What only faults and observers want of a [Frame]; no protocol looks at it.
+/// The part of a [Frame] that only faults and observers use; no protocol looks at it.
 public final class FrameMarks {
     /// Of a packet that has not been judged yet.
     public static final int NO_FATE = -1;

@@ -63,7 +63,7 @@ public final class EngineTask {
         void onBroken(String cause);
     }
 
-    /// What has arrived for a queue pair and is no packet.
+    /// An arrival for a queue pair that is no packet.
     public interface Arrival {
         /// Hands it to the queue pair; false when the queue pair does not take it.
         ///

@@ -24,7 +24,7 @@ final class Work {
     /// Changed by an owner only. Other threads may see an older link for a while; both end at the same link
     /// ([Engine#relink]).
     private Link link;
-    /// What a thread that polls may move of it without a turn of the engine; null when there is no such traffic.
+    /// The link's traffic that a thread that polls may move without a turn of the engine; null when there is none.
     private @Nullable QuickTraffic quick;
 
     /// Packets received in the last piece of work.
@@ -63,7 +63,7 @@ final class Work {
         quick = other instanceof QuickTraffic itself ? itself : null;
     }
 
-    /// What a thread that polls may move without a turn of the engine; null when there is no such traffic.
+    /// Returns the traffic that a thread that polls may move without a turn of the engine; null when there is none.
     @Nullable
     QuickTraffic quick() {
         return quick;

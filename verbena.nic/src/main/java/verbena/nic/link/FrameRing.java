@@ -250,7 +250,7 @@ public final class FrameRing {
         return (int) WORD.getAcquire(memory, HEAD_BYTES + (position & (size - 1)));
     }
 
-    /// What a record holds.
+    /// The kind of a record.
     public enum Content {
         FRAME,
         /// A [DirectMessage], of which only bytes and length count.

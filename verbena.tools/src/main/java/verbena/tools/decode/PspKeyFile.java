@@ -26,7 +26,7 @@ final class PspKeyFile implements PspUnwrapper.Keys {
 
     private PspKeyFile() {}
 
-    /// One that knows no key.
+    /// Makes one that knows no key.
     static PspKeyFile empty() {
         return new PspKeyFile();
     }

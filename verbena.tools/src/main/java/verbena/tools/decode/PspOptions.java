@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 import verbena.tools.kit.CommandFailed;
 import verbena.wire.pcap.PspUnwrapper;
 
-/// What `decode` takes about PSP.
+/// The options of `decode` about PSP.
 final class PspOptions {
     @Option(
             names = "--keys",
@@ -35,7 +35,7 @@ final class PspOptions {
         return port;
     }
 
-    /// One that has seen no packet yet.
+    /// Makes an unwrapper that has seen no packet yet.
     PspUnwrapper unwrapper() {
         return new PspUnwrapper(keys == null ? PspKeyFile.empty() : PspKeyFile.read(keys), port);
     }

@@ -13,13 +13,11 @@ import com.sun.source.tree.ModuleTree;
 import com.sun.source.tree.NewClassTree;
 import com.sun.source.tree.Tree;
 import com.sun.source.tree.VariableTree;
-import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreeScanner;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -30,9 +28,6 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.lang.model.element.Modifier;
-import javax.tools.JavaCompiler;
-import javax.tools.StandardJavaFileManager;
-import javax.tools.ToolProvider;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import verbena.tools.house.House.Room;
@@ -142,7 +137,7 @@ class ApiTest {
         for (Room room : House.modules()) {
             files.add(room.folder().resolve("module-info.java"));
         }
-        return parse(files).stream().map(CompilationUnitTree::getModule).toList();
+        return House.parse(files).stream().map(CompilationUnitTree::getModule).toList();
     }
 
     private static List<ExportsTree> exportsOf(ModuleTree module) {
@@ -162,7 +157,7 @@ class ApiTest {
                 }
             }
         }
-        List<CompilationUnitTree> files = parse(byName.values());
+        List<CompilationUnitTree> files = House.parse(byName.values());
         Map<String, Set<String>> hidden = new HashMap<>();
         for (CompilationUnitTree file : files) {
             for (Tree type : file.getTypeDecls()) {
@@ -177,17 +172,6 @@ class ApiTest {
                         new Api(file, hidden.getOrDefault(file.getPackageName().toString(), Set.of())))
                 .filter(file -> !file.types.isEmpty())
                 .toList();
-    }
-
-    private static List<CompilationUnitTree> parse(Collection<Path> files) throws IOException {
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        try (StandardJavaFileManager manager = compiler.getStandardFileManager(null, null, null)) {
-            var task = (JavacTask) compiler.getTask(
-                    null, manager, null, List.of("-proc:none"), null, manager.getJavaFileObjectsFromPaths(files));
-            var parsed = new ArrayList<CompilationUnitTree>();
-            task.parse().forEach(parsed::add);
-            return parsed;
-        }
     }
 
     private static boolean isPublic(ModifiersTree modifiers) {

@@ -1,16 +1,22 @@
 package verbena.tools.house;
 
+import com.sun.source.tree.CompilationUnitTree;
+import com.sun.source.util.JavacTask;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
 
 /// The rooms as ARCHITECTURE's table has them, and the sources that lie in them: what the guards of the house look at.
 /// Sources and not class files, because a constant of another class leaves no trace in a class file, and because the
@@ -154,6 +160,18 @@ final class House {
     /// The rooms that users get: libraries, and the command line.
     static List<Room> modules() {
         return rooms().stream().filter(Room::isModule).toList();
+    }
+
+    /// Parses sources, without looking at what their names mean.
+    static List<CompilationUnitTree> parse(Collection<Path> files) throws IOException {
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        try (StandardJavaFileManager manager = compiler.getStandardFileManager(null, null, null)) {
+            var task = (JavacTask) compiler.getTask(
+                    null, manager, null, List.of("-proc:none"), null, manager.getJavaFileObjectsFromPaths(files));
+            var parsed = new ArrayList<CompilationUnitTree>();
+            task.parse().forEach(parsed::add);
+            return parsed;
+        }
     }
 
     static String read(Path file) {

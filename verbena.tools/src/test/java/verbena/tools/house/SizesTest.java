@@ -8,7 +8,6 @@ import com.sun.source.tree.MethodTree;
 import com.sun.source.tree.ModifiersTree;
 import com.sun.source.tree.Tree;
 import com.sun.source.tree.VariableTree;
-import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreeScanner;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,9 +17,6 @@ import java.util.List;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import javax.lang.model.element.Modifier;
-import javax.tools.JavaCompiler;
-import javax.tools.StandardJavaFileManager;
-import javax.tools.ToolProvider;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import verbena.tools.house.House.Room;
@@ -51,17 +47,12 @@ class SizesTest {
     }
 
     private static SortedSet<String> large(List<Path> files) throws IOException {
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        try (StandardJavaFileManager manager = compiler.getStandardFileManager(null, null, null)) {
-            var task = (JavacTask) compiler.getTask(
-                    null, manager, null, List.of("-proc:none"), null, manager.getJavaFileObjectsFromPaths(files));
-            var classes = new Classes();
-            for (CompilationUnitTree file : task.parse()) {
-                classes.packageName = file.getPackageName().toString();
-                classes.scan(file, null);
-            }
-            return classes.large;
+        var classes = new Classes();
+        for (CompilationUnitTree file : House.parse(files)) {
+            classes.packageName = file.getPackageName().toString();
+            classes.scan(file, null);
         }
+        return classes.large;
     }
 
     private static final class Classes extends TreeScanner<@Nullable Void, @Nullable Void> {

@@ -18,9 +18,8 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Transport;
 
 /// A reliable connection between two devices of one host. What needs no packets is tried first: [DirectRequests],
-/// [DirectMessages] and [DirectArrivals]. What the peer's side declines goes by the packets of a [ReliableConnection],
-/// so
-/// each refusal is made there. Engine-confined.
+/// [DirectMessages] and [DirectArrivals]. What the peer's side declines goes by the packets of a
+/// [ReliableConnection], so each refusal is made there. Engine-confined.
 ///
 /// | first | then |
 /// |---|---|
@@ -54,15 +53,14 @@ public final class NearConnection implements QueuePairProtocol, Shortcut, Detour
         this.p = core.parameters;
     }
 
-    /// One-sided requests are tried on the peer's memory first, from now on, and go by packets when it declines.
+    /// Tries one-sided requests on the peer's memory first, from now on, and by packets when it declines.
     public void peerMemory(PeerMemory near) {
         memory = near;
         requests = new DirectRequests(near, steps, packets());
     }
 
-    /// Messages go to the peer's device there first, from now on, and by packets when it declines. Packets go there
-    /// too.
-    /// Comes after [#peerMemory], if that is called.
+    /// Hands messages to the peer's device there first, from now on, and by packets when it declines. Packets go there
+    /// too. Comes after [#peerMemory], if that is called.
     public void peerMessages(PeerMessages way) {
         var answers = new DirectArrivals(core, inner.receiving(), packets());
         arrivals = answers;
@@ -70,7 +68,7 @@ public final class NearConnection implements QueuePairProtocol, Shortcut, Detour
         inner.watch(way);
     }
 
-    /// What observers are shown.
+    /// Makes what observers are shown.
     private DirectPackets packets() {
         return new DirectPackets(core, steps.writer(), Transport.RC);
     }

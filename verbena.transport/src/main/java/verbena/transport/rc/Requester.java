@@ -91,7 +91,7 @@ final class Requester {
         this.keepAlive = new KeepAlive(p, timers);
     }
 
-    /// It may carry out requests from now on.
+    /// Lets a detour carry out requests from now on.
     void detour(Detour by) {
         detour = by;
     }

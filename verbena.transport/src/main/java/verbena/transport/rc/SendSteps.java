@@ -23,17 +23,17 @@ public final class SendSteps {
         this.cursor = requester.cursor();
     }
 
-    /// What all protocols of the queue pair share.
+    /// Returns what all protocols of the queue pair share.
     public QueuePairCore core() {
         return core;
     }
 
-    /// Writes the packets that a request has, or would have.
+    /// Returns the writer of the packets that a request has, or would have.
     public RequestWriter writer() {
         return writer;
     }
 
-    /// Holds the requests.
+    /// Returns the queue of the requests.
     public SendQueue queue() {
         return queue;
     }

@@ -20,7 +20,7 @@ public record PeerParameters(
         boolean sharedReceiveQueue,
         int qpn,
         int qkey) {
-    /// What the other side says of the queue pair that takes its datagrams.
+    /// Returns what the other side says of the queue pair that takes its datagrams.
     public static PeerParameters ofDatagrams(PrivateData privateData, int qpn, int qkey) {
         return new PeerParameters(privateData, 0, 0, 7, 7, false, qpn, qkey);
     }

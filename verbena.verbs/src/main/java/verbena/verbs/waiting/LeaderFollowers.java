@@ -89,7 +89,7 @@ public final class LeaderFollowers {
         private @Nullable Thread thread;
         /// The next in its wait set.
         private @Nullable Node next;
-        // Of all that wait, those that came before and after it.
+        // The threads that came before and after it, of all that wait.
         private @Nullable Node older;
         private @Nullable Node newer;
     }

@@ -26,14 +26,10 @@ public final class Encapsulation {
     private static final int TUNNELS_MAX = 4;
     private static final int IPV4_BYTES = 20;
     private static final int IPV6_BYTES = 40;
-    private static final int UDP_BYTES = 8;
     private static final long MADE_UP_MAC = 0x0200_0000_0000L;
-    private static final int PROTOCOL_UDP = 17;
     private static final int PROTOCOL_TCP = 6;
     private static final int TCP_BYTES = 20;
-    private static final int FRAGMENT_BITS = 0x3FFF; // more fragments, and the offset
     private static final int HOP_LIMIT_DEFAULT = 64;
-    private static final long MAPPED_IPV4 = 0xFFFF_0000_0000L;
 
     private final RoceV2 roceV2 = new RoceV2();
     private final RoceV1 roceV1 = new RoceV1();
@@ -90,27 +86,27 @@ public final class Encapsulation {
         }
         int flagsFragment = BigEndian.u16(bytes, at + 6);
         int protocol = BigEndian.u8(bytes, at + 9);
-        if (protocol == PROTOCOL_TCP && (flagsFragment & FRAGMENT_BITS) == 0) {
+        if (protocol == PROTOCOL_TCP && (flagsFragment & RoceV2.FRAGMENT_BITS) == 0) {
             long end = at + BigEndian.u16(bytes, at + 2);
             return tcp(
                     bytes,
                     at + 4L * (versionAndLength & 0xF),
                     end,
                     0,
-                    MAPPED_IPV4 | BigEndian.u32(bytes, at + 12),
+                    RoceV2.MAPPED_IPV4 | BigEndian.u32(bytes, at + 12),
                     0,
-                    MAPPED_IPV4 | BigEndian.u32(bytes, at + 16));
+                    RoceV2.MAPPED_IPV4 | BigEndian.u32(bytes, at + 16));
         }
-        long inner = (flagsFragment & FRAGMENT_BITS) == 0 && tunnels < TUNNELS_MAX
+        long inner = (flagsFragment & RoceV2.FRAGMENT_BITS) == 0 && tunnels < TUNNELS_MAX
                 ? Tunnels.find(protocol, bytes, at + 4L * (versionAndLength & 0xF))
                 : Tunnels.NONE;
         if (inner != Tunnels.NONE) {
             return found(inner, linkType, bytes, tunnels + 1, frame);
         }
-        if (protocol != PROTOCOL_UDP) {
+        if (protocol != RoceV2.PROTOCOL_UDP) {
             return other(Reason.OTHER_PORT);
         }
-        if ((flagsFragment & FRAGMENT_BITS) != 0) {
+        if ((flagsFragment & RoceV2.FRAGMENT_BITS) != 0) {
             return other(Reason.FRAGMENT);
         }
         if ((versionAndLength & 0xF) != IPV4_BYTES / 4) {
@@ -122,9 +118,9 @@ public final class Encapsulation {
             return other(wrong);
         }
         frame.sourceHigh = 0;
-        frame.sourceLow = MAPPED_IPV4 | BigEndian.u32(bytes, at + 12);
+        frame.sourceLow = RoceV2.MAPPED_IPV4 | BigEndian.u32(bytes, at + 12);
         frame.destinationHigh = 0;
-        frame.destinationLow = MAPPED_IPV4 | BigEndian.u32(bytes, at + 16);
+        frame.destinationLow = RoceV2.MAPPED_IPV4 | BigEndian.u32(bytes, at + 16);
         frame.trafficClass = BigEndian.u8(bytes, at + 1);
         frame.hopLimit = BigEndian.u8(bytes, at + 8);
         boolean isWhole = fillFromUdp(bytes, udp, frame);
@@ -159,7 +155,7 @@ public final class Encapsulation {
         if (inner != Tunnels.NONE) {
             return found(inner, linkType, bytes, tunnels + 1, frame);
         }
-        if (Grh.nextHeader(bytes, at) != PROTOCOL_UDP) {
+        if (Grh.nextHeader(bytes, at) != RoceV2.PROTOCOL_UDP) {
             return other(Reason.OTHER_PORT);
         }
         long udp = at + IPV6_BYTES;
@@ -229,7 +225,7 @@ public final class Encapsulation {
 
     // What is wrong with the UDP header and the sizes, if anything.
     private static @Nullable Reason udpTrouble(MemorySegment bytes, long udp, int ipPayloadBytes) {
-        if (bytes.byteSize() < udp + UDP_BYTES) {
+        if (bytes.byteSize() < udp + RoceV2.UDP_BYTES) {
             return Reason.TRUNCATED;
         }
         if (BigEndian.u16(bytes, udp + 2) != RoceV2.UDP_PORT) {
@@ -238,7 +234,7 @@ public final class Encapsulation {
         if (BigEndian.u16(bytes, udp + 4) != ipPayloadBytes) {
             return Reason.BAD_LENGTH;
         }
-        return sizeTrouble(bytes, udp + UDP_BYTES, ipPayloadBytes - UDP_BYTES);
+        return sizeTrouble(bytes, udp + RoceV2.UDP_BYTES, ipPayloadBytes - RoceV2.UDP_BYTES);
     }
 
     private static @Nullable Reason sizeTrouble(MemorySegment bytes, long bth, int packetBytes) {
@@ -273,7 +269,7 @@ public final class Encapsulation {
     private static boolean fillFromUdp(MemorySegment bytes, long udp, Frame frame) {
         frame.sourcePort = BigEndian.u16(bytes, udp);
         frame.local.isRoceV1 = false;
-        return fillPacket(bytes, udp + UDP_BYTES, BigEndian.u16(bytes, udp + 4) - UDP_BYTES, frame);
+        return fillPacket(bytes, udp + RoceV2.UDP_BYTES, BigEndian.u16(bytes, udp + 4) - RoceV2.UDP_BYTES, frame);
     }
 
     // Whether all of it is there.
@@ -314,8 +310,8 @@ public final class Encapsulation {
                     at,
                     frame.trafficClass,
                     envelope.flowLabel(),
-                    frame.length + (envelope.roceV1() ? 0 : UDP_BYTES),
-                    envelope.roceV1() ? Grh.NEXT_HEADER_BTH : PROTOCOL_UDP,
+                    frame.length + (envelope.roceV1() ? 0 : RoceV2.UDP_BYTES),
+                    envelope.roceV1() ? Grh.NEXT_HEADER_BTH : RoceV2.PROTOCOL_UDP,
                     hopLimit,
                     frame.sourceHigh,
                     frame.sourceLow,
@@ -326,9 +322,9 @@ public final class Encapsulation {
         if (!envelope.roceV1()) {
             BigEndian.put16(out, at, frame.sourcePort);
             BigEndian.put16(out, at + 2, RoceV2.UDP_PORT);
-            BigEndian.put16(out, at + 4, UDP_BYTES + frame.length);
+            BigEndian.put16(out, at + 4, RoceV2.UDP_BYTES + frame.length);
             BigEndian.put16(out, at + 6, envelope.udpChecksum());
-            at += UDP_BYTES;
+            at += RoceV2.UDP_BYTES;
         }
         MemorySegment.copy(frame.slot, frame.start, out, at, frame.length);
         return Math.toIntExact(at + frame.length);
@@ -336,9 +332,11 @@ public final class Encapsulation {
 
     private static void writeIpv4(Frame frame, Envelope envelope, int hopLimit, MemorySegment out, long at) {
         BigEndian.put32(
-                out, at, 0x4500_0000 | ((frame.trafficClass & 0xFF) << 16) | (IPV4_BYTES + UDP_BYTES + frame.length));
+                out,
+                at,
+                0x4500_0000 | ((frame.trafficClass & 0xFF) << 16) | (IPV4_BYTES + RoceV2.UDP_BYTES + frame.length));
         BigEndian.put32(out, at + 4, (envelope.ipv4Identification() << 16) | envelope.ipv4FlagsFragment());
-        BigEndian.put32(out, at + 8, (hopLimit << 24) | (PROTOCOL_UDP << 16));
+        BigEndian.put32(out, at + 8, (hopLimit << 24) | (RoceV2.PROTOCOL_UDP << 16));
         BigEndian.put32(out, at + 12, (int) frame.sourceLow);
         BigEndian.put32(out, at + 16, (int) frame.destinationLow);
         BigEndian.put16(out, at + 10, InternetChecksum.of(out, at, IPV4_BYTES));

@@ -16,6 +16,7 @@ import verbena.wire.psp.PspIp;
 import verbena.wire.psp.PspOpener;
 import verbena.wire.psp.PspVerdict;
 import verbena.wire.psp.PspVersion;
+import verbena.wire.roce.RoceV2;
 
 /// Takes packets of IP out of PSP, where it stands directly in the IP of a captured packet, and judges them as
 /// their receiver does. For captures and tests: it allocates. One owner.
@@ -47,12 +48,11 @@ public final class PspUnwrapper {
             @Nullable MemorySegment clear) {}
 
     private static final int IPV4_ADDRESSES = 12;
-    private static final long MAPPED_IPV4 = 0xFFFF_0000_0000L;
 
     /// An association: the cipher by itself opens what the window refuses.
     private record Association(PspCipher cipher, PspOpener opener) {}
 
-    /// What keys belong to: an SPI is used with one version.
+    /// An SPI and the one version that it is used with.
     private record Use(int spi, PspVersion version) {}
 
     private final Keys keys;
@@ -136,11 +136,7 @@ public final class PspUnwrapper {
     }
 
     private static int type(MemorySegment memory, long ip) {
-        return isIpv4(memory, ip) ? LinkHeaders.TYPE_IPV4 : LinkHeaders.TYPE_IPV6;
-    }
-
-    private static boolean isIpv4(MemorySegment memory, long ip) {
-        return BigEndian.u8(memory, ip) >>> 4 == 4;
+        return PspIp.isIpv4(memory, ip) ? LinkHeaders.TYPE_IPV4 : LinkHeaders.TYPE_IPV6;
     }
 
     private static Found found(
@@ -150,12 +146,12 @@ public final class PspUnwrapper {
             int bytes,
             @Nullable PspVerdict verdict,
             @Nullable MemorySegment clear) {
-        return isIpv4(memory, ip)
+        return PspIp.isIpv4(memory, ip)
                 ? new Found(
                         0,
-                        MAPPED_IPV4 | BigEndian.u32(memory, ip + IPV4_ADDRESSES),
+                        RoceV2.MAPPED_IPV4 | BigEndian.u32(memory, ip + IPV4_ADDRESSES),
                         0,
-                        MAPPED_IPV4 | BigEndian.u32(memory, ip + IPV4_ADDRESSES + Integer.BYTES),
+                        RoceV2.MAPPED_IPV4 | BigEndian.u32(memory, ip + IPV4_ADDRESSES + Integer.BYTES),
                         memory,
                         at,
                         bytes,

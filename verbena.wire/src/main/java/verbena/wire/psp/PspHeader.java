@@ -28,7 +28,7 @@ public final class PspHeader {
     public static final int COOKIE_BYTES = 8;
     /// Bytes behind the text.
     public static final int ICV_BYTES = 16;
-    /// What one of the crypt offset means, in bytes.
+    /// One unit of the crypt offset, in bytes.
     public static final int OFFSET_UNIT = 4;
     /// The largest crypt offset.
     public static final int OFFSET_MAX = 63;

@@ -3,6 +3,7 @@ package verbena.wire.psp;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 import verbena.wire.InternetChecksum;
+import verbena.wire.roce.RoceV2;
 
 /// Packets of IP around PSP, where all headers from IP on are ours to read and write: they are put into PSP and
 /// taken out where they lie. In transport mode a packet keeps its header of IP; in tunnel mode the whole packet
@@ -10,20 +11,17 @@ import verbena.wire.InternetChecksum;
 public final class PspIp {
     /// The most bytes that [#seal] writes before a packet.
     public static final int ROOM_BEFORE = 60 + 8 + PspHeader.BYTES; // the longest header of IPv4
-    /// What [#find] answers for a packet that is no PSP.
+    /// The answer of [#find] for a packet that is no PSP.
     public static final int NOT_PSP = -1;
-    /// What [#find] answers when lengths contradict one another.
+    /// The answer of [#find] when lengths contradict one another.
     public static final int BAD_LENGTH = -2;
-    /// What [#strip] answers when the header says that IP follows, and it does not.
+    /// The answer of [#strip] when the header says that IP follows, and it does not.
     public static final int NOT_IP = -3;
 
-    private static final int UDP = 17;
-    private static final int UDP_BYTES = 8;
     private static final int IPV4_IN_IP = 4;
     private static final int IPV6_IN_IP = 41;
     private static final int IPV4_BYTES = 20;
     private static final int IPV6_BYTES = 40;
-    private static final int FRAGMENT_BITS = 0x3FFF; // more fragments, and the offset
 
     private PspIp() {}
 
@@ -42,8 +40,8 @@ public final class PspIp {
         }
         long udp = ip + headerBytes(memory, ip);
         int protocol = BigEndian.u8(memory, ip + (isIpv4 ? 9 : 6));
-        boolean isFragment = isIpv4 && (BigEndian.u16(memory, ip + 6) & FRAGMENT_BITS) != 0;
-        if (protocol != UDP || isFragment || udp < ip + IPV4_BYTES || udp + UDP_BYTES > end) {
+        boolean isFragment = isIpv4 && (BigEndian.u16(memory, ip + 6) & RoceV2.FRAGMENT_BITS) != 0;
+        if (protocol != RoceV2.PROTOCOL_UDP || isFragment || udp < ip + IPV4_BYTES || udp + RoceV2.UDP_BYTES > end) {
             return NOT_PSP;
         }
         if (BigEndian.u16(memory, udp + 2) != port) {
@@ -51,12 +49,12 @@ public final class PspIp {
         }
         int udpBytes = BigEndian.u16(memory, udp + 4);
         long ipBytes = isIpv4 ? BigEndian.u16(memory, ip + 2) - (udp - ip) : BigEndian.u16(memory, ip + 4);
-        return udpBytes != ipBytes || udpBytes < UDP_BYTES ? BAD_LENGTH : udp + UDP_BYTES;
+        return udpBytes != ipBytes || udpBytes < RoceV2.UDP_BYTES ? BAD_LENGTH : udp + RoceV2.UDP_BYTES;
     }
 
     /// Bytes of a packet of PSP that [#find] has found, as UDP says; so many may not be there.
     public static int bytes(MemorySegment memory, long psp) {
-        return BigEndian.u16(memory, psp - UDP_BYTES + 4) - UDP_BYTES;
+        return BigEndian.u16(memory, psp - RoceV2.UDP_BYTES + 4) - RoceV2.UDP_BYTES;
     }
 
     /// Takes the text of an opened packet out: moves what is before it up to it. Answers where the packet begins
@@ -98,25 +96,26 @@ public final class PspIp {
         boolean isIpv4 = isIpv4(memory, ip);
         long header = headerBytes(memory, ip);
         long all = isIpv4 ? BigEndian.u16(memory, ip + 2) : IPV6_BYTES + BigEndian.u16(memory, ip + 4);
-        int nextHeader = isTunnel ? isIpv4 ? IPV4_IN_IP : IPV6_IN_IP : UDP;
+        int nextHeader = isTunnel ? isIpv4 ? IPV4_IN_IP : IPV6_IN_IP : RoceV2.PROTOCOL_UDP;
         long text = isTunnel ? ip : ip + header;
-        long moved = UDP_BYTES + PspHeader.BYTES + (isTunnel ? header : 0);
+        long moved = RoceV2.UDP_BYTES + PspHeader.BYTES + (isTunnel ? header : 0);
         MemorySegment.copy(memory, from, memory, from - moved, ip + header - from);
         long psp = text - PspHeader.BYTES;
         int bytes = sealer.seal(memory, psp, nextHeader, (int) (ip + all - text));
         if (bytes == PspSealer.EXHAUSTED) {
             return PspSealer.EXHAUSTED;
         }
-        long udp = psp - UDP_BYTES;
+        long udp = psp - RoceV2.UDP_BYTES;
         BigEndian.put16(memory, udp, sourcePort);
         BigEndian.put16(memory, udp + 2, PspHeader.UDP_PORT);
-        BigEndian.put16(memory, udp + 4, UDP_BYTES + bytes);
+        BigEndian.put16(memory, udp + 4, RoceV2.UDP_BYTES + bytes);
         BigEndian.put16(memory, udp + 6, 0);
-        writeLengths(memory, ip - moved, UDP, UDP_BYTES + bytes);
+        writeLengths(memory, ip - moved, RoceV2.PROTOCOL_UDP, RoceV2.UDP_BYTES + bytes);
         return from - moved;
     }
 
-    private static boolean isIpv4(MemorySegment memory, long ip) {
+    /// Returns whether a header of IP is that of IPv4.
+    public static boolean isIpv4(MemorySegment memory, long ip) {
         return BigEndian.u8(memory, ip) >>> 4 == 4;
     }
 

@@ -22,7 +22,7 @@ public final class PspMasterKey {
     private static final int REDUCTION = 0x87;
 
     private final Cipher aes;
-    /// What CMAC adds to a last block that is whole: K1 of SP 800-38B.
+    /// The block that CMAC adds to a last block that is whole: K1 of SP 800-38B.
     private final byte[] subkey;
 
     /// @param key a copy is kept

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 /// The sending end of one direction: it seals packets under one SPI, each with an IV of its own. A sender that
 /// begins anew needs another SPI, because the IVs would begin anew too. One owner.
 public final class PspSealer {
-    /// What [#seal] answers when no IV is left. The packet is dropped then, and never sent in the clear.
+    /// The answer of [#seal] when no IV is left. The packet is dropped then, and never sent in the clear.
     public static final int EXHAUSTED = -1;
 
     private final int spi;

@@ -1,6 +1,6 @@
 package verbena.wire.psp;
 
-/// What a receiver finds of a packet of PSP. The first check that fails decides; checks are made in this order.
+/// A receiver's verdict on a packet of PSP. The first check that fails decides; checks are made in this order.
 public enum PspVerdict {
     /// A length in it contradicts another, or something has no room.
     LENGTH,
@@ -15,8 +15,8 @@ public enum PspVerdict {
     REPEATED,
     /// Its ICV is wrong: it was changed, or made without the key.
     FORGED,
-    /// It is authentic, but holds what is not expected there.
+    /// An authentic packet that holds what is not expected there.
     UNEXPECTED,
-    /// It is authentic and new, and its text is in the clear now.
+    /// An authentic and new packet, whose text is in the clear now.
     ACCEPTED
 }

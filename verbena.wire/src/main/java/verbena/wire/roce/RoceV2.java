@@ -32,6 +32,10 @@ public final class RoceV2 {
     public static final int IPV6_OVERHEAD = 48;
     /// The IPv4 flags and fragment offset of a packet that must not be fragmented.
     public static final int DONT_FRAGMENT = 0x4000;
+    /// The bits of these that a fragment has: more fragments, and the offset.
+    public static final int FRAGMENT_BITS = 0x3FFF;
+    /// The lower half of the GID of an IPv4 address, without the address.
+    public static final long MAPPED_IPV4 = 0xFFFF_0000_0000L;
 
     /// Bytes of a UDP header.
     public static final int UDP_BYTES = 8;

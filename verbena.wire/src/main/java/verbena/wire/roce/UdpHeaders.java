@@ -13,9 +13,7 @@ public final class UdpHeaders implements NetworkHeaders {
     private static final int IPV4_BYTES = RoceV2.IPV4_OVERHEAD - RoceV2.UDP_BYTES;
     private static final int IPV6_BYTES = RoceV2.IPV6_OVERHEAD - RoceV2.UDP_BYTES;
     private static final int WITHOUT_OPTIONS = 0x45;
-    private static final int FRAGMENT_BITS = 0x3FFF; // more fragments, and the offset
     private static final int VERSION_6 = 6;
-    private static final long MAPPED_IPV4 = 0xFFFF_0000_0000L;
     private static final int GOLDEN_RATIO = 0x9E37_79B1; // spreads consecutive numbers
     private static final int FLOW_LABEL_SHIFT = 12;
 
@@ -103,7 +101,7 @@ public final class UdpHeaders implements NetworkHeaders {
             return FOREIGN;
         }
         int flags = BigEndian.u16(memory, at + 6);
-        if ((flags & FRAGMENT_BITS) != 0 || InternetChecksum.of(memory, at, IPV4_BYTES) != 0) {
+        if ((flags & RoceV2.FRAGMENT_BITS) != 0 || InternetChecksum.of(memory, at, IPV4_BYTES) != 0) {
             return MALFORMED;
         }
         int start = readUdp(memory, udp, BigEndian.u16(memory, at + 2) - IPV4_BYTES, end, frame);
@@ -113,9 +111,9 @@ public final class UdpHeaders implements NetworkHeaders {
             frame.trafficClass = BigEndian.u8(memory, at + 1);
             frame.hopLimit = BigEndian.u8(memory, at + 8);
             frame.sourceHigh = 0;
-            frame.sourceLow = MAPPED_IPV4 | BigEndian.u32(memory, at + 12);
+            frame.sourceLow = RoceV2.MAPPED_IPV4 | BigEndian.u32(memory, at + 12);
             frame.destinationHigh = 0;
-            frame.destinationLow = MAPPED_IPV4 | BigEndian.u32(memory, at + 16);
+            frame.destinationLow = RoceV2.MAPPED_IPV4 | BigEndian.u32(memory, at + 16);
         }
         return start;
     }

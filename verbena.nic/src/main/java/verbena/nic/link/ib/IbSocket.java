@@ -59,7 +59,7 @@ final class IbSocket implements AutoCloseable {
         throw new LinkException(LinkException.Kind.FAILED, "the fabric has no adapter " + number);
     }
 
-    /// What the fabric said of the port at the beginning.
+    /// Returns what the fabric said of the port at the beginning.
     FabricPort said() {
         return said;
     }
