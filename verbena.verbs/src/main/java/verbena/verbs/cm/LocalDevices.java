@@ -9,6 +9,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.channels.DatagramChannel;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -132,6 +133,8 @@ final class LocalDevices {
 
     /// How long a device without users stays open.
     private static final Duration LINGER = Duration.ofSeconds(1);
+    /// The longest time until the next look at a device on which the program still has objects.
+    private static final Duration LOOK_MAX = Duration.ofMinutes(1);
 
     /// Open devices by local address, or by name for a device of the host. Guarded by itself.
     private static final Map<String, Shared> OPEN = new HashMap<>();
@@ -316,29 +319,31 @@ final class LocalDevices {
         }
     }
 
+    /// Closes a device when it has had no users for a while. What the program made on it may outlive the connections:
+    /// then this looks again, each time after twice the time.
     private static void closeWhenUnused(Shared shared) {
-        while (!isOver(shared)) {
-            LockSupport.parkNanos(LINGER.toNanos());
+        Duration wait = LINGER;
+        while (true) {
+            LockSupport.parkNanos(wait.toNanos());
+            synchronized (OPEN) {
+                boolean isDue = shared.closing - System.nanoTime() <= 0;
+                if (shared.users > 0 || (isDue && isClosed(shared))) {
+                    shared.isWatched = false;
+                    return;
+                }
+                wait = isDue ? Collections.min(List.of(wait.multipliedBy(2), LOOK_MAX)) : LINGER;
+            }
         }
     }
 
-    /// Whether the device is closed, or has users again.
-    private static boolean isOver(Shared shared) {
-        synchronized (OPEN) {
-            if (shared.users == 0 && shared.closing - System.nanoTime() > 0) {
-                return false;
-            }
-            shared.isWatched = false;
-            if (shared.users == 0) {
-                try {
-                    shared.context.close();
-                    OPEN.remove(shared.key, shared);
-                } catch (InUseException e) {
-                    // The program still has objects on it: the next caller finds it open, and
-                    // closes it.
-                }
-            }
+    /// Closes a device, unless the program has objects on it. Called with [#OPEN] locked.
+    private static boolean isClosed(Shared shared) {
+        try {
+            shared.context.close();
+            OPEN.remove(shared.key, shared);
             return true;
+        } catch (InUseException e) {
+            return false;
         }
     }
 
