@@ -12,6 +12,8 @@ module verbena.foreign {
             verbena.abi,
             verbena.ibverbs,
             verbena.nic;
+    exports verbena.foreign.crypto to
+            verbena.nic;
     exports verbena.foreign.linux to
             verbena.abi,
             verbena.ibverbs,

@@ -23,6 +23,8 @@ module verbena.transport {
     exports verbena.transport.near to
             verbena.nic,
             verbena.sim;
+    exports verbena.transport.psp to
+            verbena.nic;
     exports verbena.transport.queue to
             verbena.nic,
             verbena.sim;

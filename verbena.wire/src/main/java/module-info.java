@@ -42,7 +42,10 @@ module verbena.wire {
             verbena.sim,
             verbena.tools;
     exports verbena.wire.psp to
-            verbena.tools;
+            verbena.cm,
+            verbena.nic,
+            verbena.tools,
+            verbena.transport;
     exports verbena.wire.roce to
             verbena.nic,
             verbena.sim,

@@ -50,6 +50,15 @@ public final class NativeLibrary {
         return symbols.find(functionName(signature)).map(address -> NativeFunction.of(address, signature));
     }
 
+    /// A function of the shape that [SystemFunction] calls, for paths of packets.
+    ///
+    /// @throws MissingException when this version has not
+    public SystemFunction systemFunction(String function) {
+        return symbols.find(function)
+                .map(address -> SystemFunction.at(address.address()))
+                .orElseThrow(() -> new MissingException(name + " has no function " + function, null));
+    }
+
     private static String functionName(String signature) {
         return signature.substring(signature.indexOf(' ') + 1, signature.indexOf('('));
     }

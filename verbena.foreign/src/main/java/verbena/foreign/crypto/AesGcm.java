@@ -1,0 +1,141 @@
+package verbena.foreign.crypto;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+import verbena.foreign.NativeLibrary;
+import verbena.foreign.SystemFunction;
+
+/// AES-GCM under one key, by OpenSSL's libcrypto, over memory where it lies. Five calls of C for each packet, and
+/// no allocation. For one thread at a time.
+public final class AesGcm implements AutoCloseable {
+    public static final int TAG_BYTES = 16;
+    public static final int NONCE_BYTES = 12;
+
+    // openssl/evp.h
+    private static final int EVP_CTRL_AEAD_GET_TAG = 0x10;
+    private static final int EVP_CTRL_AEAD_SET_TAG = 0x11;
+    private static final int ENCRYPT = 1;
+    private static final int DECRYPT = 0;
+    private static final int BITS_SHORT = 16;
+    private static final int BITS_LONG = 32;
+
+    /// What is linked once for the process.
+    private static final class Libcrypto {
+        private static final NativeLibrary LIBRARY =
+                NativeLibrary.load("libcrypto.so.3", "install OpenSSL 3 (on Debian: libssl3)");
+        static final SystemFunction NEW = LIBRARY.systemFunction("EVP_CIPHER_CTX_new");
+        static final SystemFunction FREE = LIBRARY.systemFunction("EVP_CIPHER_CTX_free");
+        static final SystemFunction INIT = LIBRARY.systemFunction("EVP_CipherInit_ex2");
+        static final SystemFunction UPDATE = LIBRARY.systemFunction("EVP_CipherUpdate");
+        static final SystemFunction FINAL = LIBRARY.systemFunction("EVP_CipherFinal_ex");
+        static final SystemFunction CONTROL = LIBRARY.systemFunction("EVP_CIPHER_CTX_ctrl");
+        private static final SystemFunction FETCH = LIBRARY.systemFunction("EVP_CIPHER_fetch");
+        static final long AES_128 = fetch("AES-128-GCM");
+        static final long AES_256 = fetch("AES-256-GCM");
+
+        private static long fetch(String name) {
+            try (Arena arena = Arena.ofConfined()) {
+                long cipher = FETCH.call(0, arena.allocateFrom(name).address(), 0);
+                if (cipher == 0) {
+                    throw new NativeLibrary.MissingException("libcrypto has no " + name, null);
+                }
+                return cipher;
+            }
+        }
+    }
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment scratch;
+    /// Where libcrypto writes how much it has written.
+    private final MemorySegment written = arena.allocate(ValueLayout.JAVA_LONG);
+
+    private final long sealing;
+    private final long opening;
+
+    /// @param key of 16 or 32 bytes
+    /// @param scratch native, as long as the longest text; those of one thread may share it
+    /// @throws NativeLibrary.MissingException when libcrypto is not there
+    public AesGcm(byte[] key, MemorySegment scratch) {
+        if (key.length != BITS_SHORT && key.length != BITS_LONG) {
+            throw new IllegalArgumentException("key: 16 or 32 bytes, got " + key.length);
+        }
+        this.scratch = scratch;
+        long cipher = key.length == BITS_SHORT ? Libcrypto.AES_128 : Libcrypto.AES_256;
+        try (Arena once = Arena.ofConfined()) {
+            MemorySegment copy = once.allocateFrom(ValueLayout.JAVA_BYTE, key);
+            sealing = context(cipher, copy, ENCRYPT);
+            opening = context(cipher, copy, DECRYPT);
+            copy.fill((byte) 0);
+        }
+    }
+
+    private static long context(long cipher, MemorySegment key, int direction) {
+        long context = Libcrypto.NEW.call(0);
+        check(context != 0 && (int) Libcrypto.INIT.call(context, cipher, key.address(), 0, direction, 0) == 1);
+        return context;
+    }
+
+    /// Encrypts, and writes the tag behind.
+    ///
+    /// @param memory native; the caller keeps it alive
+    /// @param nonce where 12 bytes of nonce are
+    /// @param at where the bytes begin that are authenticated only
+    public void seal(MemorySegment memory, long nonce, long at, int clearBytes, int secretBytes) {
+        checkBounds(memory, nonce, at, clearBytes, secretBytes);
+        long clear = memory.address() + at;
+        long text = clear + clearBytes;
+        check((int) Libcrypto.INIT.call(sealing, 0, 0, memory.address() + nonce, ENCRYPT, 0) == 1);
+        update(sealing, 0, clear, clearBytes);
+        update(sealing, text, text, secretBytes);
+        check((int) Libcrypto.FINAL.call(sealing, text + secretBytes, written.address()) == 1);
+        check((int) Libcrypto.CONTROL.call(sealing, EVP_CTRL_AEAD_GET_TAG, TAG_BYTES, text + secretBytes) == 1);
+    }
+
+    /// Decrypts when the tag behind is right; otherwise the answer is false, and nothing has changed.
+    public boolean open(MemorySegment memory, long nonce, long at, int clearBytes, int secretBytes) {
+        checkBounds(memory, nonce, at, clearBytes, secretBytes);
+        long _ = Objects.checkFromIndexSize(0, secretBytes, scratch.byteSize());
+        long clear = memory.address() + at;
+        long text = clear + clearBytes;
+        check((int) Libcrypto.INIT.call(opening, 0, 0, memory.address() + nonce, DECRYPT, 0) == 1);
+        update(opening, 0, clear, clearBytes);
+        update(opening, scratch.address(), text, secretBytes);
+        check((int) Libcrypto.CONTROL.call(opening, EVP_CTRL_AEAD_SET_TAG, TAG_BYTES, text + secretBytes) == 1);
+        if ((int) Libcrypto.FINAL.call(opening, scratch.address(), written.address()) != 1) {
+            scratch.fill((byte) 0);
+            return false;
+        }
+        MemorySegment.copy(scratch, 0, memory, at + clearBytes, secretBytes);
+        return true;
+    }
+
+    /// Checks what C cannot.
+    private static void checkBounds(MemorySegment memory, long nonce, long at, int clearBytes, int secretBytes) {
+        long _ = Objects.checkFromIndexSize(nonce, NONCE_BYTES, memory.byteSize());
+        long _ = Objects.checkFromIndexSize(at, (long) clearBytes + secretBytes + TAG_BYTES, memory.byteSize());
+        if (!memory.isNative() || clearBytes < 0 || secretBytes < 0) {
+            throw new IllegalArgumentException("memory: needs native memory, got " + memory);
+        }
+    }
+
+    private void update(long context, long to, long from, int bytes) {
+        if (bytes > 0) {
+            check((int) Libcrypto.UPDATE.call(context, to, written.address(), from, bytes, 0) == 1);
+        }
+    }
+
+    private static void check(boolean isDone) {
+        if (!isDone) {
+            throw new IllegalStateException("libcrypto refuses AES-GCM");
+        }
+    }
+
+    @Override
+    public void close() {
+        long _ = Libcrypto.FREE.call(sealing);
+        long _ = Libcrypto.FREE.call(opening);
+        arena.close();
+    }
+}

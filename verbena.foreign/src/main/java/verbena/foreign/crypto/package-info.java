@@ -1,0 +1,2 @@
+/// Cryptography of the system: AES-GCM by libcrypto.
+package verbena.foreign.crypto;

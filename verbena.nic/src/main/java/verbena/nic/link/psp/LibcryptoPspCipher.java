@@ -1,0 +1,34 @@
+package verbena.nic.link.psp;
+
+import java.lang.foreign.MemorySegment;
+import verbena.foreign.crypto.AesGcm;
+import verbena.wire.psp.PspCipher;
+import verbena.wire.psp.PspHeader;
+
+/// A cipher by OpenSSL's libcrypto, for packets in native memory. It allocates nothing ([decision
+/// 0188](../../../../../../../../docs/decisions/0188-packets-in-psp.md)).
+public final class LibcryptoPspCipher implements PspCipher, AutoCloseable {
+    private final AesGcm cipher;
+
+    /// @param key of 16 or 32 bytes
+    /// @param scratch native, as long as the longest text; ciphers of one thread may share it
+    /// @throws verbena.foreign.NativeLibrary.MissingException when libcrypto is not there
+    public LibcryptoPspCipher(byte[] key, MemorySegment scratch) {
+        cipher = new AesGcm(key, scratch);
+    }
+
+    @Override
+    public void seal(MemorySegment packet, long at, int clearBytes, int secretBytes) {
+        cipher.seal(packet, at + PspHeader.NONCE_AT, at, clearBytes, secretBytes);
+    }
+
+    @Override
+    public boolean open(MemorySegment packet, long at, int clearBytes, int secretBytes) {
+        return cipher.open(packet, at + PspHeader.NONCE_AT, at, clearBytes, secretBytes);
+    }
+
+    @Override
+    public void close() {
+        cipher.close();
+    }
+}

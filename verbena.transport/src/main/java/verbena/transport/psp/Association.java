@@ -1,0 +1,211 @@
+package verbena.transport.psp;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+import verbena.wire.psp.PspCipher;
+import verbena.wire.psp.PspHeader;
+import verbena.wire.psp.PspOpener;
+import verbena.wire.psp.PspSealer;
+import verbena.wire.psp.PspVerdict;
+import verbena.wire.psp.PspVersion;
+
+/// What two devices protect their packets with: for each direction the keys of the last agreement, and for a
+/// while those of the one before, so that no packet under way is lost: until the peer is known to seal by the new
+/// ones, and for the overlap from then on. A function of packets, agreements and time.
+///
+/// Of an agreement one end is the first that knows of the other's having the keys, because it has the last
+/// answer. It seals by them at once ([#install]). The other end begins when a packet has shown that its answer
+/// arrived ([#offer]); until then it opens by the new keys and seals by the old ones.
+///
+/// One owner; no allocation for a packet.
+public final class Association {
+    /// What [#seal] answers when there are no keys that may be used. The packet is dropped, and never sent in the
+    /// clear.
+    public static final int NO_KEYS = PspSealer.EXHAUSTED;
+    /// When nothing is to be done.
+    public static final long NEVER = Long.MAX_VALUE;
+
+    /// The keys of one agreement.
+    ///
+    /// @param sealing the cipher of packets to the peer, under an SPI that the peer has chosen
+    /// @param opening the cipher of packets from the peer, under an SPI that this end has chosen
+    public record Keys(int sealingSpi, PspCipher sealing, int openingSpi, PspCipher opening) {}
+
+    /// When keys are renewed, and when they die.
+    ///
+    /// @param renewPackets sealed by keys, after which others are wanted
+    /// @param endPackets after which no other is sealed by them
+    /// @param renewNanos after which others are wanted
+    /// @param endNanos after which they are dead
+    /// @param overlapNanos after which keys are dead when the peer has begun to seal by others
+    public record Limits(long renewPackets, long endPackets, long renewNanos, long endNanos, long overlapNanos) {
+        /// @throws IllegalArgumentException when keys would die before they are renewed
+        public Limits {
+            if (renewPackets < 1 || endPackets < renewPackets) {
+                throw new IllegalArgumentException(
+                        "renewPackets: 1 to endPackets, which is " + endPackets + ", got " + renewPackets);
+            }
+            if (renewNanos < 1 || endNanos < renewNanos) {
+                throw new IllegalArgumentException(
+                        "renewNanos: 1 to endNanos, which is " + endNanos + ", got " + renewNanos);
+            }
+            if (overlapNanos < 0) {
+                throw new IllegalArgumentException("overlapNanos: 0 or more, got " + overlapNanos);
+            }
+        }
+    }
+
+    /// The keys of an agreement at work.
+    private static final class Epoch {
+        final int openingSpi;
+        final PspOpener opener;
+        final PspSealer sealer;
+        final long bornNanos;
+        long diesNanos;
+        long sealed;
+        /// Whether the peer has sealed by them.
+        boolean isUsed;
+
+        Epoch(Keys keys, PspVersion version, int cryptOffset, Limits limits, long now) {
+            openingSpi = keys.openingSpi;
+            opener = new PspOpener(version, keys.opening);
+            sealer = new PspSealer(keys.sealingSpi, version, keys.sealing, cryptOffset, FIRST_IV, limits.endPackets);
+            bornNanos = now;
+            diesNanos = now + limits.endNanos;
+        }
+    }
+
+    private static final int FIRST_IV = 1;
+
+    private final PspVersion version;
+    private final int cryptOffset;
+    private final Limits limits;
+    private final long[] verdicts = new long[PspVerdict.values().length];
+    private long unsealed;
+    /// Replaced, but packets may be under way.
+    private @Nullable Epoch previous;
+    /// What is sealed by.
+    private @Nullable Epoch current;
+    /// Agreed on, but not yet known to have reached the peer.
+    private @Nullable Epoch next;
+
+    /// One without keys.
+    public Association(PspVersion version, int cryptOffset, Limits limits) {
+        this.version = version;
+        this.cryptOffset = cryptOffset;
+        this.limits = limits;
+    }
+
+    /// Takes keys that the peer has for certain: packets are sealed by them from now on.
+    public void install(Keys keys, long now) {
+        next = null;
+        previous = current;
+        current = epoch(keys, now);
+    }
+
+    /// Takes keys that the peer may not have got yet: packets are sealed by them when one has come that was.
+    public void offer(Keys keys, long now) {
+        next = epoch(keys, now);
+    }
+
+    private Epoch epoch(Keys keys, long now) {
+        return new Epoch(keys, version, cryptOffset, limits, now);
+    }
+
+    /// A packet was opened by these: the peer has them. What it sealed by the keys before is on its way for a
+    /// while only.
+    private void onOpened(Epoch by, long now) {
+        if (by == next) {
+            next = null;
+            previous = current;
+            current = by;
+        }
+        if (by == current && !by.isUsed) {
+            by.isUsed = true;
+            if (previous != null) {
+                previous.diesNanos = earlier(previous.diesNanos, now + limits.overlapNanos);
+            }
+        }
+    }
+
+    /// Whether another agreement is wanted: there are no keys, or they have done most of what they may.
+    public boolean wantsKeys(long now) {
+        Epoch by = current;
+        return by == null || by.sealed >= limits.renewPackets || now - by.bornNanos >= limits.renewNanos;
+    }
+
+    /// Seals a text where it lies, as [PspSealer#seal] does. Answers with the bytes of the packet, or [#NO_KEYS].
+    public int seal(MemorySegment packet, long at, int nextHeader, int textBytes, long now) {
+        Epoch by = current;
+        int bytes = by == null || isDead(by, now) ? NO_KEYS : by.sealer.seal(packet, at, nextHeader, textBytes);
+        if (by == null || bytes == NO_KEYS) {
+            unsealed++;
+            return NO_KEYS;
+        }
+        by.sealed++;
+        return bytes;
+    }
+
+    /// Judges a packet, and opens it where it lies when it is accepted.
+    ///
+    /// @param bytes from the header through the ICV
+    public PspVerdict open(MemorySegment packet, long at, int bytes, long now) {
+        PspVerdict verdict = PspHeader.check(packet, at, bytes);
+        if (verdict == PspVerdict.ACCEPTED) {
+            Epoch by = epochOf(PspHeader.spi(packet, at), now);
+            verdict = by == null ? PspVerdict.UNKNOWN : by.opener.open(packet, at, bytes);
+            if (verdict == PspVerdict.ACCEPTED && by != null) {
+                onOpened(by, now);
+            }
+        }
+        verdicts[verdict.ordinal()]++;
+        return verdict;
+    }
+
+    private @Nullable Epoch epochOf(int spi, long now) {
+        Epoch found = is(current, spi) ? current : is(next, spi) ? next : is(previous, spi) ? previous : null;
+        return found == null || isDead(found, now) ? null : found;
+    }
+
+    private static boolean is(@Nullable Epoch epoch, int spi) {
+        return epoch != null && epoch.openingSpi == spi;
+    }
+
+    private static boolean isDead(Epoch epoch, long now) {
+        return now - epoch.diesNanos >= 0;
+    }
+
+    /// When [#onDeadline] is to be called; [#NEVER] when there are no keys.
+    public long deadlineNanos() {
+        return earliest(previous, earliest(current, earliest(next, NEVER)));
+    }
+
+    private static long earliest(@Nullable Epoch epoch, long deadline) {
+        return epoch == null ? deadline : deadline == NEVER ? epoch.diesNanos : earlier(epoch.diesNanos, deadline);
+    }
+
+    /// Forgets keys whose time has come.
+    public void onDeadline(long now) {
+        previous = alive(previous, now);
+        current = alive(current, now);
+        next = alive(next, now);
+    }
+
+    private static @Nullable Epoch alive(@Nullable Epoch epoch, long now) {
+        return epoch == null || isDead(epoch, now) ? null : epoch;
+    }
+
+    private static long earlier(long one, long other) {
+        return one - other < 0 ? one : other;
+    }
+
+    /// How many packets had this verdict.
+    public long count(PspVerdict verdict) {
+        return verdicts[verdict.ordinal()];
+    }
+
+    /// How many packets were not sealed, because there were no keys.
+    public long unsealed() {
+        return unsealed;
+    }
+}

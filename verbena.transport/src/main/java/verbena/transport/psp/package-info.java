@@ -1,0 +1,2 @@
+/// What two devices share to protect their packets.
+package verbena.transport.psp;
