@@ -13,4 +13,6 @@ module verbena.cm {
             verbena.nic;
     exports verbena.cm.mpa to
             verbena.nic;
+    exports verbena.cm.noise to
+            verbena.nic;
 }

@@ -55,6 +55,7 @@ class VerbsDocTest {
             "verbena.transport.unreliable",
             "verbena.cm",
             "verbena.cm.mpa",
+            "verbena.cm.noise",
             "verbena.subnet",
             "verbena.subnet.node",
             "verbena.subnet.rmpp",
