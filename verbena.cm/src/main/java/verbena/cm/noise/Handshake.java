@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /// One end of an agreement on keys: Noise_XXpsk3_25519_AESGCM_SHA256. Three messages go there, back and there.
 /// Each end shows that it has the private key of its identity, and that it knows a secret which both have.
-/// Whoever lacks the secret reads nothing but two public keys of the moment, and learns no identity. Keys of the
+/// An eavesdropper without the secret reads two public keys of the moment and learns no identity. Keys of the
 /// moment are thrown away, so a secret that is learnt later opens nothing that was recorded.
 ///
 /// A function of messages: the caller draws keys, sends, and repeats what is lost. One owner.
