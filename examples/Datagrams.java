@@ -46,7 +46,7 @@ public class Datagrams {
 
         void send(String text, AddressHandle to, int qpn) throws InterruptedException {
             memory.segment().setString(0, text);
-            try (var batch = queuePair.send()) {
+            try (var batch = queuePair.sendBatch()) {
                 batch.send(2).sge(memory, 0, LENGTH).to(to, qpn, QKEY).signaled().submit();
             }
             await(sent);

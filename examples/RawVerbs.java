@@ -31,7 +31,7 @@ public class RawVerbs {
 
             int completions = 0;
             for (int round = 0; round < 2; round++) {
-                try (SendBatch batch = here.send()) { // 32 requests, one doorbell, one completion
+                try (SendBatch batch = here.sendBatch()) { // 32 requests, one doorbell, one completion
                     for (int i = 0; i < BATCH; i++) {
                         batch.write(i, target.address() + i * 8, target.rkey()).sge(local, i * 8, 8);
                     }
@@ -45,7 +45,7 @@ public class RawVerbs {
                 receives.postReceive(i, inbox, i * SLOT, SLOT);
             }
             MemorySegment hello = MemorySegment.ofArray(new byte[] {1, 2, 3, 4});
-            try (SendBatch batch = here.send()) {
+            try (SendBatch batch = here.sendBatch()) {
                 for (int i = 0; i < 4; i++) {
                     batch.send(i).inline(hello); // copied now: no registered memory
                 }
@@ -58,7 +58,7 @@ public class RawVerbs {
                 receives.postReceive(wc.wrId(), inbox, wc.wrId() * SLOT, SLOT); // the slot is free again
             }
 
-            try (SendBatch batch = there.send()) { // 64 bytes of the region, under a key of their own
+            try (SendBatch batch = there.sendBatch()) { // 64 bytes of the region, under a key of their own
                 batch.bindWindow(1, window, window.nextRkey(), target, target.address(), 64, Set.of(Access.REMOTE_WRITE));
                 batch.signaled().submit();
             }

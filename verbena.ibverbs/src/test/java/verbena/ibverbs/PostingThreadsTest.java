@@ -97,7 +97,7 @@ class PostingThreadsTest {
     /// A batch of requests that all have one number; others have every chance to come between.
     @SuppressWarnings("ThreadPriorityCheck") // makes a mistake more likely to show; nothing relies on it
     private void post(int wrId, int requests) {
-        try (SendBatch batch = qp.send()) {
+        try (SendBatch batch = qp.sendBatch()) {
             for (int i = 0; i < requests; i++) {
                 batch.write(wrId, 8192, 2).sge(region, 0, 8);
                 Thread.yield();
@@ -143,7 +143,7 @@ class PostingThreadsTest {
 
     @Test
     void closingWaitsForTheBatchOfAnotherThread() throws Exception {
-        SendBatch batch = qp.send();
+        SendBatch batch = qp.sendBatch();
         var closing = CompletableFuture.runAsync(qp::close, each -> new Thread(each).start());
         while (((IbvQueuePair) qp).isOpen()) {
             Thread.onSpinWait();
@@ -161,14 +161,14 @@ class PostingThreadsTest {
 
     @Test
     void closingWithinOnesOwnBatchEndsTheBatch() {
-        try (SendBatch batch = qp.send()) {
+        try (SendBatch batch = qp.sendBatch()) {
             batch.write(1, 8192, 2).sge(region, 0, 8);
             qp.close();
             assertThatThrownBy(batch::submit)
                     .isInstanceOf(InvalidStateException.class)
                     .hasMessage("batch: queue pair 0x123456 is closed");
         }
-        assertThatThrownBy(() -> qp.send())
+        assertThatThrownBy(() -> qp.sendBatch())
                 .isInstanceOf(InvalidStateException.class)
                 .hasMessage("send: queue pair 0x123456 is closed");
         assertThat(stub.told()).isEmpty();
@@ -176,8 +176,8 @@ class PostingThreadsTest {
 
     @Test
     void aThreadHasOneBatchOpenAndNoOtherMayTouchIt() throws Exception {
-        try (SendBatch batch = qp.send()) {
-            assertThatThrownBy(() -> qp.send())
+        try (SendBatch batch = qp.sendBatch()) {
+            assertThatThrownBy(() -> qp.sendBatch())
                     .isInstanceOf(InvalidStateException.class)
                     .hasMessage("send: this thread has a batch of queue pair 0x123456 open; close it first");
             assertThatThrownBy(() ->
@@ -196,7 +196,7 @@ class PostingThreadsTest {
             post(2, 1);
             wasInterrupted.complete(Thread.interrupted());
         });
-        try (SendBatch batch = qp.send()) {
+        try (SendBatch batch = qp.sendBatch()) {
             waiting.start();
             while (waiting.getState() != Thread.State.TIMED_WAITING) {
                 Thread.onSpinWait();

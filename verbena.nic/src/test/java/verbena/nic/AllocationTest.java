@@ -91,7 +91,7 @@ class AllocationTest {
         a.queuePair.postRead(5, a.memory, 0, 1 << 16, b.address, b.rkey);
         a.queuePair.postFetchAdd(6, a.memory, 0, b.address, b.rkey, 1);
         a.queuePair.postCompareSwap(7, a.memory, 0, b.address, b.rkey, 1, 2);
-        try (SendBatch batch = a.queuePair.send()) {
+        try (SendBatch batch = a.queuePair.sendBatch()) {
             for (int i = 1; i < BATCH; i++) {
                 batch.write(i, b.address, b.rkey).sge(a.memory, 0, 8);
             }
@@ -99,7 +99,7 @@ class AllocationTest {
             batch.submit();
         }
         b.shared.postReceive(9, b.memory, 0, 64);
-        try (SendBatch batch = a.initiator.send()) {
+        try (SendBatch batch = a.initiator.sendBatch()) {
             batch.send(10).to(b.number).sge(a.memory, 0, 64);
             batch.write(11, b.address, b.rkey).to(b.number).sge(a.memory, 0, 1 << 16);
             batch.read(12, b.address, b.rkey)

@@ -269,7 +269,7 @@ class CompletionQueueTest {
         here.postSend(1, a.memory, 0, 8);
         pair.settle();
         assertThat(channel.poll()).isEmpty();
-        try (SendBatch batch = here.send()) {
+        try (SendBatch batch = here.sendBatch()) {
             batch.send(2).sge(a.memory, 0, 8).solicited();
             batch.submit();
         }

@@ -317,7 +317,7 @@ class CrossingThreadsTest {
         qp.connect(qp.endpoint());
         MemoryRegion region = domain.allocate(100, Set.of(Access.LOCAL_WRITE, Access.MW_BIND));
         MemoryWindow window = domain.allocateWindow(1);
-        try (var batch = qp.send()) {
+        try (var batch = qp.sendBatch()) {
             batch.bindWindow(1, window, window.nextRkey(), region, region.address(), 10, Set.of(Access.REMOTE_READ))
                     .signaled()
                     .submit();
@@ -349,11 +349,12 @@ class CrossingThreadsTest {
         qp.connect(qp.endpoint());
         var resetting = new ArrayList<Call>();
         var posting = new Call(() -> {
-            try (var batch = qp.send()) {
+            try (var batch = qp.sendBatch()) {
                 batch.send(1);
                 resetting.add(new Call(() -> qp.modify(new QpModification().state(QpState.RESET))));
                 resetting.getFirst().settle();
                 qp.modify(new QpModification().state(QpState.ERR));
+                batch.discard();
             }
         });
         ends(posting);

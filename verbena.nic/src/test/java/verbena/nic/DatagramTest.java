@@ -54,7 +54,7 @@ class DatagramTest {
     }
 
     private void send(long wrId, int length, AddressHandle to, int qpn, int qkey) {
-        try (SendBatch batch = ua.send()) {
+        try (SendBatch batch = ua.sendBatch()) {
             batch.send(wrId)
                     .sge(a.memory, 0, length)
                     .to(to, qpn, qkey)
@@ -82,7 +82,7 @@ class DatagramTest {
         AddressHandle back = b.domain.createAddressHandle(wc, b.memory.segment().asSlice(0, 40));
         assertThat(back.vector().destination()).isEqualTo(Gid.parse("10.0.0.1"));
         ua.postReceive(8, a.memory, 0, 200);
-        try (SendBatch batch = ub.send()) {
+        try (SendBatch batch = ub.sendBatch()) {
             batch.sendWithImmediate(2, 99)
                     .sge(b.memory, 0, 3)
                     .to(back, wc.sourceQpn(), QKEY)
@@ -104,7 +104,7 @@ class DatagramTest {
 
     @Test
     void aDatagramNamesItsReceiverAndFitsIntoAPacket() {
-        try (SendBatch batch = ua.send()) {
+        try (SendBatch batch = ua.sendBatch()) {
             batch.send(1).sge(a.memory, 0, 10);
             assertThatThrownBy(batch::submit)
                     .isInstanceOf(IllegalArgumentException.class)
@@ -126,7 +126,7 @@ class DatagramTest {
         AddressHandle foreign = a.context.allocateProtectionDomain().createAddressHandle(AddressVector.to(GROUP, 0));
         AddressHandle closed = a.domain.createAddressHandle(AddressVector.to(GROUP, 0));
         closed.close();
-        try (SendBatch batch = ua.send()) {
+        try (SendBatch batch = ua.sendBatch()) {
             batch.send(1);
             assertThatThrownBy(() -> batch.to(foreign, 1, 1)).hasMessageContaining("to: handle: of protection domain");
             batch.send(1);
@@ -137,7 +137,7 @@ class DatagramTest {
         assertThatThrownBy(() -> a.domain.createAddressHandle(AddressVector.to(Gid.parse("fd00::1"), 0)))
                 .isInstanceOf(InvalidAttributesException.class)
                 .hasMessageStartingWith("createAddressHandle: own GID 0 is 10.0.0.1");
-        try (SendBatch batch = Pair.connected().a.qp.send()) {
+        try (SendBatch batch = Pair.connected().a.qp.sendBatch()) {
             batch.send(1);
             assertThatThrownBy(() -> batch.to(toB, 1, 1)).hasMessageContaining("which has one peer; only UD chooses");
         }
@@ -149,7 +149,7 @@ class DatagramTest {
         int lkey = gone.lkey();
         gone.close();
         ua.postReceive(7, a.memory, 0, 140);
-        try (SendBatch batch = ua.send()) {
+        try (SendBatch batch = ua.sendBatch()) {
             batch.send(1).sge(lkey, 0, 10).to(toB, ub.qpn(), QKEY);
             batch.send(2).sge(a.memory, 0, 10).to(toB, ub.qpn(), QKEY);
             batch.submit();
@@ -159,7 +159,7 @@ class DatagramTest {
         assertThat(ua.state()).isEqualTo(QpState.SQE);
 
         AddressHandle toA = b.domain.createAddressHandle(AddressVector.to(Gid.parse("10.0.0.1"), 0));
-        try (SendBatch batch = ub.send()) {
+        try (SendBatch batch = ub.sendBatch()) {
             batch.send(3).to(toA, ua.qpn(), QKEY).submit();
         }
         pair.settle();

@@ -83,7 +83,7 @@ class ExtendedConnectionsTest {
     }
 
     private static void send(QueuePair initiator, End from, long wrId, int number, int bytes) {
-        try (var batch = initiator.send()) {
+        try (var batch = initiator.sendBatch()) {
             batch.send(wrId).to(number).sge(from.memory, 0, bytes).signaled().submit();
         }
     }

@@ -48,7 +48,7 @@ class ExtensionsTest {
 
     @Test
     void anAtomicWriteSetsEightBytes() {
-        try (SendBatch batch = qa.send()) {
+        try (SendBatch batch = qa.sendBatch()) {
             batch.atomicWrite(1, b.memory.address() + 16, b.memory.rkey(), 0x0102_0304_0506_0708L)
                     .signaled()
                     .submit();
@@ -63,7 +63,7 @@ class ExtensionsTest {
     void anAtomicWriteWhoseAnswerIsLostHappensOnce() {
         int[] packets = {0};
         b.wire.loses = _ -> packets[0]++ == 0;
-        try (SendBatch batch = qa.send()) {
+        try (SendBatch batch = qa.sendBatch()) {
             batch.atomicWrite(1, b.memory.address(), b.memory.rkey(), 1)
                     .signaled()
                     .submit();
@@ -84,7 +84,7 @@ class ExtensionsTest {
             MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, 8_192, arena);
             MemoryRegion region = b.domain.register(mapped, FLUSHED);
             a.memory.segment().asSlice(0, 5_000).fill((byte) 9);
-            try (SendBatch batch = qa.send()) {
+            try (SendBatch batch = qa.sendBatch()) {
                 batch.write(1, region.address(), region.rkey()).sge(a.memory, 0, 5_000);
                 batch.flush(2, region.address(), region.rkey(), 5_000, false, true, true)
                         .signaled();
@@ -100,7 +100,7 @@ class ExtensionsTest {
 
     @Test
     void aFlushWithoutTheRegionsRightIsRefused() {
-        try (SendBatch batch = qa.send()) {
+        try (SendBatch batch = qa.sendBatch()) {
             batch.flush(1, b.memory.address(), b.memory.rkey(), 8, false, true, false)
                     .submit();
         }
@@ -110,7 +110,7 @@ class ExtensionsTest {
 
     @Test
     void mistakesInARequestAreNamed() {
-        try (SendBatch batch = qa.send()) {
+        try (SendBatch batch = qa.sendBatch()) {
             assertThatThrownBy(() -> batch.flush(1, 0, 0, 8, false, false, false))
                     .hasMessage("batch request 1 (wrId 1): flush: at least one of global and persist");
             assertThatThrownBy(() -> batch.flush(1, 0, 0, -1, false, true, false))

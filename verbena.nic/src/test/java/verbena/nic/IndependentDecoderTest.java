@@ -98,7 +98,7 @@ class IndependentDecoderTest {
             for (int bytes : new int[] {0, 1, 2, 3, 4_095, 4_096, 4_097, 19_999}) {
                 other.postReceive(1, to, 0, 20_000);
                 other.postReceive(2, to, 0, 20_000);
-                try (var batch = one.send()) {
+                try (var batch = one.sendBatch()) {
                     batch.sendWithImmediate(1, 7).sge(from, 0, bytes).solicited();
                     batch.writeWithImmediate(2, to.address(), to.rkey(), 8).sge(from, 0, bytes);
                     batch.write(3, to.address(), to.rkey()).sge(from, 0, bytes);
@@ -148,7 +148,7 @@ class IndependentDecoderTest {
             target.connect(initiator.endpoint());
             from.segment().fill((byte) 0x55);
             queue.postReceive(1, to, 0, 20_000);
-            try (var batch = initiator.send()) {
+            try (var batch = initiator.sendBatch()) {
                 batch.send(1).to(number).sge(from, 0, 10_000);
                 batch.write(3, to.address(), to.rkey()).to(number).sge(from, 0, 100);
                 batch.read(4, to.address(), to.rkey()).to(number).sge(from, 0, 10_000);

@@ -303,7 +303,7 @@ class LifecycleTest {
     void closingWithWorkInFlightIsSafe() {
         for (int i = 0; i < 200; i++) {
             Connection c = connection(FEW_RETRIES, Optional.empty());
-            try (SendBatch batch = c.qpA.send()) {
+            try (SendBatch batch = c.qpA.sendBatch()) {
                 for (int k = 0; k < 100; k++) {
                     batch.write(k, memoryB.address(), memoryB.rkey()).sge(memoryA, 0, 1 << 16);
                 }

@@ -65,7 +65,7 @@ class MulticastTest {
 
         void send(Gid to, int qpn) {
             try (AddressHandle handle = domain.createAddressHandle(AddressVector.to(to, 0));
-                    SendBatch batch = queuePair.send()) {
+                    SendBatch batch = queuePair.sendBatch()) {
                 batch.send(SEND).sge(memory, 0, LENGTH).signaled().to(handle, qpn, QKEY);
                 batch.submit();
             }

@@ -156,12 +156,12 @@ class ObjectsTest {
         SharedReceiveQueue srq = a.domain.createSharedReceiveQueue(4, 1);
         QueuePair qp = a.domain.createQueuePair(QueuePairOptions.rc(a.cq).withSharedReceiveQueue(srq));
         assertThatThrownBy(srq::close).isInstanceOf(InUseException.class).hasMessageContaining(qp.toString());
-        assertThatThrownBy(qp::receive)
+        assertThatThrownBy(qp::receiveBatch)
                 .isInstanceOf(InvalidStateException.class)
                 .hasMessage("receive: %s takes receives from its shared receive queue; post them there", qp);
         qp.close();
         srq.close();
-        assertThatThrownBy(srq::receive).isInstanceOf(InvalidStateException.class);
+        assertThatThrownBy(srq::receiveBatch).isInstanceOf(InvalidStateException.class);
         assertThatThrownBy(() -> srq.armLimit(1)).isInstanceOf(InvalidStateException.class);
     }
 
@@ -171,7 +171,7 @@ class ObjectsTest {
         b.qp.connect(a.qp.endpoint());
         MemoryRegion region = a.domain.allocate(4_096, EnumSet.of(Access.LOCAL_WRITE, Access.MW_BIND));
         MemoryWindow window = a.domain.allocateWindow(2);
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             batch.bindWindow(1, window, window.nextRkey(), region, region.address(), 64, Set.of(Access.REMOTE_READ))
                     .signaled();
             batch.submit();

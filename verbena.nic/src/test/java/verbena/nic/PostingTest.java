@@ -44,19 +44,19 @@ class PostingTest {
     @Test
     void sendsAreRefusedBeforeRts() {
         var qp = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
-        refused(InvalidStateException.class, qp::send)
+        refused(InvalidStateException.class, qp::sendBatch)
                 .hasMessage(
                         "send: %s is in RESET; sends can be posted from RTS on (connect, or modify to INIT, RTR"
                                 + " and RTS)",
                         qp);
         qp.modify(new Transition.ToInit(Access.remoteAll()));
-        refused(InvalidStateException.class, qp::send).hasMessageContaining("is in INIT");
+        refused(InvalidStateException.class, qp::sendBatch).hasMessageContaining("is in INIT");
     }
 
     @Test
     void receivesAreRefusedBeforeInit() {
         var qp = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
-        refused(InvalidStateException.class, qp::receive)
+        refused(InvalidStateException.class, qp::receiveBatch)
                 .hasMessage("receive: %s is in RESET; receives can be posted from INIT on", qp);
         qp.modify(new Transition.ToInit(Access.remoteAll()));
         qp.postReceive(1, a.memory, 0, 8);
@@ -65,13 +65,13 @@ class PostingTest {
     @Test
     void nothingIsPostedOnAClosedQueuePair() {
         a.qp.close();
-        refused(InvalidStateException.class, a.qp::send).hasMessage("send: %s is closed", a.qp);
-        refused(InvalidStateException.class, a.qp::receive).hasMessage("receive: %s is closed", a.qp);
+        refused(InvalidStateException.class, a.qp::sendBatch).hasMessage("send: %s is closed", a.qp);
+        refused(InvalidStateException.class, a.qp::receiveBatch).hasMessage("receive: %s is closed", a.qp);
     }
 
     @Test
     void aBatchOpenWhileItsQueuePairIsClosedSubmitsNothing() {
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             batch.send(1).inline(MemorySegment.ofArray(new byte[8]));
             a.qp.close();
             refused(InvalidStateException.class, batch::submit).hasMessage("submit: %s is closed", a.qp);
@@ -99,15 +99,17 @@ class PostingTest {
 
     @Test
     void resetInTheMiddleOfABatchIsRefused() {
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             batch.send(1);
             refused(InvalidStateException.class, () -> a.qp.modify(new Transition.ToReset()))
                     .hasMessage("modify: this thread has a batch of %s open; close it first", a.qp);
+            batch.discard();
         }
-        try (ReceiveBatch batch = a.qp.receive()) {
+        try (ReceiveBatch batch = a.qp.receiveBatch()) {
             batch.receive(1);
             refused(InvalidStateException.class, () -> a.qp.modify(new Transition.ToReset()))
                     .hasMessage("modify: this thread has a batch of %s open; close it first", a.qp);
+            batch.discard();
         }
         a.qp.modify(new Transition.ToReset());
     }
@@ -115,11 +117,13 @@ class PostingTest {
     // ---- the batch
 
     @Test
-    void aBatchThatIsNotSubmittedIsTakenBack() {
-        try (SendBatch batch = a.qp.send()) {
+    void aBatchThatIsDiscardedIsTakenBack() {
+        try (SendBatch batch = a.qp.sendBatch()) {
             batch.write(1, b.memory.address(), b.memory.rkey())
                     .sge(a.memory, 0, 8)
                     .signaled();
+            batch.discard();
+            assertThat(batch.submit()).isZero();
         }
         a.qp.postWrite(2, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
         pair.settle();
@@ -127,8 +131,38 @@ class PostingTest {
     }
 
     @Test
+    void aBatchThatIsForgottenIsAnError() {
+        SendBatch sends = a.qp.sendBatch();
+        sends.send(1).sge(a.memory, 0, 8).signaled();
+        sends.send(2);
+        refused(InvalidStateException.class, sends::close)
+                .hasMessage("close: 2 requests were not submitted: submit() hands them over, discard() drops them");
+        ReceiveBatch receives = b.qp.receiveBatch();
+        receives.receive(1).sge(b.memory, 0, 8);
+        refused(InvalidStateException.class, receives::close)
+                .hasMessage("close: 1 receive was not submitted: submit() hands them over, discard() drops them");
+        a.qp.postWrite(3, a.memory, 0, 8, b.memory.address(), b.memory.rkey()); // the turn was given back
+        pair.settle();
+        assertThat(a.completions()).containsExactly("3 SUCCESS");
+    }
+
+    @Test
+    void aBatchThatMetAMistakeClosesInSilence() {
+        try (SendBatch batch = a.qp.sendBatch()) {
+            batch.send(1).sge(a.memory, 0, 8).signaled();
+            refused(IndexOutOfBoundsException.class, () -> batch.send(2).sge(a.memory, -1, 8));
+        }
+        SendBatch mended = a.qp.sendBatch();
+        refused(IndexOutOfBoundsException.class, () -> mended.send(1).sge(a.memory, -1, 8));
+        mended.send(2).sge(a.memory, 0, 8);
+        refused(InvalidStateException.class, mended::close).hasMessageStartingWith("close: 1 request was");
+        pair.settle();
+        assertThat(a.completions()).isEmpty();
+    }
+
+    @Test
     void aBatchCanBeFilledAgainAfterSubmission() {
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             for (int i = 0; i < 3; i++) {
                 batch.write(2L * i, b.memory.address(), b.memory.rkey())
                         .sge(a.memory, 0, 8)
@@ -147,24 +181,24 @@ class PostingTest {
 
     @Test
     void oneThreadHasOneBatchOpen() {
-        try (SendBatch _ = a.qp.send()) {
-            refused(InvalidStateException.class, a.qp::send)
+        try (SendBatch _ = a.qp.sendBatch()) {
+            refused(InvalidStateException.class, a.qp::sendBatch)
                     .hasMessage("send: this thread has a batch of %s open; close it first", a.qp);
         }
-        try (ReceiveBatch _ = a.qp.receive()) {
-            refused(InvalidStateException.class, a.qp::receive)
+        try (ReceiveBatch _ = a.qp.receiveBatch()) {
+            refused(InvalidStateException.class, a.qp::receiveBatch)
                     .hasMessage("receive: this thread has a batch of %s open; close it first", a.qp);
         }
     }
 
     @Test
     void aClosedBatchIsDead() {
-        SendBatch sends = a.qp.send();
+        SendBatch sends = a.qp.sendBatch();
         sends.close();
         sends.close();
         refused(InvalidStateException.class, () -> sends.send(1)).hasMessage("batch: not open, or another thread's");
         refused(InvalidStateException.class, sends::submit);
-        ReceiveBatch receives = a.qp.receive();
+        ReceiveBatch receives = a.qp.receiveBatch();
         receives.close();
         receives.close();
         refused(InvalidStateException.class, () -> receives.receive(1));
@@ -173,7 +207,7 @@ class PostingTest {
 
     @Test
     void whatBelongsToARequestNeedsOne() {
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             for (ThrowingCallable call : List.<ThrowingCallable>of(
                     () -> batch.sge(a.memory, 0, 8),
                     () -> batch.sge(1, 2, 3),
@@ -185,7 +219,7 @@ class PostingTest {
                         .hasMessage("batch: begin a request first: send, write, read, ...");
             }
         }
-        try (ReceiveBatch batch = a.qp.receive()) {
+        try (ReceiveBatch batch = a.qp.receiveBatch()) {
             refused(InvalidStateException.class, () -> batch.sge(a.memory, 0, 8))
                     .hasMessage("batch: begin with receive(wrId)");
         }
@@ -193,7 +227,7 @@ class PostingTest {
 
     @Test
     void aMistakeNamesItsPlaceAndLeavesTheOthers() {
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             batch.write(5, b.memory.address(), b.memory.rkey())
                     .sge(a.memory, 0, 8)
                     .signaled();
@@ -218,7 +252,7 @@ class PostingTest {
 
     @Test
     void aReceiveWithAMistakeIsNotPosted() {
-        try (ReceiveBatch batch = b.qp.receive()) {
+        try (ReceiveBatch batch = b.qp.receiveBatch()) {
             batch.receive(1).sge(b.memory, 0, 100);
             batch.receive(2).sge(b.memory, 0, 100);
             refused(IndexOutOfBoundsException.class, () -> batch.sge(b.memory, Pair.MEMORY_BYTES, 1))
@@ -263,7 +297,7 @@ class PostingTest {
         }
         refused(ResourceLimitException.class, () -> srq.postReceive(3, a.memory, 0, 8))
                 .hasMessageContaining("maxWr is 3");
-        try (ReceiveBatch batch = a.domain.createSharedReceiveQueue(1, 1).receive()) {
+        try (ReceiveBatch batch = a.domain.createSharedReceiveQueue(1, 1).receiveBatch()) {
             batch.receive(1).sge(a.memory, 0, 8);
             refused(IllegalArgumentException.class, () -> batch.sge(a.memory, 8, 8))
                     .hasMessage("batch receive 1 (wrId 1): sge: 2 entries, maxSge is 1");
@@ -281,7 +315,7 @@ class PostingTest {
                 from.connect(to.endpoint());
                 to.connect(from.endpoint());
                 MemoryRegion into = ofTheQueue ? memory : b.memory;
-                try (ReceiveBatch batch = srq.receive()) {
+                try (ReceiveBatch batch = srq.receiveBatch()) {
                     batch.receive(1).sge(into.lkey(), into.address(), 64).submit();
                 }
                 from.postSend(2, a.memory, 0, 8);
@@ -299,7 +333,7 @@ class PostingTest {
 
     @Test
     void inlineDataHasItsLimits() {
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             batch.send(1).inline(MemorySegment.ofArray(new byte[60]));
             refused(ResourceLimitException.class, () -> batch.inline(MemorySegment.ofArray(new byte[5])))
                     .hasMessage("batch request 1 (wrId 1): inline: maxInlineBytes is 64; 65 bytes do not fit; make the"
@@ -321,7 +355,7 @@ class PostingTest {
     void inlineDataIsCopiedAtOnce() {
         byte[] data = {1, 2, 3, 4, 5};
         b.qp.postReceive(1, b.memory, 0, 64);
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             batch.send(1).inline(MemorySegment.ofArray(data)).inline(MemorySegment.ofArray(new byte[] {6}));
             data[0] = 99;
             batch.submit();
@@ -333,12 +367,12 @@ class PostingTest {
 
     @Test
     void aMessageHasAtMostTwoGibibytes() {
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             batch.send(1).sge(1, 0, Integer.MAX_VALUE).sge(1, 0, 1);
             refused(IllegalArgumentException.class, () -> batch.sge(1, 0, 1))
                     .hasMessage("batch request 1 (wrId 1): sge: the entries sum up to more than 2^31 bytes");
         }
-        try (ReceiveBatch batch = a.qp.receive()) {
+        try (ReceiveBatch batch = a.qp.receiveBatch()) {
             batch.receive(1).sge(1, 0, Integer.MAX_VALUE).sge(1, 0, 1);
             refused(IllegalArgumentException.class, () -> batch.sge(1, 0, 1)).hasMessageContaining("2^31");
         }
@@ -350,7 +384,7 @@ class PostingTest {
     void aRegionOfAnotherDomainIsRefusedAtOnceAndItsKeyInACompletion() {
         var other = a.context.allocateProtectionDomain();
         MemoryRegion foreign = other.allocate(64, Access.remoteAll());
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             batch.send(1);
             refused(IllegalArgumentException.class, () -> batch.sge(foreign, 0, 8))
                     .hasMessage(
@@ -368,18 +402,19 @@ class PostingTest {
     void aRangeOutsideItsRegionIsRefused() {
         for (long[] range :
                 new long[][] {{-1, 8}, {Pair.MEMORY_BYTES - 7, 8}, {Long.MAX_VALUE, 8}, {1, Pair.MEMORY_BYTES}}) {
-            try (SendBatch batch = a.qp.send()) {
+            try (SendBatch batch = a.qp.sendBatch()) {
                 batch.send(1);
                 refused(IndexOutOfBoundsException.class, () -> batch.sge(a.memory, range[0], range[1]));
             }
         }
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             batch.send(1);
             refused(IllegalArgumentException.class, () -> batch.sge(a.memory, 0, -1))
                     .hasMessage("batch request 1 (wrId 1): sge: length: not negative, got -1");
             batch.send(2);
             refused(IllegalArgumentException.class, () -> batch.sge(1, 0, -1));
             batch.send(3).sge(a.memory, Pair.MEMORY_BYTES, 0);
+            batch.discard();
         }
     }
 
@@ -387,7 +422,7 @@ class PostingTest {
     void aClosedRegionIsRefused() {
         MemoryRegion region = a.domain.allocate(64, Access.local());
         region.close();
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             batch.send(1);
             refused(InvalidStateException.class, () -> batch.sge(region, 0, 8))
                     .hasMessage("batch request 1 (wrId 1): sge: region: %s is closed", region);
@@ -398,7 +433,7 @@ class PostingTest {
 
     @Test
     void anAtomicTakesOneEntryOfEightBytes() {
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             batch.fetchAdd(1, b.memory.address(), b.memory.rkey(), 1);
             refused(IllegalArgumentException.class, batch::submit)
                     .hasMessage("batch request 1 (wrId 1): FETCH_ADD: the value before goes to exactly one sge of 8"
@@ -422,7 +457,7 @@ class PostingTest {
 
     @Test
     void extensionsArePostedOnlyWhereTheyAreEnabled() {
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             refused(InvalidStateException.class, () -> batch.atomicWrite(1, 0, 0, 0))
                     .hasMessage("batch request 1 (wrId 1): this queue pair was not made for ATOMIC_WRITE; see"
                             + " QueuePairOptions.withExtensions");
@@ -441,7 +476,7 @@ class PostingTest {
         MemoryWindow closed = a.domain.allocateWindow(1);
         closed.close();
         Set<Access> read = Set.of(Access.REMOTE_READ);
-        try (SendBatch batch = a.qp.send()) {
+        try (SendBatch batch = a.qp.sendBatch()) {
             refused(InvalidStateException.class, () -> batch.bindWindow(1, closed, 0, a.memory, 0, 8, read))
                     .hasMessage("batch request 1 (wrId 1): bindWindow: %s is closed", closed);
             refused(IllegalArgumentException.class, () -> batch.bindWindow(1, foreignWindow, 0, a.memory, 0, 8, read))
@@ -471,7 +506,7 @@ class PostingTest {
             int of = t;
             workers.add(Thread.ofPlatform().start(() -> {
                 for (int i = 0; i < rounds; i++) {
-                    try (SendBatch batch = a.qp.send()) {
+                    try (SendBatch batch = a.qp.sendBatch()) {
                         // A pair of requests stays together while other threads post.
                         batch.write(of * 1_000_000L + 2L * i, b.memory.address(), b.memory.rkey())
                                 .sge(a.memory, 0, 8)

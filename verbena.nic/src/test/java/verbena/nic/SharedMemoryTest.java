@@ -306,7 +306,7 @@ class SharedMemoryTest {
         MemoryRegion gone = b.domain.allocate(64, EnumSet.noneOf(Access.class));
         int lkey = gone.lkey();
         gone.close();
-        try (SendBatch batch = b.queuePair.send()) {
+        try (SendBatch batch = b.queuePair.sendBatch()) {
             batch.write(1, a.memory.address(), a.memory.rkey()).sge(lkey, 0, 8);
             batch.submit();
         }

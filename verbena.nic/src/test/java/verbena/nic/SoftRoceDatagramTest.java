@@ -60,7 +60,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
     }
 
     private void weSend(long wrId, int bytes, AddressHandle to, int qpn, int qkey) {
-        try (var batch = queuePair.send()) {
+        try (var batch = queuePair.sendBatch()) {
             batch.send(wrId).sge(memory, 0, bytes).to(to, qpn, qkey).signaled().submit();
         }
     }
@@ -112,7 +112,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
         expect(1, WcStatus.SUCCESS);
         assertThat(wc.immediate()).isEqualTo(0xCAFE);
         theyReceive(0, 100);
-        try (var batch = queuePair.send()) {
+        try (var batch = queuePair.sendBatch()) {
             batch.sendWithImmediate(2, 0xBEEF)
                     .sge(memory, 0, 5)
                     .to(toThem, theirQpn, QKEY)

@@ -69,7 +69,7 @@ class SoftRoceErrorTest extends SoftRoceLab {
     void whatWeHavePostedBehindARefusedRequestIsFlushed() throws Exception {
         connect(QpType.RC, ConnectOptions.defaults());
         queuePair.postReceive(9, memory, 0, 100);
-        try (SendBatch batch = queuePair.send()) { // one doorbell: their refusal cannot come between the two
+        try (SendBatch batch = queuePair.sendBatch()) { // one doorbell: their refusal cannot come between the two
             batch.write(1, theirAddress, theirKey ^ 0x55).sge(memory, 0, 100);
             batch.write(2, theirAddress, theirKey).sge(memory, 0, 100);
             batch.submit();

@@ -40,13 +40,13 @@ class SoftRoceExtensionTest extends SoftRoceLab {
     }
 
     private void atomicWrite(long wrId, long address, int key, long value) {
-        try (var batch = queuePair.send()) {
+        try (var batch = queuePair.sendBatch()) {
             batch.atomicWrite(wrId, address, key, value).signaled().submit();
         }
     }
 
     private void flush(long wrId, long address, int key, int bytes) {
-        try (var batch = queuePair.send()) {
+        try (var batch = queuePair.sendBatch()) {
             batch.flush(wrId, address, key, bytes, false, true, false)
                     .signaled()
                     .submit();

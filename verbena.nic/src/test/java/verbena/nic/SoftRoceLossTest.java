@@ -42,7 +42,7 @@ class SoftRoceLossTest extends SoftRoceLab {
         setTheirs(COUNTER, new byte[8]);
         for (int i = 0; i < ROUNDS; i++) {
             MemorySegment.copy(MemorySegment.ofArray(numbered(i)), 0, memory.segment(), 0, MESSAGE_BYTES);
-            try (var batch = queuePair.send()) {
+            try (var batch = queuePair.sendBatch()) {
                 batch.write(1, theirAddress, theirKey).sge(memory, 0, MESSAGE_BYTES);
                 batch.read(2, theirAddress, theirKey).sge(memory, 10_000, MESSAGE_BYTES);
                 batch.fetchAdd(3, theirAddress + COUNTER, theirKey, 1)

@@ -65,7 +65,7 @@ class SoftRoceTest extends SoftRoceLab {
     @Test
     void weSendWithImmediateData() throws Exception {
         theyReceive(0, 4_000);
-        try (var batch = queuePair.send()) {
+        try (var batch = queuePair.sendBatch()) {
             batch.sendWithImmediate(1, 0xCAFE_0001)
                     .sge(memory, 0, 3_000)
                     .signaled()
@@ -188,7 +188,7 @@ class SoftRoceTest extends SoftRoceLab {
         queuePair.postWrite(1, memory, 0, 64, theirAddress, key);
         expect(1, WcStatus.SUCCESS);
         theyReceive(8_192, 100);
-        try (var batch = queuePair.send()) {
+        try (var batch = queuePair.sendBatch()) {
             batch.sendWithInvalidate(2, key).sge(memory, 0, 100).signaled().submit();
         }
         expect(2, WcStatus.SUCCESS);
@@ -203,7 +203,7 @@ class SoftRoceTest extends SoftRoceLab {
                 4_096, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE, Access.MW_BIND));
         try (var window = domain.allocateWindow(2)) {
             int key = window.nextRkey();
-            try (var batch = queuePair.send()) {
+            try (var batch = queuePair.sendBatch()) {
                 batch.bindWindow(
                                 1,
                                 window,

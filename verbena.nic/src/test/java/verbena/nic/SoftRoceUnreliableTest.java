@@ -56,7 +56,7 @@ class SoftRoceUnreliableTest extends SoftRoceLab {
     @Test
     void weWriteWithImmediateData() throws Exception {
         theyReceive(100_000, 100);
-        try (var batch = queuePair.send()) {
+        try (var batch = queuePair.sendBatch()) {
             batch.write(1, theirAddress, theirKey).sge(memory, 0, 3_000);
             batch.writeWithImmediate(2, theirAddress + 5_000, theirKey, 0xCAFE)
                     .sge(memory, 100, 2_500)
@@ -158,7 +158,7 @@ class SoftRoceUnreliableTest extends SoftRoceLab {
     @Test
     void ourFailedSendIsNoEndOfReceiving() throws Exception {
         queuePair.postReceive(9, memory, 0, 1_000);
-        try (var batch = queuePair.send()) {
+        try (var batch = queuePair.sendBatch()) {
             batch.send(1).sge(memory.lkey() ^ 0x55, memory.address(), 8).submit();
         }
         expect(1, WcStatus.LOC_PROT_ERR);

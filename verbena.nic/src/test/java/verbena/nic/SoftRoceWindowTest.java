@@ -54,7 +54,7 @@ class SoftRoceWindowTest extends SoftRoceLab {
 
     private int weBind(MemoryWindow window, Set<Access> access) throws InterruptedException {
         int key = window.nextRkey();
-        try (var batch = queuePair.send()) {
+        try (var batch = queuePair.sendBatch()) {
             batch.bindWindow(50, window, key, region, region.address(), WINDOW_BYTES, access)
                     .signaled()
                     .submit();
@@ -134,7 +134,7 @@ class SoftRoceWindowTest extends SoftRoceLab {
             int key = weBind(window, Set.of(Access.REMOTE_WRITE));
             theyWrite(64, region.address(), key);
             expectThere(WcStatus.SUCCESS);
-            try (var batch = queuePair.send()) {
+            try (var batch = queuePair.sendBatch()) {
                 batch.localInvalidate(1, key).signaled().submit();
             }
             expect(1, WcStatus.SUCCESS);
@@ -147,7 +147,7 @@ class SoftRoceWindowTest extends SoftRoceLab {
     void weCannotWithdrawAWindowOfTypeOneWithASend() throws Exception {
         int key = theyBind(1);
         theyReceive(8_192, 100);
-        try (var batch = queuePair.send()) {
+        try (var batch = queuePair.sendBatch()) {
             batch.sendWithInvalidate(1, key).sge(memory, 0, 10).signaled().submit();
         }
         expect(1, WcStatus.SUCCESS); // rxe acknowledges first, and then ends its own receive with an error

@@ -134,7 +134,7 @@ class StatusPagesTest {
                     connect(pair);
                     pair.settle();
                     var small = pair.a.domain.allocate(100, Access.remoteAll());
-                    try (SendBatch batch = pair.a.qp.send()) {
+                    try (SendBatch batch = pair.a.qp.sendBatch()) {
                         batch.send(1).sge(small, 0, 100).signaled().submit();
                     }
                     small.close();
@@ -149,7 +149,7 @@ class StatusPagesTest {
                 }
                 case MW_BIND_ERR -> {
                     connect(pair);
-                    try (SendBatch batch = pair.a.qp.send()) {
+                    try (SendBatch batch = pair.a.qp.sendBatch()) {
                         batch.localInvalidate(1, 0x1234).signaled().submit();
                     }
                     yield first(pair, pair.a.cq);

@@ -12,7 +12,7 @@ import verbena.verbs.spi.OwnedObject;
 /// wants it.
 ///
 /// Only the thread that has the batch open calls its methods, except [#open] and [#isMine].
-public abstract class Batch {
+public abstract class Batch implements AutoCloseable {
     /// Longest message, in bytes (IBTA 9.7.7).
     private static final long MESSAGE_BYTES_MAX = 1L << 31;
 
@@ -25,13 +25,24 @@ public abstract class Batch {
     /// @param first what to do before anything is added to a piece
     public record Words(String verb, String piece, String depth, String entries, String first) {}
 
+    /// Where the batch is.
+    private enum Stage {
+        /// No piece can be added to.
+        IDLE,
+        /// The piece that was begun last can be added to.
+        BEGUN,
+        /// An exception has told the program that work in the batch may be lost.
+        EXCUSED
+    }
+
     private final Words words;
-    private final OwnedObject owner;
+    /// The queue that it posts to, for messages.
+    protected final OwnedObject owner;
     private final ProtectionDomain domain;
     private final int maxEntries;
 
     // Of the piece that was begun last.
-    private boolean isBegun;
+    private Stage stage = Stage.IDLE;
     private long wrId;
     private int entries;
     private long bytes;
@@ -52,7 +63,10 @@ public abstract class Batch {
     /// Waits until no other thread has the batch open, and opens it.
     protected abstract void enter();
 
-    /// Closes it. Work that was not handed over is forgotten.
+    /// Takes all work back that was not handed over.
+    protected abstract void forget();
+
+    /// Closes it, with no work in it.
     protected abstract void leave();
 
     /// Throws when nothing can be posted now. Any thread.
@@ -101,7 +115,7 @@ public abstract class Batch {
                 leave();
             }
         }
-        isBegun = false;
+        stage = Stage.IDLE;
     }
 
     /// Keeps a thread from waiting for itself.
@@ -129,7 +143,7 @@ public abstract class Batch {
     /// @throws InvalidStateException when there is no piece of work to add to
     protected final void checkBegun() {
         checkOpen();
-        if (!isBegun) {
+        if (stage != Stage.BEGUN) {
             throw new InvalidStateException("batch: " + words.first);
         }
     }
@@ -146,25 +160,25 @@ public abstract class Batch {
     /// @param place of the piece in the batch
     /// @param besides what the message says at its end
     protected final ResourceLimitException full(String place, String besides) {
+        excuse();
         return new ResourceLimitException(place, words.depth, capacity(), whenFull() + besides);
     }
 
     /// A piece was claimed.
     protected final void begun(long id) {
-        isBegun = true;
+        stage = Stage.BEGUN;
         wrId = id;
         entries = 0;
         bytes = 0;
     }
 
-    /// Nothing more is added to the piece.
-    protected final void ended() {
-        isBegun = false;
-    }
-
-    /// Whether there is a piece of work to add to.
-    protected final boolean isBegun() {
-        return isBegun;
+    /// Nothing more is added to the piece that was begun last; false when there was none to add to.
+    protected final boolean end() {
+        boolean wasBegun = stage == Stage.BEGUN;
+        if (wasBegun) {
+            stage = Stage.IDLE;
+        }
+        return wasBegun;
     }
 
     /// Scatter/gather entries of the piece.
@@ -193,8 +207,31 @@ public abstract class Batch {
     protected final String drop() {
         String place = place(claimed(), wrId) + ": ";
         unclaim();
-        isBegun = false;
+        excuse();
         return place;
+    }
+
+    /// Lets the batch close without being handed over, because an exception is about to reach the program.
+    protected final void excuse() {
+        stage = Stage.EXCUSED;
+    }
+
+    /// Ends the batch.
+    ///
+    /// @throws InvalidStateException when work in it was neither handed over nor discarded
+    @Override
+    public final void close() {
+        if (!isMine()) {
+            return;
+        }
+        int lost = stage == Stage.EXCUSED ? 0 : claimed();
+        boolean _ = end();
+        forget();
+        leave();
+        if (lost > 0) {
+            throw new InvalidStateException("close: " + lost + " " + words.piece + (lost == 1 ? " was" : "s were")
+                    + " not submitted: submit() hands them over, discard() drops them");
+        }
     }
 
     /// Checks that requests of this domain may name this part of the region, and adds it.
@@ -260,10 +297,5 @@ public abstract class Batch {
 
     private IllegalArgumentException ofAnotherDomain(String what, ProtectionDomain of) {
         return new IllegalArgumentException(drop() + what + ": of " + of + ", and the request is of " + domain);
-    }
-
-    /// The queue that it posts to, for messages.
-    protected final OwnedObject owner() {
-        return owner;
     }
 }

@@ -31,7 +31,7 @@ public abstract class Receives extends Batch implements ReceiveBatch {
     @Override
     public final ReceiveBatch receive(long wrId) {
         checkOpen();
-        ended();
+        boolean _ = end();
         checkRoom(wrId);
         claim(wrId);
         begun(wrId);
@@ -55,21 +55,22 @@ public abstract class Receives extends Batch implements ReceiveBatch {
     @Override
     public final int submit() {
         checkOpen();
+        boolean _ = end();
+        excuse();
         checkPostable("submit");
-        ended();
         return handOver();
     }
 
     @Override
-    public final void close() {
+    public final void discard() {
         if (isMine()) {
-            ended();
-            leave();
+            boolean _ = end();
+            forget();
         }
     }
 
     @Override
     protected final String whenFull() {
-        return "the receive queue of " + owner().label() + " is full";
+        return "the receive queue of " + owner.label() + " is full";
     }
 }

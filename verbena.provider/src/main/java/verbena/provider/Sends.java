@@ -237,12 +237,12 @@ public abstract class Sends extends Batch implements SendBatch {
     }
 
     private void begin(SendOperation fresh, long wrId) {
+        checkOpen();
+        finish();
         boolean isTaken = (taken & 1 << fresh.ordinal()) != 0;
         if (!isTaken) {
             checkCapability(fresh);
         }
-        checkOpen();
-        finish();
         checkRoom(wrId);
         claim(fresh, wrId);
         begun(wrId);
@@ -257,6 +257,7 @@ public abstract class Sends extends Batch implements SendBatch {
     private void checkCapability(SendOperation fresh) {
         Capability needed = fresh.capability();
         if (needed != null && !context.attributes().has(needed)) {
+            excuse();
             throw new UnsupportedException(
                     fresh.toString(), needed, context.device().name());
         }
@@ -348,7 +349,7 @@ public abstract class Sends extends Batch implements SendBatch {
         checkBegun();
         if (type != QpType.UD) {
             throw new IllegalArgumentException(
-                    drop() + "to: " + owner() + " is of type " + type + ", which has one peer; only UD chooses");
+                    drop() + "to: " + owner + " is of type " + type + ", which has one peer; only UD chooses");
         }
         OwnedObject way = own(handle);
         if (way == null) {
@@ -365,7 +366,7 @@ public abstract class Sends extends Batch implements SendBatch {
     public final SendBatch to(int srqNumber) {
         checkBegun();
         if (type != QpType.XRC_INITIATOR) {
-            throw new IllegalArgumentException(drop() + "to: " + owner() + " is of type " + type
+            throw new IllegalArgumentException(drop() + "to: " + owner + " is of type " + type
                     + "; only XRC_INITIATOR names a queue of the peer");
         }
         checkNumber("srqNumber", srqNumber);
@@ -392,21 +393,22 @@ public abstract class Sends extends Batch implements SendBatch {
     public final int submit() {
         checkOpen();
         finish();
+        excuse();
         checkPostable("submit");
         return handOver();
     }
 
     @Override
-    public final void close() {
+    public final void discard() {
         if (isMine()) {
-            ended();
-            leave();
+            boolean _ = end();
+            forget();
         }
     }
 
     /// The request is complete: checks what could not be checked before.
     private void finish() {
-        if (!isBegun()) {
+        if (!end()) {
             return;
         }
         if (operation.isAtomic()) {
@@ -416,7 +418,6 @@ public abstract class Sends extends Batch implements SendBatch {
             checkAddressed();
         }
         complete(flags);
-        ended();
     }
 
     private void checkAtomic() {

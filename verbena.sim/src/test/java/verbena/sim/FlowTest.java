@@ -125,7 +125,7 @@ class FlowTest {
     private static void post(End end, int q, End to, boolean read, int bytes, int number, int place) {
         long wrId = (long) place << 32 | q;
         long at = (long) number % DEPTH * MESSAGE;
-        try (SendBatch batch = end.queuePairs.get(q).send()) {
+        try (SendBatch batch = end.queuePairs.get(q).sendBatch()) {
             if (read) {
                 batch.read(wrId, to.memory.address() + at, to.memory.rkey());
             } else {

@@ -106,7 +106,7 @@ class WorldTest {
         for (int i = 0; i < 64; i += 2) {
             world.connect(made.get(i), made.get(i + 1), ConnectOptions.defaults());
         }
-        try (var batch = made.getFirst().send()) {
+        try (var batch = made.getFirst().sendBatch()) {
             batch.send(1).send(2).submit();
         }
         made.getFirst().modify(new Transition.ToError()); // two are flushed, and there is room for one

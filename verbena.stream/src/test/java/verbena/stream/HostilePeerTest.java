@@ -105,7 +105,7 @@ class HostilePeerTest {
     }
 
     private static void say(Connection by, int message) {
-        try (SendBatch batch = by.queuePair().send()) {
+        try (SendBatch batch = by.queuePair().sendBatch()) {
             batch.writeWithImmediate(1, 0, 0, message).submit();
         } catch (VerbsException e) {
             assertThat(e).isNotNull(); // the other side has ended the connection, or the queue is full

@@ -65,26 +65,26 @@ public interface QueuePair extends VerbsObject {
     /// Starts a batch of send requests.
     ///
     /// @throws InvalidStateException before RTS, when the queue pair is closed, or is an XRC target
-    SendBatch send();
+    SendBatch sendBatch();
 
     /// Starts a batch of receives.
     ///
     /// @throws InvalidStateException before INIT, when the queue pair is closed, has a shared receive queue or
     ///     is of XRC
-    ReceiveBatch receive();
+    ReceiveBatch receiveBatch();
 
     /// Posts one signalled SEND of `length` bytes of `region` from `offset` on.
     ///
     /// @throws ResourceLimitException when the send queue is full
     default void postSend(long wrId, MemoryRegion region, long offset, long length) {
-        try (SendBatch batch = send()) {
+        try (SendBatch batch = sendBatch()) {
             batch.send(wrId).sge(region, offset, length).signaled().submit();
         }
     }
 
     /// Posts one signalled WRITE of `length` bytes of `region` from `offset` on to `remoteAddress`.
     default void postWrite(long wrId, MemoryRegion region, long offset, long length, long remoteAddress, int rkey) {
-        try (SendBatch batch = send()) {
+        try (SendBatch batch = sendBatch()) {
             batch.write(wrId, remoteAddress, rkey)
                     .sge(region, offset, length)
                     .signaled()
@@ -95,7 +95,7 @@ public interface QueuePair extends VerbsObject {
     /// Posts one signalled WRITE with immediate.
     default void postWriteWithImmediate(
             long wrId, MemoryRegion region, long offset, long length, long remoteAddress, int rkey, int immediate) {
-        try (SendBatch batch = send()) {
+        try (SendBatch batch = sendBatch()) {
             batch.writeWithImmediate(wrId, remoteAddress, rkey, immediate)
                     .sge(region, offset, length)
                     .signaled()
@@ -105,7 +105,7 @@ public interface QueuePair extends VerbsObject {
 
     /// Posts one signalled READ of `length` bytes from `remoteAddress` into `region` from `offset` on.
     default void postRead(long wrId, MemoryRegion region, long offset, long length, long remoteAddress, int rkey) {
-        try (SendBatch batch = send()) {
+        try (SendBatch batch = sendBatch()) {
             batch.read(wrId, remoteAddress, rkey)
                     .sge(region, offset, length)
                     .signaled()
@@ -115,7 +115,7 @@ public interface QueuePair extends VerbsObject {
 
     /// Posts one signalled FETCH_ADD; the value before goes to 8 bytes of `region` at `offset`.
     default void postFetchAdd(long wrId, MemoryRegion region, long offset, long remoteAddress, int rkey, long add) {
-        try (SendBatch batch = send()) {
+        try (SendBatch batch = sendBatch()) {
             batch.fetchAdd(wrId, remoteAddress, rkey, add)
                     .sge(region, offset, Long.BYTES)
                     .signaled()
@@ -126,7 +126,7 @@ public interface QueuePair extends VerbsObject {
     /// Posts one signalled CMP_SWAP; the value before goes to 8 bytes of `region` at `offset`.
     default void postCompareSwap(
             long wrId, MemoryRegion region, long offset, long remoteAddress, int rkey, long compare, long swap) {
-        try (SendBatch batch = send()) {
+        try (SendBatch batch = sendBatch()) {
             batch.compareSwap(wrId, remoteAddress, rkey, compare, swap)
                     .sge(region, offset, Long.BYTES)
                     .signaled()
@@ -138,7 +138,7 @@ public interface QueuePair extends VerbsObject {
     ///
     /// @throws ResourceLimitException when the receive queue is full
     default void postReceive(long wrId, MemoryRegion region, long offset, long length) {
-        try (ReceiveBatch batch = receive()) {
+        try (ReceiveBatch batch = receiveBatch()) {
             batch.receive(wrId).sge(region, offset, length).submit();
         }
     }

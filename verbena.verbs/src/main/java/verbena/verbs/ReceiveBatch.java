@@ -20,7 +20,13 @@ public interface ReceiveBatch extends AutoCloseable {
     /// @return how many were handed over
     int submit();
 
-    /// Ends the batch; requests that were not submitted are discarded.
+    /// Takes all receives back that were not submitted. The batch can be filled again afterwards.
+    void discard();
+
+    /// Ends the batch; an error when receives in it were forgotten, as in [SendBatch#close()].
+    ///
+    /// @throws InvalidStateException when receives were neither submitted nor discarded; the batch is closed all
+    ///     the same
     @Override
     void close();
 }

@@ -7,16 +7,16 @@ import java.util.Set;
 /// (ibv_wr_start(3)). Each request begins with the method of its name; what follows, up to the next, belongs to it:
 ///
 /// ```java
-/// try (var batch = qp.send()) {
+/// try (var batch = qp.sendBatch()) {
 ///     batch.write(1, remote.address(), remote.rkey()).sge(region, 0, 4096);
 ///     batch.sendWithImmediate(2, 42).sge(region, 4096, 100).signaled();
 ///     batch.submit();
 /// }
 /// ```
 ///
-/// The thread that began the batch owns the queue pair's posting side until [#close()]. Closing without [#submit()]
-/// discards all requests. Nothing here allocates. A mistake throws at its request, and the message names the
-/// request's place in the batch; the requests before it remain and can be submitted.
+/// The thread that began the batch owns the queue pair's posting side until [#close()]. Nothing here allocates. A
+/// mistake throws at its request, and the message names the request's place in the batch; the requests before it
+/// remain and can be submitted.
 public interface SendBatch extends AutoCloseable {
     /// SEND: into a receive of the peer.
     SendBatch send(long wrId);
@@ -115,7 +115,14 @@ public interface SendBatch extends AutoCloseable {
     /// @return how many were handed over
     int submit();
 
-    /// Ends the batch; requests that were not submitted are discarded.
+    /// Takes all requests back that were not submitted. The batch can be filled again afterwards.
+    void discard();
+
+    /// Ends the batch. Requests that were not submitted are dropped; that is an error, unless one of the batch's
+    /// methods threw an exception after the last of them began.
+    ///
+    /// @throws InvalidStateException when requests were neither submitted nor discarded; the batch is closed all
+    ///     the same
     @Override
     void close();
 }

@@ -19,14 +19,14 @@ public interface SharedReceiveQueue extends VerbsObject {
     int maxSge();
 
     /// Starts a batch of receives; the calling thread owns the queue's posting side until the batch is closed.
-    ReceiveBatch receive();
+    ReceiveBatch receiveBatch();
 
     /// Posts one receive into `length` bytes of `region` from `offset` on.
     ///
     /// @throws ResourceLimitException when the queue is full
     /// @throws IndexOutOfBoundsException when the range is not inside the region
     default void postReceive(long wrId, MemoryRegion region, long offset, long length) {
-        try (ReceiveBatch batch = receive()) {
+        try (ReceiveBatch batch = receiveBatch()) {
             batch.receive(wrId).sge(region, offset, length).submit();
         }
     }

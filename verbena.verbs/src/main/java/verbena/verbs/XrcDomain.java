@@ -15,7 +15,7 @@ package verbena.verbs;
 /// // the sending end
 /// QueuePair initiator = pd.createQueuePair(QueuePairOptions.xrcInitiator(cq));
 /// initiator.connect(endpointOfTarget); // and the target to that of the initiator
-/// try (var batch = initiator.send()) {
+/// try (var batch = initiator.sendBatch()) {
 ///     batch.send(1).to(numberOfSrq).sge(region, 0, 100).signaled().submit();
 /// }
 /// ```

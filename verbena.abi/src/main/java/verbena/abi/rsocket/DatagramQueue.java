@@ -179,7 +179,7 @@ final class DatagramQueue {
 
     /// A datagram has been read: its slot takes another one.
     void release(int slot) {
-        try (ReceiveBatch batch = qp.receive()) {
+        try (ReceiveBatch batch = qp.receiveBatch()) {
             batch.receive(RECEIVE | slot)
                     .sge(receives, (long) slot * (HEAD_BYTES + SLOT_BYTES), HEAD_BYTES + SLOT_BYTES)
                     .submit();
@@ -210,7 +210,7 @@ final class DatagramQueue {
             return length;
         });
         boolean done = false;
-        try (SendBatch batch = qp.send()) {
+        try (SendBatch batch = qp.sendBatch()) {
             batch.send(slot)
                     .to(to, qpn, ConnectionId.UDP_QKEY)
                     .sge(sends, at, over + (int) bytes)

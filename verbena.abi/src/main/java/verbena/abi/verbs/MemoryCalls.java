@@ -187,7 +187,7 @@ final class MemoryCalls {
             return Errno.EINVAL;
         }
         int rkey = window.window.nextRkey();
-        try (SendBatch batch = sends.qp.send()) {
+        try (SendBatch batch = sends.qp.sendBatch()) {
             SendCalls.bind(batch, sends, Memory.getLong(bind), mw, rkey, info);
             SendCalls.flags(batch, Memory.getInt(bind + MW_BIND.at("send_flags")));
             batch.submit();

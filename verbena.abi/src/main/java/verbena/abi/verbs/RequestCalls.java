@@ -33,7 +33,7 @@ final class RequestCalls {
         SendBatch batch = null;
         long error = 0;
         try {
-            batch = handle.qp.send();
+            batch = handle.qp.sendBatch();
         } catch (RuntimeException e) {
             error = Errno.of(e);
         }
@@ -50,6 +50,8 @@ final class RequestCalls {
             if (handle.error == 0 && batch != null) {
                 batch.submit();
                 handle.whenPosted.forEach(Runnable::run);
+            } else if (batch != null) {
+                batch.discard();
             }
             return batch == null && handle.error == 0 ? Errno.EINVAL : handle.error;
         }
@@ -60,6 +62,7 @@ final class RequestCalls {
         SendBatch batch = handle.begun;
         handle.begun = null;
         if (batch != null) {
+            batch.discard();
             batch.close();
         }
         return 0;

@@ -56,7 +56,7 @@ final class SendCalls {
         long wr = list;
         try {
             var handle = QueuePairHandle.get(qp);
-            try (SendBatch batch = handle.qp.send()) {
+            try (SendBatch batch = handle.qp.sendBatch()) {
                 try {
                     while (wr != 0) {
                         add(batch, handle, wr);
@@ -187,11 +187,11 @@ final class SendCalls {
     // ---- receives
 
     static long postRecv(long qp, long list, long bad) {
-        return post(queuePair -> QueuePairHandle.get(queuePair).qp.receive(), qp, list, bad);
+        return post(queuePair -> QueuePairHandle.get(queuePair).qp.receiveBatch(), qp, list, bad);
     }
 
     static long postSrqRecv(long srq, long list, long bad) {
-        return post(queue -> SharedReceivesHandle.get(queue).srq.receive(), srq, list, bad);
+        return post(queue -> SharedReceivesHandle.get(queue).srq.receiveBatch(), srq, list, bad);
     }
 
     /// @param begin captures nothing, so that no call allocates

@@ -157,7 +157,7 @@ public final class Concurrency {
         for (int round = 0; round < rounds; round++) {
             for (int p = 0; p < pairs; p++) {
                 int at = p;
-                try (var batch = all.get(p).a().qp().send()) {
+                try (var batch = all.get(p).a().qp().sendBatch()) {
                     for (int i = 0; i < burst; i++) {
                         batch.write(at, b.at(64L * at), b.rkey()).sge(a.memory, 64L * at, 32);
                     }

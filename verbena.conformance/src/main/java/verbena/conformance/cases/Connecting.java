@@ -450,7 +450,7 @@ public final class Connecting {
         var told = cm.await(idOfA, ConnectionEvent.DatagramEstablished.class);
         Expect.equal("queue pair", qpOfB.qpn(), told.peer().qpn());
         var handle = fixture.own(a.domain.createAddressHandle(told.path()));
-        try (var batch = qpOfA.send()) {
+        try (var batch = qpOfA.sendBatch()) {
             batch.send(2)
                     .sge(a.memory, 0, 50)
                     .to(handle, told.peer().qpn(), told.peer().qkey())

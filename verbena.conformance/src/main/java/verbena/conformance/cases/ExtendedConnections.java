@@ -379,10 +379,10 @@ public final class ExtendedConnections {
 
     public static void anInitiatorReceivesNothingAndATargetSendsNothing(Fixture fixture) {
         Setup setup = setup(fixture);
-        Expect.thrown("a receive of an initiator", InvalidStateException.class, setup.a.qp()::receive);
-        Expect.thrown("a receive of a target", InvalidStateException.class, setup.target::receive);
+        Expect.thrown("a receive of an initiator", InvalidStateException.class, setup.a.qp()::receiveBatch);
+        Expect.thrown("a receive of a target", InvalidStateException.class, setup.target::receiveBatch);
         Expect.thrown("a send of a target", InvalidStateException.class, () -> {
-            SendBatch _ = setup.target.send();
+            SendBatch _ = setup.target.sendBatch();
         });
     }
 

@@ -183,16 +183,18 @@ public final class Limits {
         Pair pair = fixture.rc();
         TestEnd end = pair.b();
         new Row("length of an entry", 0, 1L << 31, n -> {
-                    try (ReceiveBatch batch = end.qp().receive()) { // closed, and not posted
+                    try (ReceiveBatch batch = end.qp().receiveBatch()) {
                         batch.receive(1).sge(end.memory.lkey(), end.at(0), n);
+                        batch.discard();
                     }
                 })
                 .tryAll();
         new Row("length of two entries", 0, 1L << 30, n -> {
-                    try (SendBatch batch = end.qp().send()) {
+                    try (SendBatch batch = end.qp().sendBatch()) {
                         batch.write(1, end.at(0), end.rkey())
                                 .sge(end.memory.lkey(), end.at(0), n)
                                 .sge(end.memory.lkey(), end.at(0), n);
+                        batch.discard();
                     }
                 })
                 .tryAll();

@@ -29,7 +29,7 @@ public final class Posting {
         Pair pair = fixture.wire(QpType.RC).depth(8, 32).connect();
         int depth = pair.a().qp().query().options().maxSendWr();
         // No receive is there, so none of them is done: over iWARP what is sent is, so they wait for a batch's end.
-        try (var batch = pair.a().qp().send()) {
+        try (var batch = pair.a().qp().sendBatch()) {
             for (int i = 0; i < depth; i++) {
                 batch.send(i).sge(pair.a().memory, 0, 8).signaled();
             }
@@ -94,13 +94,25 @@ public final class Posting {
     public static void aBatchThatIsNotSubmittedNeverWas(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         byte[] before = pair.b().bytes(0, 64);
-        try (var batch = pair.a().qp().send()) {
+        var sends = pair.a().qp().sendBatch();
+        sends.write(1, pair.b().at(0), pair.b().rkey())
+                .sge(pair.a().memory, 0, 64)
+                .signaled();
+        Expect.thrown("close with a request", InvalidStateException.class, sends::close);
+        var receives = pair.b().qp().receiveBatch();
+        receives.receive(6).sge(pair.b().memory, 0, 8);
+        Expect.thrown("close with a receive", InvalidStateException.class, receives::close);
+        try (var batch = pair.a().qp().sendBatch()) {
             batch.write(1, pair.b().at(0), pair.b().rkey())
                     .sge(pair.a().memory, 0, 64)
                     .signaled();
+            batch.discard();
+            Expect.equal("handed over", 0, batch.submit());
         }
-        try (var batch = pair.b().qp().receive()) {
+        try (var batch = pair.b().qp().receiveBatch()) {
             batch.receive(7).sge(pair.b().memory, 0, 8);
+            batch.discard();
+            Expect.equal("handed over", 0, batch.submit());
         }
         pair.b().receive(8, 1000, 100);
         pair.a().send(2, 0, 10);
@@ -111,7 +123,7 @@ public final class Posting {
 
     public static void aBatchGoesOnAfterItWasSubmitted(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
-        try (var batch = pair.a().qp().send()) {
+        try (var batch = pair.a().qp().sendBatch()) {
             for (int i = 0; i < 3; i++) {
                 batch.write(i, pair.b().at(0), pair.b().rkey())
                         .sge(pair.a().memory, 0, 8)
@@ -127,7 +139,7 @@ public final class Posting {
 
     public static void aMistakeLeavesWhatIsBeforeIt(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
-        try (var batch = pair.a().qp().send()) {
+        try (var batch = pair.a().qp().sendBatch()) {
             batch.write(1, pair.b().at(0), pair.b().rkey())
                     .sge(pair.a().memory, 0, 8)
                     .signaled();
@@ -145,9 +157,9 @@ public final class Posting {
 
     public static void aSecondBatchOfTheSameThreadIsRefused(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
-        try (var batch = pair.a().qp().send()) {
+        try (var batch = pair.a().qp().sendBatch()) {
             Expect.thrown(
-                    "another", InvalidStateException.class, () -> pair.a().qp().send());
+                    "another", InvalidStateException.class, () -> pair.a().qp().sendBatch());
             batch.write(1, pair.b().at(0), pair.b().rkey())
                     .sge(pair.a().memory, 0, 8)
                     .signaled()
@@ -231,7 +243,7 @@ public final class Posting {
         int most = Math.min(32, pair.a().qp().query().options().maxInlineBytes());
         byte[] data = new byte[most];
         java.util.Arrays.fill(data, (byte) 1);
-        try (var batch = pair.a().qp().send()) {
+        try (var batch = pair.a().qp().sendBatch()) {
             batch.write(1, pair.b().at(0), pair.b().rkey())
                     .inline(MemorySegment.ofArray(data))
                     .signaled();

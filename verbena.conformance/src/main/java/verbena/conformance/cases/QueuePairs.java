@@ -262,8 +262,8 @@ public final class QueuePairs {
         qp.close();
         qp.close(); // says nothing the second time
         Expect.that("it is closed", qp.isClosed());
-        Expect.thrown("send", InvalidStateException.class, qp::send);
-        Expect.thrown("receive", InvalidStateException.class, qp::receive);
+        Expect.thrown("send", InvalidStateException.class, qp::sendBatch);
+        Expect.thrown("receive", InvalidStateException.class, qp::receiveBatch);
         Expect.thrown(
                 "modify", InvalidStateException.class, () -> qp.modify(new Transition.ToInit(Access.remoteAll())));
     }

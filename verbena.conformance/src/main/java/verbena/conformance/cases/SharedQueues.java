@@ -122,7 +122,7 @@ public final class SharedQueues {
         SharedReceiveQueue queue = fixture.own(end.domain.createSharedReceiveQueue(4, 1));
         int most = queue.maxSge();
         Expect.thrown(most + 1 + " entries", IllegalArgumentException.class, () -> {
-            try (var batch = queue.receive()) {
+            try (var batch = queue.receiveBatch()) {
                 batch.receive(1);
                 for (int i = 0; i <= most; i++) {
                     batch.sge(end.memory, i, 1);
@@ -137,7 +137,7 @@ public final class SharedQueues {
         Expect.thrown(
                 "a receive of its own",
                 InvalidStateException.class,
-                () -> setup.first.b().qp().receive());
+                () -> setup.first.b().qp().receiveBatch());
         Expect.that(
                 "query names the shared one",
                 setup.first.b().qp().query().options().sharedReceiveQueue().orElseThrow() == setup.queue);
@@ -145,7 +145,7 @@ public final class SharedQueues {
 
     public static void aMessageIsScatteredOverEntries(Fixture fixture) throws InterruptedException {
         Setup setup = setup(fixture);
-        try (var batch = setup.queue.receive()) {
+        try (var batch = setup.queue.receiveBatch()) {
             batch.receive(1).sge(setup.b.memory, 0, 30).sge(setup.b.memory, 1000, 100);
             Expect.equal("handed over", 1, batch.submit());
         }
@@ -240,7 +240,7 @@ public final class SharedQueues {
         setup.second.b().close();
         setup.queue.close();
         Expect.that("it is closed", setup.queue.isClosed());
-        Expect.thrown("a receive", InvalidStateException.class, setup.queue::receive, "closed");
+        Expect.thrown("a receive", InvalidStateException.class, setup.queue::receiveBatch, "closed");
         Expect.thrown("a limit", InvalidStateException.class, () -> setup.queue.armLimit(1), "closed");
     }
 

@@ -362,7 +362,7 @@ final class Actions {
             MemoryRegion region = regionFor(by, qp);
             MemoryRegion to = any(by, regions);
             int queue = any(by, named).number().orElseThrow();
-            try (var batch = qp.send()) {
+            try (var batch = qp.sendBatch()) {
                 batch.send(3).sge(region, 0, 64).to(queue).signaled();
                 batch.write(4, to.address(), to.rkey())
                         .sge(region, 0, 4096)
@@ -412,7 +412,7 @@ final class Actions {
                 int to = pair(by, QpType.UD).qpn();
                 AddressHandle way = any(by, handles, each -> each.protectionDomain() == qp.protectionDomain());
                 MemoryRegion region = regionFor(by, qp);
-                try (var batch = qp.send()) {
+                try (var batch = qp.sendBatch()) {
                     batch.send(1).to(way, to, QKEY).sge(region, 0, 32).signaled();
                     batch.submit();
                 }
@@ -470,7 +470,7 @@ final class Actions {
                 QueuePair qp = pairInRts(by);
                 MemoryRegion region = regionFor(by, qp);
                 MemoryWindow window = any(by, windows, each -> each.protectionDomain() == qp.protectionDomain());
-                try (var batch = qp.send()) {
+                try (var batch = qp.sendBatch()) {
                     batch.bindWindow(
                                     7,
                                     window,
@@ -487,7 +487,7 @@ final class Actions {
         add("hold a batch open", 6, by -> {
             QueuePair qp = pairInRts(by);
             MemoryRegion region = regionFor(by, qp);
-            try (var batch = qp.send()) {
+            try (var batch = qp.sendBatch()) {
                 batch.send(8).sge(region, 0, 8).signaled();
                 switch (by.random.nextInt(5)) {
                     case 0 -> any(by, queues).await(by.wc, Duration.ofMillis(1));

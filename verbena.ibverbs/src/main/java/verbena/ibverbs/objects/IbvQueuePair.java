@@ -225,7 +225,7 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
     // ---- posting
 
     @Override
-    public SendBatch send() {
+    public SendBatch sendBatch() {
         if (target != null) {
             throw new InvalidStateException("send: " + label() + " is an XRC target, which sends nothing");
         }
@@ -242,7 +242,7 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
     }
 
     @Override
-    public ReceiveBatch receive() {
+    public ReceiveBatch receiveBatch() {
         if (receives == null) {
             throw new InvalidStateException("receive: " + label()
                     + switch (type()) {

@@ -81,7 +81,7 @@ final class IbvReceives extends Receives {
 
     /// From now on no thread posts; waits for the batch that another thread has open.
     void closeGate() {
-        gate.close("close", owner());
+        gate.close("close", owner);
     }
 
     void openGate() {
@@ -95,7 +95,12 @@ final class IbvReceives extends Receives {
 
     @Override
     protected void enter() {
-        gate.enter("receive", owner());
+        gate.enter("receive", owner);
+        count = 0;
+    }
+
+    @Override
+    protected void forget() {
         count = 0;
     }
 

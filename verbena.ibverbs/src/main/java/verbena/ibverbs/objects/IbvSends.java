@@ -131,12 +131,17 @@ final class IbvSends extends Sends {
     }
 
     @Override
-    protected void leave() {
+    protected void forget() {
         if (hasLoners) {
             Arrays.fill(windows, 0, count, null);
             hasLoners = false;
         }
+        count = 0;
         letGo();
+    }
+
+    @Override
+    protected void leave() {
         gate.leave();
     }
 

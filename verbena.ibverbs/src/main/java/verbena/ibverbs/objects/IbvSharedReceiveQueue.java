@@ -130,7 +130,7 @@ public final class IbvSharedReceiveQueue extends OwnedObject implements SharedRe
     }
 
     @Override
-    public ReceiveBatch receive() {
+    public ReceiveBatch receiveBatch() {
         return receives.begin();
     }
 

@@ -154,7 +154,7 @@ public final class Rail {
         if (missing < POSTED_AT_ONCE) {
             return;
         }
-        try (ReceiveBatch batch = receives.receive()) {
+        try (ReceiveBatch batch = receives.receiveBatch()) {
             for (int i = 1; i <= missing; i++) {
                 int slot = free[freeCount - i];
                 batch.receive(slot).sge(inbox, (long) slot * stride, stride);

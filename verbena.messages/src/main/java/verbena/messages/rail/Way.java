@@ -71,7 +71,7 @@ public final class Way {
     SendBatch requests() {
         SendBatch open = requests;
         if (open == null) {
-            open = queuePair().send();
+            open = queuePair().sendBatch();
             requests = open;
         }
         return open;

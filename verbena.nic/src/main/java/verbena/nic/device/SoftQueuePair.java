@@ -207,7 +207,7 @@ public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair 
     // ---- posting
 
     @Override
-    public SendBatch send() {
+    public SendBatch sendBatch() {
         if (sends == null) {
             throw new InvalidStateException("send: " + label() + " is an XRC target, which sends nothing");
         }
@@ -258,7 +258,7 @@ public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair 
     }
 
     @Override
-    public ReceiveBatch receive() {
+    public ReceiveBatch receiveBatch() {
         if (receives == null) {
             throw new InvalidStateException("receive: " + label()
                     + switch (type()) {

@@ -52,8 +52,12 @@ final class SoftReceives extends Receives {
     }
 
     @Override
-    protected void leave() {
+    protected void forget() {
         queue.abandon();
+    }
+
+    @Override
+    protected void leave() {
         turn.unlock();
     }
 

@@ -67,9 +67,13 @@ final class SoftSends extends Sends implements FaultySends {
     }
 
     @Override
-    protected void leave() {
+    protected void forget() {
         queue.abandon();
         forgetMessages();
+    }
+
+    @Override
+    protected void leave() {
         turn.unlock();
         qp.onBatchClosed();
     }

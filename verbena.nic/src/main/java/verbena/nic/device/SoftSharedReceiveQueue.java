@@ -106,7 +106,7 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
     }
 
     @Override
-    public ReceiveBatch receive() {
+    public ReceiveBatch receiveBatch() {
         return receives.begin();
     }
 

@@ -507,7 +507,7 @@ class ConnectionIdTest {
 
         AddressHandle way = client.domain.createAddressHandle(found.path());
         var out = client.domain.allocate(64, Access.local());
-        try (var batch = own.send()) {
+        try (var batch = own.sendBatch()) {
             batch.send(1)
                     .to(way, found.peer().qpn(), found.peer().qkey())
                     .sge(out, 0, 64)
@@ -545,7 +545,7 @@ class ConnectionIdTest {
         qp.postReceive(1, in, 0, 104);
         AddressHandle way = server.domain.createAddressHandle(joined.path());
         var out = server.domain.allocate(64, Access.local());
-        try (var batch = qp.send()) {
+        try (var batch = qp.sendBatch()) {
             batch.send(2)
                     .to(way, joined.qpn(), joined.qkey())
                     .sge(out, 0, 64)

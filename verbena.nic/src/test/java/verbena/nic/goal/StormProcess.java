@@ -183,7 +183,7 @@ final class StormProcess implements AutoCloseable {
         void send(int bytes) {
             long at = sent % (2L * UNDER_WAY_MAX) * SLOT_BYTES;
             out.segment().set(ValueLayout.JAVA_LONG, at, content(sent));
-            try (var batch = connection.queuePair().send()) {
+            try (var batch = connection.queuePair().sendBatch()) {
                 batch.sendWithImmediate(sent, sent)
                         .sge(out, at, bytes)
                         .signaled()

@@ -177,7 +177,7 @@ class WithdrawnMemoryTest {
 
         /// Half of the region, at this address.
         private void bind(long address, int key) throws InterruptedException {
-            try (SendBatch batch = connection.queuePair().send()) {
+            try (SendBatch batch = connection.queuePair().sendBatch()) {
                 batch.bindWindow(
                                 1,
                                 window,
@@ -252,7 +252,7 @@ class WithdrawnMemoryTest {
         /// The same key shows the other half.
         private void bindElsewhere() throws InterruptedException {
             int key = window.rkey();
-            try (SendBatch batch = connection.queuePair().send()) {
+            try (SendBatch batch = connection.queuePair().sendBatch()) {
                 batch.localInvalidate(2, key).signaled();
                 batch.submit();
             }

@@ -282,7 +282,7 @@ final class Victim {
         c.window.close();
         c.window = window;
         int key = window.nextRkey();
-        try (SendBatch batch = c.qp.send()) {
+        try (SendBatch batch = c.qp.sendBatch()) {
             post(c, 'b');
             batch.bindWindow(
                             sendId(c),
@@ -356,7 +356,7 @@ final class Victim {
         int first = chance.nextInt(bytes + 1);
         int rkey = chance.nextInt();
         int kind = c.qp.type() == QpType.RC ? chance.nextInt(8) : 6;
-        try (SendBatch batch = c.qp.send()) {
+        try (SendBatch batch = c.qp.sendBatch()) {
             post(c, kind < 4 ? 'r' : kind == 4 ? 'a' : 's');
             long id = sendId(c);
             switch (kind) {
@@ -378,7 +378,7 @@ final class Victim {
         long at = place * RECEIVE_STRIDE;
         int bytes = chance.nextInt(32) == 0 ? 0 : chance.nextInt(RECEIVE_BYTES - 8);
         int first = chance.nextInt(bytes + 1);
-        try (ReceiveBatch batch = c.qp.receive()) {
+        try (ReceiveBatch batch = c.qp.receiveBatch()) {
             batch.receive((long) c.number << 32 | (c.receivesPosted & 0xFFFF_FFFFL))
                     .sge(receiveMemory, at, first)
                     .sge(receiveMemory, at + first + 8, bytes - first)

@@ -232,7 +232,7 @@ class IbDeviceTest {
             qa.connect(qb.endpoint());
             qb.connect(qa.endpoint());
             a.memory.segment().fill((byte) 7);
-            try (SendBatch batch = qa.send()) {
+            try (SendBatch batch = qa.sendBatch()) {
                 batch.write(1, b.memory.address(), b.memory.rkey())
                         .sge(a.memory, 0, BYTES)
                         .signaled()
@@ -377,7 +377,7 @@ class IbDeviceTest {
             int writes = 16;
             long start = System.nanoTime();
             for (int i = 0; i < writes; i++) {
-                try (SendBatch batch = qa.send()) {
+                try (SendBatch batch = qa.sendBatch()) {
                     batch.write(i, b.memory.address(), b.memory.rkey())
                             .sge(a.memory, 0, BYTES)
                             .signaled()
@@ -470,7 +470,7 @@ class IbDeviceTest {
                 qa.postReceive(2, a.memory, 0, 200);
                 var to = AddressVector.to(gid, 0).withDestinationLid(b.lid()).withServiceLevel(2);
                 var handle = a.domain.createAddressHandle(to);
-                try (SendBatch batch = qa.send()) {
+                try (SendBatch batch = qa.sendBatch()) {
                     batch.send(3)
                             .sge(a.memory, 0, 100)
                             .to(handle, qb.qpn(), QKEY)
@@ -492,7 +492,7 @@ class IbDeviceTest {
                                         : a.context.gids(1).getFirst().gid());
                 assertThat(back.vector().destinationLid()).isEqualTo(a.lid());
                 assertThat(back.vector().serviceLevel()).isEqualTo(2);
-                try (SendBatch batch = qb.send()) {
+                try (SendBatch batch = qb.sendBatch()) {
                     batch.send(4).sge(b.memory, 0, 60).to(back, qa.qpn(), QKEY).submit();
                 }
                 assertThat(a.completion().byteLength()).isEqualTo(100);
@@ -522,7 +522,7 @@ class IbDeviceTest {
 
     private static void sendToGroup(End from, QueuePair by, AddressHandle group, int bytes)
             throws InterruptedException {
-        try (SendBatch batch = by.send()) {
+        try (SendBatch batch = by.sendBatch()) {
             batch.send(9)
                     .sge(from.memory, 0, bytes)
                     .to(group, Endpoint.MULTICAST_QPN, QKEY)
@@ -615,7 +615,7 @@ class IbDeviceTest {
             assertThat(joined.qkey()).isEqualTo(ConnectionId.UDP_QKEY);
             AddressHandle group = a.domain.createAddressHandle(joined.path());
             qp.postReceive(1, a.memory, 0, 200);
-            try (SendBatch batch = qp.send()) {
+            try (SendBatch batch = qp.sendBatch()) {
                 batch.send(9)
                         .sge(a.memory, 0, 40)
                         .to(group, joined.qpn(), joined.qkey())
@@ -678,7 +678,7 @@ class IbDeviceTest {
                     .withDestinationLid(b.lid() + 3)
                     .withSourcePathBits(2);
             AddressHandle handle = a.domain.createAddressHandle(to);
-            try (SendBatch batch = qa.send()) {
+            try (SendBatch batch = qa.sendBatch()) {
                 batch.send(3).sge(a.memory, 0, 50).to(handle, qb.qpn(), QKEY).submit();
             }
             WorkCompletion received = b.completion();
@@ -687,7 +687,7 @@ class IbDeviceTest {
             AddressHandle back =
                     b.domain.createAddressHandle(received, b.memory.segment().asSlice(0, 40));
             assertThat(back.vector().sourcePathBits()).isEqualTo(3);
-            try (SendBatch batch = qb.send()) {
+            try (SendBatch batch = qb.sendBatch()) {
                 batch.send(4).sge(b.memory, 0, 60).to(back, qa.qpn(), QKEY).submit();
             }
             WorkCompletion answer = a.completion();

@@ -161,11 +161,11 @@ final class Inbox {
             for (int i = 0; i < kind.queues; i++) {
                 int queue = i;
                 post(
-                        queues.get(queue).receive(),
+                        queues.get(queue).receiveBatch(),
                         taken.stream().filter(slot -> queueOf(slot) == queue).mapToLong(slot -> slot));
             }
         } else {
-            post(end.qp.receive(), LongStream.range(posted, posted + n));
+            post(end.qp.receiveBatch(), LongStream.range(posted, posted + n));
         }
     }
 

@@ -62,7 +62,7 @@ final class RcPoster {
         if (request.kind.completesAtPeer) {
             requests.nameMessage(request);
         }
-        try (SendBatch batch = qp.send()) {
+        try (SendBatch batch = qp.sendBatch()) {
             begin(batch, request, peer.memory());
             if (inbox.isExtended()) {
                 batch.to(peer.inbox().number(request.queue));

@@ -155,7 +155,7 @@ final class UnreliableEnd {
     /// @return how many
     int post(List<UnreliableEnd> ends, int most) {
         int n = Math.min(MESSAGES - posted, 1 + random.nextInt(most));
-        try (SendBatch batch = qp.send()) {
+        try (SendBatch batch = qp.sendBatch()) {
             for (int i = 0; i < n; i++) {
                 begin(batch, messages[posted++], ends);
                 batch.signaled();
@@ -240,7 +240,7 @@ final class UnreliableEnd {
             receivesFrom = world.nowNanos() + late;
             world.stepAfter(late);
         }
-        try (ReceiveBatch batch = qp.receive()) {
+        try (ReceiveBatch batch = qp.receiveBatch()) {
             for (int i = 0; i < n; i++) {
                 long at = receiveSlot(receivesPosted);
                 inbox.segment().asSlice(at, slotBytes).fill(Tape.CANARY);

@@ -98,7 +98,7 @@ class ExactlyOnceOverSocketsTest {
     }
 
     private void post(QueuePair qp, long ended, MemoryRegion results, MemoryRegion word) {
-        try (SendBatch batch = qp.send()) {
+        try (SendBatch batch = qp.sendBatch()) {
             while (posted - ended < OUTSTANDING && done + (posted - ended) < OPERATIONS) {
                 batch.fetchAdd(posted, word.address(), word.rkey(), 1)
                         .sge(results, posted % OUTSTANDING * Long.BYTES, Long.BYTES)

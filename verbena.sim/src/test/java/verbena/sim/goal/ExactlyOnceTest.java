@@ -127,7 +127,7 @@ class ExactlyOnceTest {
         }
 
         private void post() {
-            try (SendBatch batch = qp.send()) {
+            try (SendBatch batch = qp.sendBatch()) {
                 while (toPost > 0 && posted - ended < outstandingMax) {
                     int slot = (int) (posted % SLOTS);
                     long address = words.memory.address();

@@ -29,7 +29,7 @@ class ReliableWrapTest extends Wraps {
             world.faults(NetworkFaults.of(LOSS, 0, 0));
             while (done * PACKETS < PSNS_USED) {
                 while (posted - done < 2) {
-                    try (SendBatch batch = one.send()) {
+                    try (SendBatch batch = one.sendBatch()) {
                         if (isWrite(posted)) {
                             batch.write(posted, b.slots.address() + slot(posted), b.slots.rkey())
                                     .sge(a.tape, place(posted), LENGTH);

@@ -29,7 +29,7 @@ class UnreliableWrapTest extends Wraps {
             long next = 0;
             while (done * PACKETS < PSNS_USED) {
                 if (posted == done) {
-                    try (SendBatch batch = one.send()) {
+                    try (SendBatch batch = one.sendBatch()) {
                         for (int i = 0; i < 4; i++) {
                             batch.sendWithImmediate(posted, (int) posted)
                                     .sge(a.tape, place(posted), LENGTH)
@@ -80,7 +80,7 @@ class UnreliableWrapTest extends Wraps {
         if (count == 0) {
             return;
         }
-        try (ReceiveBatch batch = qp.receive()) {
+        try (ReceiveBatch batch = qp.receiveBatch()) {
             for (long number = from; number < from + count; number++) {
                 batch.receive(number).sge(b.slots, slot(number), LENGTH);
             }

@@ -424,7 +424,7 @@ final class Lockstep {
     void send(ModelQueuePair queuePair, List<Posted> requests) {
         QueuePair real = real(queuePair, QueuePair.class);
         var batch = new SendBatch[1];
-        if (!call(() -> text(queuePair) + " send", queuePair.maySend(), () -> batch[0] = real.send())) {
+        if (!call(() -> text(queuePair) + " send", queuePair.maySend(), () -> batch[0] = real.sendBatch())) {
             return;
         }
         try (SendBatch open = batch[0]) {
@@ -544,7 +544,7 @@ final class Lockstep {
                         .and(queuePair.mayReceive(0, receive))
                         .and(flat(names(queuePair.domain(), region, receive.pieces())))
                         .list(),
-                () -> post(real::receive, receive, region))) {
+                () -> post(real::receiveBatch, receive, region))) {
             queuePair.receive(receive);
         }
     }
@@ -557,7 +557,7 @@ final class Lockstep {
                         .and(srq.mayPost(0, receive))
                         .and(flat(names(srq.domain(), region, receive.pieces())))
                         .list(),
-                () -> post(real::receive, receive, region))) {
+                () -> post(real::receiveBatch, receive, region))) {
             srq.post(receive);
         }
     }

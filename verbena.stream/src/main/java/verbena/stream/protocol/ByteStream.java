@@ -317,7 +317,7 @@ public final class ByteStream {
     }
 
     private void postReceives(int count) {
-        try (ReceiveBatch batch = qp.receive()) {
+        try (ReceiveBatch batch = qp.receiveBatch()) {
             for (int i = 0; i < count; i++) {
                 batch.receive(RECEIVE);
             }
@@ -372,7 +372,7 @@ public final class ByteStream {
             sendsFree--;
             unacknowledged += chunk;
             int message = StreamMessage.of(StreamMessage.DATA, chunk);
-            try (SendBatch batch = qp.send()) {
+            try (SendBatch batch = qp.sendBatch()) {
                 batch.writeWithImmediate(DIRECT | chunk, peerBuffers.address(), peerBuffers.key(), message)
                         .sge(from, at + done, chunk)
                         .submit();
@@ -417,7 +417,7 @@ public final class ByteStream {
     void post(long to, int key, int message) {
         int length = ring.staged();
         sendsFree--;
-        try (SendBatch batch = qp.send()) {
+        try (SendBatch batch = qp.sendBatch()) {
             if (message == -1) {
                 batch.write(DATA | length, to, key);
             } else {

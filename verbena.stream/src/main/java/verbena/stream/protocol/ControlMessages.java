@@ -43,7 +43,7 @@ final class ControlMessages {
     /// Sends a message without data; false when the queue pair takes none.
     boolean send(long wrId, int message) {
         free--;
-        try (SendBatch batch = qp.send()) {
+        try (SendBatch batch = qp.sendBatch()) {
             batch.writeWithImmediate(wrId, 0, 0, message).submit();
             return true;
         } catch (VerbsException e) {
@@ -60,7 +60,7 @@ final class ControlMessages {
         ring.show(buffer.segment(), at, peer.order());
         long to = peer.targets() + (long) peerTarget * StreamMessage.TARGET_BYTES;
         peerTarget = (peerTarget + 1) % peer.targetCount();
-        try (SendBatch batch = qp.send()) {
+        try (SendBatch batch = qp.sendBatch()) {
             batch.writeWithImmediate(wrId, to, peer.targetsKey(), message)
                     .sge(buffer, at, StreamMessage.TARGET_BYTES)
                     .submit();

@@ -131,7 +131,7 @@ final class DemoEnd implements AutoCloseable {
     /// few messages later, when it is there already.
     void send(long offset, int bytes, boolean polls) throws InterruptedException {
         boolean isSignaled = ++sends % SIGNAL_EVERY == 0 || bytes == LAST_BYTES;
-        try (SendBatch batch = qp.send()) {
+        try (SendBatch batch = qp.sendBatch()) {
             batch.send(1).inline(messages.segment().asSlice(offset, bytes));
             if (isSignaled) {
                 batch.signaled();

@@ -188,7 +188,7 @@ final class End implements AutoCloseable {
 
     /// Posts requests: writes them into the send queue, then rings.
     void post(QueuePair queuePair, String label, Consumer<SendBatch> requests) {
-        try (SendBatch batch = queuePair.send()) {
+        try (SendBatch batch = queuePair.sendBatch()) {
             call(
                     "write: " + label,
                     "The request is written into a slot of the send queue, which is memory that application and device"
@@ -216,7 +216,7 @@ final class End implements AutoCloseable {
                 String.format(Locale.ROOT, "post receive %d: %,d bytes at %s", wrId, bytes, into.name),
                 "Says where the next message may go. It has to be there before the message comes.",
                 () -> {
-                    try (ReceiveBatch batch = queuePair.receive()) {
+                    try (ReceiveBatch batch = queuePair.receiveBatch()) {
                         batch.receive(wrId).sge(into.region, 0, bytes).submit();
                     }
                 });

@@ -120,7 +120,7 @@ final class MessageChannel implements AutoCloseable {
     }
 
     void send(Message message) {
-        try (SendBatch batch = connection.queuePair().send()) {
+        try (SendBatch batch = connection.queuePair().sendBatch()) {
             addTo(batch, message);
             batch.submit();
         }
@@ -129,7 +129,7 @@ final class MessageChannel implements AutoCloseable {
     /// Writes `length` bytes of `from` into the peer's memory at the same place, and sends a message that cannot
     /// arrive before them.
     void send(Message message, MemoryRegion from, long offset, int length, RemoteMemory to) {
-        try (SendBatch batch = connection.queuePair().send()) {
+        try (SendBatch batch = connection.queuePair().sendBatch()) {
             batch.write(WRITE, to.address() + offset, to.rkey()).sge(from, offset, length);
             addTo(batch, message);
             batch.submit();

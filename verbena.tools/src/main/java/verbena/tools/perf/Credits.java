@@ -91,7 +91,7 @@ final class Credits implements AutoCloseable {
         COUNT.setRelease(region.segment(), ours(i), (int) due[i]);
         due[i] = 0;
         writing[i]++;
-        try (var batch = on.send()) {
+        try (var batch = on.sendBatch()) {
             batch.write((long) queuePairs + i, to.address(), to.rkey())
                     .sge(region, ours(i), Integer.BYTES)
                     .signaled()

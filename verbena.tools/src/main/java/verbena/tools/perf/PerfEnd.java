@@ -208,7 +208,7 @@ final class PerfEnd implements AutoCloseable {
 
     /// Datagrams by the connection manager: only the client is told where its peer is, and sends a first message.
     void sendAddress(int i) {
-        try (SendBatch batch = queuePairs[i].send()) {
+        try (SendBatch batch = queuePairs[i].sendBatch()) {
             batch.sendWithImmediate(i, queuePairs[i].qpn()).sge(region, layout.sendOffset(i), Integer.BYTES);
             peers[i].address(batch);
             batch.signaled().submit();

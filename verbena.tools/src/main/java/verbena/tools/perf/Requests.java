@@ -71,7 +71,7 @@ final class Requests {
     /// @param last after how many there are no more; the last one completes visibly
     void post(int i, long before, int count, long last) {
         int moderation = options.moderation;
-        try (SendBatch batch = queuePairs[i].send()) {
+        try (SendBatch batch = queuePairs[i].sendBatch()) {
             for (int j = 0; j < count; j++) {
                 request(batch, i, sendSlot[i]);
                 if (++sendSlot[i] == slots) {
@@ -89,7 +89,7 @@ final class Requests {
     /// Posts one message, which completes visibly when asked to, from the start of the area of the first queue
     /// pair.
     void postOne(boolean signaled) {
-        try (SendBatch batch = queuePairs[0].send()) {
+        try (SendBatch batch = queuePairs[0].sendBatch()) {
             request(batch, 0, 0);
             if (signaled) {
                 batch.signaled();
@@ -124,7 +124,7 @@ final class Requests {
 
     /// Posts receives of queue pair `i`.
     void postReceives(int i, int count) {
-        try (ReceiveBatch batch = srq != null ? srq.receive() : queuePairs[i].receive()) {
+        try (ReceiveBatch batch = srq != null ? srq.receiveBatch() : queuePairs[i].receiveBatch()) {
             for (int j = 0; j < count; j++) {
                 batch.receive(i);
                 if (options.verb == Verb.SEND) {

@@ -391,7 +391,7 @@ final class Pingpong implements AutoCloseable {
 
     private void postReceives() {
         try (ReceiveBatch batch =
-                srq != null ? srq.receive() : players.getFirst().qp.receive()) {
+                srq != null ? srq.receiveBatch() : players.getFirst().qp.receiveBatch()) {
             while (receivesPosted < settings.receiveDepth()) {
                 batch.receive(RECEIVE).sge(region, 0, service.areaBytes + settings.size());
                 receivesPosted++;
@@ -401,7 +401,7 @@ final class Pingpong implements AutoCloseable {
     }
 
     private void postSend(Player player) {
-        try (SendBatch batch = player.qp.send()) {
+        try (SendBatch batch = player.qp.sendBatch()) {
             batch.send(SEND).sge(region, service.areaBytes, settings.size());
             if (player.handle != null && player.remote != null) {
                 batch.to(player.handle, player.remote.qpn(), qkey);

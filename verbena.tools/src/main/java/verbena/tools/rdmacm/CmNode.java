@@ -107,7 +107,7 @@ final class CmNode implements AutoCloseable {
     /// Posts the receives of all messages.
     void postReceives() {
         Made my = made();
-        try (ReceiveBatch batch = my.qp.receive()) {
+        try (ReceiveBatch batch = my.qp.receiveBatch()) {
             for (int i = 0; i < messages; i++) {
                 batch.receive(i).sge(my.buffer, 0, my.offset + size);
             }
@@ -123,7 +123,7 @@ final class CmNode implements AutoCloseable {
     /// Posts all messages; datagrams have the own queue pair's number as immediate data.
     void postSends() {
         Made my = made();
-        try (SendBatch batch = my.qp.send()) {
+        try (SendBatch batch = my.qp.sendBatch()) {
             for (int i = 0; i < messages; i++) {
                 if (target == null) {
                     batch.send(i);

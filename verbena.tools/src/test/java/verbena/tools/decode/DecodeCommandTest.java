@@ -357,7 +357,7 @@ class DecodeCommandTest {
             number = queue.number().orElseThrow();
             initiator = sender.qpn();
             queue.postReceive(1, into, 0, 64);
-            try (var batch = sender.send()) {
+            try (var batch = sender.sendBatch()) {
                 batch.send(2).to(number).sge(from, 0, 64).signaled().submit();
             }
             assertThat(sent.await(new WorkCompletion(), Duration.ofSeconds(20))).isTrue();

@@ -97,7 +97,7 @@ final class Poster {
     void fromCopy(String verb, MemorySegment data, Begin begin) throws InterruptedException {
         if (data.byteSize() <= inlineBytes) {
             finish(start(sends, verb, true, request -> {
-                try (SendBatch batch = queuePair.send()) {
+                try (SendBatch batch = queuePair.sendBatch()) {
                     begin.begin(batch, request.wrId).inline(data).signaled().submit();
                 }
             }));
@@ -115,7 +115,7 @@ final class Poster {
             }
         }
         finish(start(sends, verb, true, request -> {
-            try (SendBatch batch = queuePair.send()) {
+            try (SendBatch batch = queuePair.sendBatch()) {
                 begin.begin(batch, request.wrId).sge(copy, 0, length).signaled().submit();
             }
         }));

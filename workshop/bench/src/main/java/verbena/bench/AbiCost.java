@@ -117,7 +117,7 @@ public final class AbiCost {
                     long end = start;
                     while (end - start < duration) {
                         for (int round = 0; round < 1_000; round++) {
-                            try (var batch = qp.send()) {
+                            try (var batch = qp.sendBatch()) {
                                 for (int i = 0; i < count; i++) {
                                     batch.write(i, memory.address(), memory.rkey())
                                             .sge(memory, 0, 8)

@@ -157,7 +157,7 @@ final class AwaitEnd implements WorkerEnd {
         }
 
         void send(int length) {
-            try (SendBatch batch = queuePair.send()) {
+            try (SendBatch batch = queuePair.sendBatch()) {
                 batch.send(sent).sge(region, (long) DEPTH * slot, length);
                 if (++sent % DEPTH == 0) {
                     batch.signaled();

@@ -157,7 +157,7 @@ public class IbverbsBenchmark {
     public long verbena() {
         long good = 0;
         for (int i = 0; i < REQUESTS; i += batch) {
-            try (SendBatch requests = qp.send()) {
+            try (SendBatch requests = qp.sendBatch()) {
                 for (int j = 0; j < batch; j++) {
                     requests.write(i + j, 8192, 2).sge(memory, 0, 8).signaled();
                 }

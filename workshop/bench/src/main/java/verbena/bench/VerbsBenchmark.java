@@ -101,7 +101,7 @@ public class VerbsBenchmark {
     public void writeBatch() {
         long address = memoryB.address();
         int rkey = memoryB.rkey();
-        try (SendBatch batch = qpA.send()) {
+        try (SendBatch batch = qpA.sendBatch()) {
             for (int i = 1; i < BATCH; i++) {
                 batch.write(i, address, rkey).sge(memoryA, 0, bytes);
             }
@@ -117,7 +117,7 @@ public class VerbsBenchmark {
     public void postAndPoll() {
         long address = memoryB.address();
         int rkey = memoryB.rkey();
-        try (SendBatch batch = flushing.send()) {
+        try (SendBatch batch = flushing.sendBatch()) {
             for (int i = 0; i < BATCH; i++) {
                 batch.write(i, address, rkey).sge(memoryA, 0, bytes).signaled();
             }

@@ -230,7 +230,7 @@ class XdpDeviceTest {
                     member.attachMulticast(group);
                     member.postReceive(7, to.memory, 0, 200);
                 }
-                try (SendBatch batch = sender.send()) {
+                try (SendBatch batch = sender.sendBatch()) {
                     batch.send(3)
                             .sge(from.memory, 0, 50)
                             .to(handle, Ends.MULTICAST_QP, Ends.QKEY)
