@@ -78,7 +78,10 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
         poke();
     }
 
-    private StreamChannel connected() {
+    private StreamChannel connected() throws ClosedChannelException {
+        if (!isOpen()) {
+            throw new ClosedChannelException(); // the stream is closed in another thread, perhaps later
+        }
         StreamChannel made = stream;
         if (made == null) {
             throw new NotYetConnectedException();
@@ -366,14 +369,16 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
 
     @Override
     protected void doShutdownOutput() throws IOException {
+        StreamChannel made = connected();
         isOutputShut = true;
-        StreamChannel _ = connected().shutdownOutput();
+        StreamChannel _ = made.shutdownOutput();
     }
 
     private void shutInput(ChannelPromise promise) {
         try {
+            StreamChannel made = connected();
             inputHasEnded();
-            StreamChannel _ = connected().shutdownInput();
+            StreamChannel _ = made.shutdownInput();
             promise.setSuccess();
         } catch (IOException | RuntimeException e) {
             promise.setFailure(e);

@@ -272,6 +272,36 @@ class TransportTest {
     }
 
     @Test
+    void nothingIsShutDownAfterTheClose() throws Exception {
+        NettyEnds.Pair pair = ends.pair();
+        var client = (SocketChannel) pair.client();
+        ChannelFuture[] shut = client.eventLoop()
+                .submit(() -> {
+                    var _ = client.close(); // the stream is closed in another thread, perhaps later
+                    return new ChannelFuture[] {client.shutdownInput(), client.shutdownOutput()};
+                })
+                .get();
+        for (ChannelFuture each : shut) {
+            assertThatThrownBy(() -> await(each)).isInstanceOf(ClosedChannelException.class);
+        }
+    }
+
+    @Test
+    void aShutdownBeforeTheConnectionFailsAndChangesNothing() throws Exception {
+        Channel listener =
+                ends.listen(ends.server(channel -> channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[10]))));
+        var atClient = new Collected();
+        ChannelFuture registered = ends.client(atClient).register();
+        await(registered);
+        var client = (SocketChannel) registered.channel();
+        ChannelFuture shut = client.shutdownInput();
+        assertThatThrownBy(() -> await(shut)).isInstanceOf(NotYetConnectedException.class);
+        await(client.connect(listener.localAddress()));
+        assertThat(client.isInputShutdown()).isFalse();
+        assertThat(atClient.take(10)).hasSize(10);
+    }
+
+    @Test
     void theEndIsToldWithoutAReadOnceAllIsRead() throws Exception {
         NettyEnds.Pair pair = ends.pair(
                 server -> server.childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)

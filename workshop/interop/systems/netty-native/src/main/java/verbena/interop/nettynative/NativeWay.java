@@ -16,6 +16,7 @@ import verbena.netty.VerbenaIoHandler;
 import verbena.netty.VerbenaServerSocketChannel;
 import verbena.netty.VerbenaSocketChannel;
 import verbena.stream.PendingCloses;
+import verbena.stream.StreamOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 
@@ -41,6 +42,11 @@ public final class NativeWay implements NettyWay {
     public Bootstrap on(Bootstrap client) {
         device.ifPresent(each -> client.option(VerbenaChannelOption.DEVICE, each));
         return client.channel(VerbenaSocketChannel.class);
+    }
+
+    /// Choices of a stream that is to be the other end.
+    public StreamOptions options() {
+        return device.map(StreamOptions.defaults()::withDevice).orElseGet(StreamOptions::defaults);
     }
 
     /// Closing the device shows that nothing was left behind.

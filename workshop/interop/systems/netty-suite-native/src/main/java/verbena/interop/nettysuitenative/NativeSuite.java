@@ -2,7 +2,6 @@ package verbena.interop.nettysuitenative;
 
 import java.net.InetSocketAddress;
 import java.util.Arrays;
-import java.util.Map;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import verbena.interop.Job;
 import verbena.interop.SystemUnderTest;
@@ -14,22 +13,6 @@ import verbena.verbs.cm.PortSpace;
 
 /// The suite over Verbena's transport. Both ends of each test are in the client's process.
 public final class NativeSuite implements SystemUnderTest {
-    private static final String PEER_OF_TCP = "its other end is a socket of the JDK, and there is no way by TCP";
-    /// `TransportTest` of `verbena.netty` has the same with both ends over RDMA.
-    private static final Map<String, String> EXCEPTIONS = Map.of(
-            Suite.NEEDS_OPENSSL,
-            "OpenSSL is not there",
-            "SocketChannelNotYetConnectedTest#readMustBePendingUntilChannelIsActive",
-            PEER_OF_TCP,
-            "SocketShutdownOutputBySelfTest#testShutdownOutput",
-            PEER_OF_TCP,
-            "SocketShutdownOutputBySelfTest#testShutdownOutputAfterClosed",
-            PEER_OF_TCP,
-            "SocketShutdownOutputBySelfTest#testShutdownOutputSoLingerNoAssertError",
-            PEER_OF_TCP,
-            "SocketShutdownOutputBySelfTest#testShutdownSoLingerNoAssertError",
-            PEER_OF_TCP);
-
     /// Made by its name.
     public NativeSuite() {}
 
@@ -48,7 +31,8 @@ public final class NativeSuite implements SystemUnderTest {
                 ConnectionId silent = events.createId(PortSpace.TCP)) {
             silent.bind(silence.at());
             silent.listen(1); // and nobody takes its events
-            return new Suite(tests, EXCEPTIONS).run(job);
+            StreamSocket.replaceAll(NativeChannels.ALL.way.options());
+            return new Suite(tests).run(job);
         } finally {
             NativeChannels.ALL.way.end();
         }

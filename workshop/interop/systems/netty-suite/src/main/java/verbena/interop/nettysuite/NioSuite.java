@@ -2,7 +2,6 @@ package verbena.interop.nettysuite;
 
 import java.net.InetSocketAddress;
 import java.util.List;
-import java.util.Map;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import verbena.interop.Job;
 import verbena.interop.SystemUnderTest;
@@ -10,8 +9,6 @@ import verbena.interop.SystemUnderTest;
 /// The suite over Netty's transport for `java.nio`, to which the agent gives other channels. Both ends of each test are
 /// in the client's process.
 public final class NioSuite implements SystemUnderTest {
-    private static final Map<String, String> EXCEPTIONS = Map.of(Suite.NEEDS_OPENSSL, "OpenSSL is not there");
-
     /// Made by its name.
     public NioSuite() {}
 
@@ -24,7 +21,7 @@ public final class NioSuite implements SystemUnderTest {
     public String use(InetSocketAddress server, Job job) throws Exception {
         var tests = List.of(DiscoverySelectors.selectPackage("io.netty.testsuite.transport"));
         try (var _ = new Silence()) {
-            return new Suite(tests, EXCEPTIONS).run(job);
+            return new Suite(tests).run(job);
         }
     }
 }

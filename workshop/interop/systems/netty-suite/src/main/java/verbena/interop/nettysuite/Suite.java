@@ -2,10 +2,7 @@ package verbena.interop.nettysuite;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.ClassNameFilter;
@@ -16,25 +13,20 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import verbena.interop.Job;
 
-/// A run of the tests: each passes, or is an exception whose reason is known. An exception that passes is a failure
-/// too, so that the list stays true.
-///
-/// @param exceptions the reason why it cannot pass, by class and method of the suite
-public record Suite(List<? extends DiscoverySelector> tests, Map<String, String> exceptions) {
-    /// One of its cases is with the native library, whether that is there or not.
-    public static final String NEEDS_OPENSSL = "SocketSslSessionReuseTest#testSslSessionTrustManagerResumption";
+/// A run of the tests: each passes.
+public record Suite(List<? extends DiscoverySelector> tests) {
     /// Tests of what has no streams.
     private static final String OTHERS = ".*(Datagram|UDT|Sctp|DefaultEventLoop).*";
-    /// Tests of handlers above any transport, which take half of the time.
-    private static final String LONG = ".*(SslEcho|StartTls|TrafficShaping).*";
+    /// Tests of handlers above any transport, which take two thirds of the time.
+    private static final String LONG = ".*(SslEcho|SslLargeCertificate|StartTls|TrafficShaping).*";
     /// For tests that do not say how long they may take.
     private static final String PATIENCE = "60 s";
 
     /// Runs them, and says how many there were.
     ///
-    /// @throws AssertionError when one fails that has to pass, or the other way round
+    /// @throws AssertionError when one fails
     public String run(Job job) throws IOException {
-        var found = new Found(exceptions);
+        var found = new Found();
         LauncherFactory.create()
                 .execute(
                         LauncherDiscoveryRequestBuilder.request()
@@ -45,28 +37,17 @@ public record Suite(List<? extends DiscoverySelector> tests, Map<String, String>
                                 .build(),
                         found);
         job.halfway();
-        var wrong = new ArrayList<>(found.wrong);
-        exceptions.keySet().stream()
-                .filter(name -> !found.excepted.contains(name))
-                .forEach(name -> wrong.add(name + " passes, or is not there: it is no exception any more"));
-        if (!wrong.isEmpty()) {
-            throw new AssertionError(String.join("; ", wrong));
+        if (!found.wrong.isEmpty()) {
+            throw new AssertionError(String.join("; ", found.wrong));
         }
-        return found.passed + " tests, " + found.skipped + " that the suite skips, " + exceptions.size()
-                + " exceptions";
+        return found.passed + " tests, " + found.skipped + " skipped";
     }
 
     /// What has become of the tests.
     private static final class Found implements TestExecutionListener {
-        private final Map<String, String> exceptions;
         private final List<String> wrong = new ArrayList<>();
-        private final Set<String> excepted = new HashSet<>();
         private int passed;
         private int skipped;
-
-        Found(Map<String, String> exceptions) {
-            this.exceptions = exceptions;
-        }
 
         @Override
         public void executionSkipped(TestIdentifier test, String reason) {
@@ -75,15 +56,12 @@ public record Suite(List<? extends DiscoverySelector> tests, Map<String, String>
 
         @Override
         public void executionFinished(TestIdentifier test, TestExecutionResult result) {
-            String name = name(test);
             if (result.getStatus() == TestExecutionResult.Status.SUCCESSFUL) {
                 passed += test.isTest() ? 1 : 0;
             } else if (result.getStatus() == TestExecutionResult.Status.ABORTED) {
                 skipped++;
-            } else if (exceptions.containsKey(name)) {
-                excepted.add(name);
             } else {
-                wrong.add(name + ": " + result.getThrowable().map(Found::why).orElse("failed"));
+                wrong.add(name(test) + ": " + result.getThrowable().map(Found::why).orElse("failed"));
             }
         }
 
