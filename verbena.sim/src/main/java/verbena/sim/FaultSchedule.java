@@ -1,5 +1,6 @@
 package verbena.sim;
 
+import java.util.List;
 import java.util.SplittableRandom;
 
 /// Lets black holes, silences and pauses begin now and then, each at a device drawn by chance: the times between them
@@ -7,24 +8,32 @@ import java.util.SplittableRandom;
 final class FaultSchedule {
     private static final double NANOS_PER_SECOND = 1e9;
 
+    /// Lets something happen after a time.
+    interface Later {
+        void after(long nanos, Runnable action);
+    }
+
     private interface Outage {
         void begin(SimDevice device, long nanos);
     }
 
-    private final World world;
+    /// Those that there are by now.
+    private final List<SimDevice> devices;
+    private final Later later;
     private final SplittableRandom random;
     /// Counts the changes of faults, so that what was planned under earlier ones does not happen.
     private int age;
 
-    FaultSchedule(World world, SplittableRandom random) {
-        this.world = world;
+    FaultSchedule(List<SimDevice> devices, Later later, SplittableRandom random) {
+        this.devices = devices;
+        this.later = later;
         this.random = random;
     }
 
     /// From now on the outages of these faults, and none of those before.
     void plan(NetworkFaults faults) {
         age++;
-        for (SimDevice device : world.devices()) {
+        for (SimDevice device : devices) {
             device.blackHole(0);
             device.mute(0);
             device.pause(0);
@@ -49,10 +58,10 @@ final class FaultSchedule {
         }
         int planned = age;
         long after = (long) (-StrictMath.log(1 - random.nextDouble()) / outages.perSecond() * NANOS_PER_SECOND);
-        world.after(after, () -> {
+        later.after(after, () -> {
             if (planned == age) {
-                int victim = random.nextInt(world.devices().size());
-                spell.begin(world.devices().get(victim), random.nextLong(outages.nanosMax()));
+                int victim = random.nextInt(devices.size());
+                spell.begin(devices.get(victim), random.nextLong(outages.nanosMax()));
                 plan(outages, spell);
             }
         });

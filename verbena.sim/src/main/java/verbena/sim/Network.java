@@ -42,6 +42,7 @@ public final class Network {
     private final LongSupplier clock;
     private final SplittableRandom random;
     private final Trace trace;
+    private final Wire wire = new Wire();
     private final List<SimLink> links = new ArrayList<>();
     private final FlightHeap flights = new FlightHeap();
     private final ArrayList<Flight> pool = new ArrayList<>();
@@ -78,7 +79,7 @@ public final class Network {
     SimLink attach(String name, int number, int packetMax, int slot) {
         int n = number + 1;
         var link = new SimLink(
-                this,
+                wire,
                 name,
                 number,
                 List.of(
@@ -132,16 +133,30 @@ public final class Network {
 
     // ---- sending
 
-    long nowNanos() {
-        return clock.getAsLong();
-    }
+    private final class Wire implements SimLink.Wire {
+        @Override
+        public long nowNanos() {
+            return clock.getAsLong();
+        }
 
-    boolean hasRoom(SimLink from) {
-        return from.freeNanos - clock.getAsLong() < QUEUE_NANOS;
+        @Override
+        public boolean hasRoom(SimLink from) {
+            return from.freeNanos - nowNanos() < QUEUE_NANOS;
+        }
+
+        @Override
+        public void send(SimLink from, Frame frame) {
+            Network.this.send(from, frame);
+        }
+
+        @Override
+        public void free(Flight flight) {
+            Network.this.free(flight);
+        }
     }
 
     /// Takes a sealed packet over, by copying it, for all links at its destination.
-    void send(SimLink from, Frame frame) {
+    private void send(SimLink from, Frame frame) {
         long now = clock.getAsLong();
         from.freeNanos = Math.max(from.freeNanos, now) + frame.length * NANOS_PER_BYTE;
         sent++;
@@ -283,7 +298,7 @@ public final class Network {
         return flight;
     }
 
-    void free(Flight flight) {
+    private void free(Flight flight) {
         pool.add(flight);
     }
 

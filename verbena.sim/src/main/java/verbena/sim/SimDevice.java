@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import verbena.nic.SoftContext;
 import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Access;
@@ -24,18 +25,25 @@ public final class SimDevice {
         public static final Options DEFAULT = new Options(1, CongestionRule.NONE, false);
     }
 
+    /// Pieces of work that a device may find to do at one moment, and steps of a world that may follow one another then.
+    static final int PIECES_MAX = 1_000_000;
+
     private static final long REGION_STEP = 1L << 32;
     private static final long PAGE = 4_096;
 
-    private final World world;
+    private final Network network;
+    private final Trace trace;
+    private final LongSupplier clock;
     /// One for each engine.
     private final List<SimLink> links;
     private final SoftContext context;
     private long pausedUntil = Long.MIN_VALUE;
     private long regions;
 
-    SimDevice(World world, List<SimLink> links, SoftContext context) {
-        this.world = world;
+    SimDevice(Network network, Trace trace, LongSupplier clock, List<SimLink> links, SoftContext context) {
+        this.network = network;
+        this.trace = trace;
+        this.clock = clock;
         this.links = links;
         this.context = context;
     }
@@ -70,13 +78,13 @@ public final class SimDevice {
         if (!queue.poll(wc)) {
             return false;
         }
-        world.trace().completion(world.nowNanos(), this, wc);
+        trace.completion(clock.getAsLong(), number(), name(), wc);
         return true;
     }
 
     /// Records in the world's trace that something was done here.
     public void note(String text) {
-        world.trace().note(world.nowNanos(), name(), text);
+        trace.note(clock.getAsLong(), name(), text);
     }
 
     /// Makes it a slow receiver: only so many packets, up to 4,096, may wait to be received, as in a socket's
@@ -92,18 +100,18 @@ public final class SimDevice {
 
     /// Loses everything that it sends for so long.
     public void blackHole(long nanos) {
-        links.forEach(link -> world.network().blackHole(link, nanos));
+        links.forEach(link -> network.blackHole(link, nanos));
     }
 
     /// Loses every answer that it sends for so long, while its own requests pass: to its peers it stops to
     /// acknowledge.
     public void mute(long nanos) {
-        links.forEach(link -> world.network().mute(link, nanos));
+        links.forEach(link -> network.mute(link, nanos));
     }
 
     /// Leaves the device alone for so long: nothing is received, sent or timed out meanwhile.
     public void pause(long nanos) {
-        pausedUntil = world.nowNanos() + nanos;
+        pausedUntil = clock.getAsLong() + nanos;
     }
 
     /// Since when it has not been paused; in the future while it is.
@@ -126,7 +134,7 @@ public final class SimDevice {
             return;
         }
         for (int pieces = 0; context.drive(); pieces++) {
-            if (pieces == World.PIECES_MAX) {
+            if (pieces == PIECES_MAX) {
                 throw new IllegalStateException(name() + " does not come to rest");
             }
         }

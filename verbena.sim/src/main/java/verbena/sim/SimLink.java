@@ -14,7 +14,7 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
-/// A device's way into the simulated network. It behaves as a socket does. It seals what it sends, and judges what
+/// A device's way into the simulated wire. It behaves as a socket does. It seals what it sends, and judges what
 /// it receives by what a socket can see. It takes fewer frames when its way out is full, and loses arrivals when
 /// the device has not received for long.
 ///
@@ -28,11 +28,24 @@ final class SimLink implements Link {
     /// A slot is the eight highest bits of a queue pair number.
     private static final int SLOT_SHIFT = 16;
 
+    /// What a link sends into.
+    interface Wire {
+        long nowNanos();
+
+        /// Whether what this link has sent leaves room for more.
+        boolean hasRoom(SimLink from);
+
+        void send(SimLink from, Frame frame);
+
+        /// Takes back a packet that has been received.
+        void free(Flight flight);
+    }
+
     final String name;
     /// Stands for the device in the trace.
     final int number;
 
-    private final Network network;
+    private final Wire wire;
     private final List<GidEntry> gids;
     private final int packetMax;
     private final int slot;
@@ -59,8 +72,8 @@ final class SimLink implements Link {
     /// Those that are to be overtaken: each stands where the number of the packet is that it will follow.
     final @Nullable Flight[] overtaken = new @Nullable Flight[2 * NetworkFaults.REORDER_PACKETS_MAX];
 
-    SimLink(Network network, String name, int number, List<GidEntry> gids, int packetMax, int slot) {
-        this.network = network;
+    SimLink(Wire wire, String name, int number, List<GidEntry> gids, int packetMax, int slot) {
+        this.wire = wire;
         this.name = name;
         this.number = number;
         this.gids = gids;
@@ -85,7 +98,7 @@ final class SimLink implements Link {
 
     @Override
     public boolean hasArrivals() {
-        return arrivalsCount > 0 && network.nowNanos() >= busyUntil;
+        return arrivalsCount > 0 && wire.nowNanos() >= busyUntil;
     }
 
     /// From now on so few may wait, and receiving one takes so long.
@@ -127,7 +140,7 @@ final class SimLink implements Link {
 
     @Override
     public int receive(Frame[] frames, int from, int count) {
-        long now = network.nowNanos();
+        long now = wire.nowNanos();
         if (now < busyUntil) {
             return 0;
         }
@@ -139,7 +152,7 @@ final class SimLink implements Link {
             Frame frame = frames[from + n++];
             frame.copyFrom(flight.frame);
             seal.judge(frame, 0);
-            network.free(flight);
+            wire.free(flight);
         }
         busyUntil = now + n * nanosPerPacket;
         return n;
@@ -148,10 +161,10 @@ final class SimLink implements Link {
     @Override
     public int transmit(Frame[] frames, int from, int count) {
         int n = 0;
-        while (n < count && network.hasRoom(this)) {
+        while (n < count && wire.hasRoom(this)) {
             Frame frame = frames[from + n];
             seal.seal(frame, n); // the i-th of one send has identification i, as with UDP GSO
-            network.send(this, frame);
+            wire.send(this, frame);
             n++;
         }
         return n;

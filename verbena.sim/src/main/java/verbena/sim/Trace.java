@@ -104,15 +104,15 @@ public final class Trace {
         event.frame.icrcValid = kind != Kind.DAMAGED;
     }
 
-    void completion(long nanos, SimDevice device, WorkCompletion wc) {
-        ByteBuffer record = record(nanos, Kind.COMPLETION, device.number(), wc.qpn());
+    void completion(long nanos, int number, String name, WorkCompletion wc) {
+        ByteBuffer record = record(nanos, Kind.COMPLETION, number, wc.qpn());
         record.putLong(wc.wrId());
         record.putInt(wc.status().ordinal());
         if (wc.ok()) {
             record.putInt(wc.opcode().code()).putLong(wc.byteLength());
             record.putInt(wc.flags()).putInt(wc.immediate());
         }
-        Event event = next(nanos, Kind.COMPLETION, device.name(), "");
+        Event event = next(nanos, Kind.COMPLETION, name, "");
         event.completion.fill(
                 wc.wrId(),
                 wc.status(),

@@ -31,9 +31,6 @@ import verbena.wire.ib.Psn;
 ///
 /// Time stands still while a program posts and polls, and goes on in [#step()] only.
 public final class World {
-    /// Pieces of work that a device may find to do at one moment, and steps that may follow one another at one moment.
-    static final int PIECES_MAX = 1_000_000;
-
     private static final int NEAR_WRAP = 64;
 
     private record Action(long nanos, long number, Runnable run) {}
@@ -56,7 +53,7 @@ public final class World {
         this.seed = seed;
         root = new SplittableRandom(seed);
         random = root.split();
-        schedule = new FaultSchedule(this, root.split());
+        schedule = new FaultSchedule(devices, this::after, root.split());
         network = new Network(() -> now, root.split(), trace);
     }
 
@@ -111,7 +108,7 @@ public final class World {
         CongestionRule onLink = options.congestion().onLink(Network.BITS_PER_SECOND);
         var context =
                 LinkDevice.open("sim-" + name, wrapped, () -> now, root.split(), onLink, options.repeatsSelectively());
-        var device = new SimDevice(this, links, context);
+        var device = new SimDevice(network, trace, this::nowNanos, links, context);
         devices.add(device);
         return device;
     }
@@ -173,7 +170,7 @@ public final class World {
             return false;
         }
         stepsAtOnce = next > now ? 0 : stepsAtOnce + 1;
-        if (stepsAtOnce > PIECES_MAX) {
+        if (stepsAtOnce > SimDevice.PIECES_MAX) {
             throw new IllegalStateException("time stands still at " + now + " ns");
         }
         now = Math.max(now, next);

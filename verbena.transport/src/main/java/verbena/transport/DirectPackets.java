@@ -1,22 +1,6 @@
 package verbena.transport;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import org.jspecify.annotations.Nullable;
-import verbena.transport.memory.MemoryVerdict;
-import verbena.transport.queue.SendRequest;
-import verbena.verbs.spi.SendOperation;
-import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
-import verbena.wire.ib.Aeth;
-import verbena.wire.ib.AtomicAckEth;
-import verbena.wire.ib.Bth;
-import verbena.wire.ib.Opcode;
-import verbena.wire.ib.Operation;
-import verbena.wire.ib.Packet;
-import verbena.wire.ib.Psn;
-import verbena.wire.ib.Syndrome;
-import verbena.wire.ib.Transport;
 
 /// The packets that a request would have had which needed none: those of the request, and those of the answer that
 /// bring data. An answer that only acknowledges is left out. Of a message of the peer, they are the peer's. For
@@ -24,173 +8,14 @@ import verbena.wire.ib.Transport;
 ///
 /// PSNs begin with the next one of the queue pair. The request takes none, so the next packet that is sent has the
 /// same PSN. The MSN of an answer is 0, because the peer does not count the request.
-///
-/// The data is read from this side's memory: a WRITE's is still there, and a READ's is there already.
-public final class DirectPackets {
-    private final QueuePairCore core;
-    private final QueuePairParameters p;
-    private final RequestWriter writer;
-    private final Transport transport;
-
-    private SendRequest request = SendRequest.ofNoBytes(SendOperation.WRITE);
-    private int firstPsn;
-    /// How many PSNs have all their packets.
-    private int index;
-    /// How many PSNs of a READ or atomic have been asked for.
-    private int asked;
-
-    private boolean isAnswer;
-    /// The peer's message that the packets are of, until its data is copied; null for a request of this side.
-    private @Nullable Frame message;
-    /// Holds what the peer's message says; made for the first.
-    private @Nullable SendRequest ofPeer;
-
-    /// @param writer of the packets of requests
-    /// @param transport of the packets
-    public DirectPackets(QueuePairCore core, RequestWriter writer, Transport transport) {
-        this.core = core;
-        this.p = core.parameters;
-        this.writer = writer;
-        this.transport = transport;
-    }
-
-    /// Begins with another request, which is done and has not completed yet.
-    ///
-    /// @param psn of its first packet
-    public DirectPackets of(SendRequest done, int psn) {
-        message = null;
-        begin(done, psn);
-        return this;
-    }
-
-    /// Begins with a message of the peer that has arrived.
-    ///
-    /// @param psn of its first packet
-    public DirectPackets of(Frame arrived, int psn) {
-        SendRequest there = ofPeer;
-        if (there == null) {
-            there = SendRequest.ofInline(DirectMessage.DATA_MAX);
-            ofPeer = there;
-        }
-        message = arrived;
-        there.psnCount = Psn.count(DirectMessage.bytes(arrived), p.pathMtu);
-        begin(there, psn);
-        return this;
-    }
-
-    private void begin(SendRequest with, int psn) {
-        request = with;
-        firstPsn = psn;
-        index = 0;
-        asked = 0;
-    }
-
+public interface DirectPackets {
     /// How many PSNs have packets that were not pulled.
-    public int left() {
-        return request.psnCount - index;
-    }
+    int left();
 
     /// Whether the last packet that was pulled is the peer's.
-    public boolean isAnswer() {
-        return isAnswer;
-    }
+    boolean isAnswer();
 
     /// Fills `frame` with the next packet, addresses included and without an ICRC; false when there is no other, or
     /// the memory of its data is gone.
-    public boolean poll(Frame frame) {
-        if (left() == 0) {
-            return false;
-        }
-        Frame arrived = message;
-        if (arrived != null) {
-            copy(arrived);
-            message = null;
-        }
-        MemoryVerdict verdict = switch (request.operation) {
-            case READ, FETCH_ADD, COMPARE_SWAP -> index == asked ? ask(frame) : answer(frame);
-            default -> data(frame);
-        };
-        return verdict == MemoryVerdict.OK;
-    }
-
-    /// Makes a request of the message.
-    private void copy(Frame arrived) {
-        int psnCount = request.psnCount;
-        boolean isWrite = DirectMessage.kind(arrived) == DirectMessage.WRITE;
-        int flags = DirectMessage.flags(arrived);
-        SendOperation plain = isWrite ? SendOperation.WRITE : SendOperation.SEND;
-        SendOperation withImmediate = isWrite ? SendOperation.WRITE_WITH_IMMEDIATE : SendOperation.SEND_WITH_IMMEDIATE;
-        request.begin((flags & DirectMessage.WITH_IMMEDIATE) != 0 ? withImmediate : plain, 0);
-        request.psnCount = psnCount;
-        request.solicited = (flags & DirectMessage.SOLICITED) != 0;
-        request.immediateOrKey = DirectMessage.immediate(arrived);
-        if (isWrite) {
-            request.remoteAddress = DirectMessage.address(arrived);
-            request.rkey = DirectMessage.rkey(arrived);
-        }
-        if ((flags & DirectMessage.PLACED) != 0) {
-            request.scatter.add(request.rkey, request.remoteAddress, DirectMessage.placed(arrived));
-            return;
-        }
-        request.isInline = true;
-        request.inlineBytes = DirectMessage.dataBytes(arrived);
-        MemorySegment.copy(
-                arrived.slot, DirectMessage.dataOffset(arrived), request.inline, 0, DirectMessage.dataBytes(arrived));
-    }
-
-    private MemoryVerdict data(Frame frame) {
-        isAnswer = request == ofPeer;
-        int at = index++;
-        MemoryVerdict verdict = writer.write(frame, request, at, 1, Psn.add(firstPsn, at), left() == 0);
-        if (isAnswer) {
-            Bth.setDestinationQp(frame.slot, frame.start, p.qpn);
-            turnRound(frame);
-        }
-        return verdict;
-    }
-
-    private MemoryVerdict ask(Frame frame) {
-        isAnswer = false;
-        int psns = Math.min(left(), request.piecePsns);
-        asked += psns;
-        return writer.write(frame, request, index, psns, Psn.add(firstPsn, index), true);
-    }
-
-    private MemoryVerdict answer(Frame frame) {
-        isAnswer = true;
-        boolean isRead = request.operation == SendOperation.READ;
-        boolean isFirst = index % request.piecePsns == 0;
-        Opcode opcode = isRead
-                ? Messages.readResponse(transport, isFirst, index + 1 == asked)
-                : Opcode.of(transport, Operation.ATOMIC_ACKNOWLEDGE);
-        int payload = Packet.payloadOffset(frame, opcode);
-        long position = (long) index * p.pathMtu;
-        int bytes = (int) Math.min(p.pathMtu, request.bytes() - position);
-        MemoryVerdict verdict =
-                core.memory.gather(request.scatter, p.protectionDomain, position, frame.slot, payload, bytes);
-        if (verdict != MemoryVerdict.OK) {
-            return verdict;
-        }
-        long original = isRead ? 0 : frame.slot.get(ValueLayout.JAVA_LONG_UNALIGNED, payload);
-        core.begin(frame, opcode, isRead ? bytes : 0, false, false, Psn.add(firstPsn, index), p.qpn, p.path);
-        turnRound(frame);
-        if (opcode.aethOffset() >= 0) {
-            Aeth.write(frame.slot, frame.start + opcode.aethOffset(), Syndrome.ACK, 0);
-        }
-        if (!isRead) {
-            AtomicAckEth.write(frame.slot, frame.start + opcode.atomicAckEthOffset(), original);
-        }
-        index++;
-        return MemoryVerdict.OK;
-    }
-
-    /// Exchanges source and destination, because the packet comes from the peer.
-    private static void turnRound(Frame frame) {
-        long high = frame.sourceHigh;
-        long low = frame.sourceLow;
-        frame.sourceHigh = frame.destinationHigh;
-        frame.sourceLow = frame.destinationLow;
-        frame.destinationHigh = high;
-        frame.destinationLow = low;
-    }
+    boolean poll(Frame frame);
 }

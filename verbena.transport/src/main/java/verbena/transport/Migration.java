@@ -75,7 +75,7 @@ public final class Migration {
                 && frame.destinationLow == way.sourceLow()
                 && frame.local.sourceLid == way.destinationLid()
                 && frame.local.pathBits == way.sourcePathBits()
-                && QueuePairCore.pkeyMatches(frame, p.pkeys[p.alternatePkeyIndex]);
+                && pkeyMatches(frame, p.pkeys[p.alternatePkeyIndex]);
     }
 
     /// A packet of the peer is accepted, whatever it asks for.
@@ -83,5 +83,11 @@ public final class Migration {
         if (p.migration == PathMigration.REARM && !Bth.migrated(frame.slot, frame.start)) {
             p.migration = PathMigration.ARMED;
         }
+    }
+
+    /// IBTA 10.9.3: the 15 low bits of the P_Keys are equal, and at least one side is a full member.
+    static boolean pkeyMatches(Frame frame, int own) {
+        int pkey = Bth.pkey(frame.slot, frame.start);
+        return ((pkey ^ own) & 0x7FFF) == 0 && ((pkey | own) & 0x8000) != 0 && (own & 0x7FFF) != 0;
     }
 }

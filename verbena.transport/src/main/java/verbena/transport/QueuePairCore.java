@@ -98,13 +98,7 @@ public final class QueuePairCore {
     // ---- arrivals
 
     public boolean pkeyMatches(Frame frame) {
-        return pkeyMatches(frame, parameters.pkey());
-    }
-
-    /// IBTA 10.9.3: the 15 low bits of the P_Keys are equal, and at least one side is a full member.
-    static boolean pkeyMatches(Frame frame, int own) {
-        int pkey = Bth.pkey(frame.slot, frame.start);
-        return ((pkey ^ own) & 0x7FFF) == 0 && ((pkey | own) & 0x8000) != 0 && (own & 0x7FFF) != 0;
+        return Migration.pkeyMatches(frame, parameters.pkey());
     }
 
     /// IBTA 9.6.1.5: whether it comes from the peer that this queue pair is connected to, by the way that it

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import verbena.conformance.fixture.CmFixture;
 import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.DeviceAddress;
 import verbena.conformance.fixture.Fixture;
 import verbena.conformance.fixture.Needs;
 import verbena.conformance.fixture.Pair;
@@ -102,7 +103,7 @@ public final class Connecting {
         Expect.equal(
                 "own address of b", made.cm.address(), made.idOfB.localAddress().orElseThrow());
         InetSocketAddress a = made.idOfA.localAddress().orElseThrow();
-        Expect.equal("own address of a", Fixture.address(fixture.a()), a.getAddress());
+        Expect.equal("own address of a", DeviceAddress.of(fixture.a()), a.getAddress());
         Expect.atLeast("own port of a", 1, a.getPort());
         Expect.equal("peer of b", a, made.idOfB.peerAddress().orElseThrow());
         Expect.that("the context of a", made.idOfA.context() == fixture.a());
@@ -250,12 +251,12 @@ public final class Connecting {
         Expect.thrown("reject", InvalidStateException.class, () -> id.reject(PrivateData.NONE));
         Expect.thrown("disconnect", InvalidStateException.class, id::disconnect);
         Expect.thrown("context", InvalidStateException.class, id::context);
-        id.bind(new InetSocketAddress(Fixture.address(fixture.a()), 0));
+        id.bind(new InetSocketAddress(DeviceAddress.of(fixture.a()), 0));
         Expect.atLeast("port", 1, id.localAddress().orElseThrow().getPort());
         Expect.thrown(
                 "bind again",
                 InvalidStateException.class,
-                () -> id.bind(new InetSocketAddress(Fixture.address(fixture.a()), 0)));
+                () -> id.bind(new InetSocketAddress(DeviceAddress.of(fixture.a()), 0)));
         Expect.thrown("a backlog of 0", IllegalArgumentException.class, () -> id.listen(0), "backlog");
         id.listen(1);
         Expect.equal("state", ConnectionId.State.LISTENING, id.state());
@@ -312,7 +313,7 @@ public final class Connecting {
         EventChannel channel = fixture.own(EventChannel.open(fixture.a()));
         ConnectionId id = fixture.own(channel.createId(PortSpace.TCP));
         var from = new InetSocketAddress("203.0.113.9", 0);
-        id.resolveAddress(Optional.of(from), new InetSocketAddress(Fixture.address(fixture.a()), 4711));
+        id.resolveAddress(Optional.of(from), new InetSocketAddress(DeviceAddress.of(fixture.a()), 4711));
         ConnectionEvent event = channel.await(fixture.timeout()).orElseThrow();
         Expect.that("AddressError: " + event, event instanceof ConnectionEvent.AddressError);
     }
@@ -357,7 +358,7 @@ public final class Connecting {
     public static void aConnectionIsMadeInTwoLines(Fixture fixture) throws Exception {
         var options = ConnectionOptions.defaults();
         try (var listener = ConnectionListener.bind(
-                new InetSocketAddress(Fixture.address(fixture.b()), 0), options.withDevice(fixture.b()))) {
+                new InetSocketAddress(DeviceAddress.of(fixture.b()), 0), options.withDevice(fixture.b()))) {
             var accepted = new CompletableFuture<Connection>();
             Thread.ofVirtual().start(() -> {
                 try {
@@ -386,7 +387,7 @@ public final class Connecting {
     public static void whoeverClosesAConnectionFindsItClosed(Fixture fixture) throws Exception {
         var options = ConnectionOptions.defaults();
         try (var listener = ConnectionListener.bind(
-                new InetSocketAddress(Fixture.address(fixture.b()), 0), options.withDevice(fixture.b()))) {
+                new InetSocketAddress(DeviceAddress.of(fixture.b()), 0), options.withDevice(fixture.b()))) {
             var accepted = CompletableFuture.supplyAsync(() -> {
                 try {
                     return listener.accept();

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.DeviceAddress;
 import verbena.conformance.fixture.Fixture;
 import verbena.conformance.fixture.Needs;
 import verbena.verbs.Access;
@@ -45,7 +46,7 @@ public final class Connections {
 
     private static Ends connect(Fixture fixture, ConnectionOptions atA, ConnectionOptions atB) throws Exception {
         try (var listener = ConnectionListener.bind(
-                new InetSocketAddress(Fixture.address(fixture.b()), 0), atB.withDevice(fixture.b()))) {
+                new InetSocketAddress(DeviceAddress.of(fixture.b()), 0), atB.withDevice(fixture.b()))) {
             var accepted = new CompletableFuture<Connection>();
             Thread.ofVirtual().start(() -> {
                 try {

@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
-import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.DeviceAddress;
 import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
@@ -280,7 +280,7 @@ final class Actions {
                 Context context = any(by, contexts);
                 return any(by, domains)
                         .createAddressHandle(
-                                AddressVector.to(Gid.of(Fixture.address(context)), TestEnd.gidIndex(context)));
+                                AddressVector.to(Gid.of(DeviceAddress.of(context)), TestEnd.gidIndex(context)));
             });
         }
     }
@@ -518,7 +518,7 @@ final class Actions {
             }
             Context context = any(by, contexts);
             return ConnectionListener.bind(
-                    new InetSocketAddress(Fixture.address(context), 0), OPTIONS.withDevice(context));
+                    new InetSocketAddress(DeviceAddress.of(context), 0), OPTIONS.withDevice(context));
         });
         make(
                 "connection",
@@ -575,13 +575,13 @@ final class Actions {
                                 by.random.nextInt(4) == 0 && rights.has(Capability.UD)
                                         ? PortSpace.UDP
                                         : PortSpace.TCP));
-        add("bind", 3, by -> idIn(by, State.IDLE).bind(new InetSocketAddress(Fixture.address(any(by, contexts)), 0)));
+        add("bind", 3, by -> idIn(by, State.IDLE).bind(new InetSocketAddress(DeviceAddress.of(any(by, contexts)), 0)));
         add("listen", 3, by -> idIn(by, State.BOUND).listen(1 + by.random.nextInt(4)));
         add("resolve an address", 5, by -> {
             InetSocketAddress to = idIn(by, State.LISTENING).localAddress().orElseThrow(Actions::none);
             idIn(by, State.IDLE)
                     .resolveAddress(
-                            new InetSocketAddress(Fixture.address(any(by, contexts)), Math.max(1, to.getPort())));
+                            new InetSocketAddress(DeviceAddress.of(any(by, contexts)), Math.max(1, to.getPort())));
         });
         add("resolve a route", 5, by -> idIn(by, State.ADDRESS_RESOLVED).resolveRoute());
         add("make a queue pair of an identifier", 5, true, false, by -> {
@@ -603,7 +603,7 @@ final class Actions {
         InetSocketAddress to = listener.localAddress().orElseThrow(Actions::none);
         ConnectionId id = storm.own(channel.createId(listener.space()));
         ids.put(by.random, id).ifPresent(ConnectionId::close);
-        id.resolveAddress(new InetSocketAddress(Fixture.address(listener.context()), Math.max(1, to.getPort())));
+        id.resolveAddress(new InetSocketAddress(DeviceAddress.of(listener.context()), Math.max(1, to.getPort())));
         id.resolveRoute();
         makeQueuePair(by, id);
         id.connect(ConnectionParameters.defaults());

@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.DeviceAddress;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -248,7 +248,7 @@ final class Storm {
         Context from = hasBlocked ? to : contexts.getFirst();
         var options = ConnectionOptions.defaults();
         try (var listener =
-                ConnectionListener.bind(new InetSocketAddress(Fixture.address(to), 0), options.withDevice(to))) {
+                ConnectionListener.bind(new InetSocketAddress(DeviceAddress.of(to), 0), options.withDevice(to))) {
             var accepted = new CompletableFuture<Connection>();
             Thread.ofVirtual().start(() -> {
                 try {

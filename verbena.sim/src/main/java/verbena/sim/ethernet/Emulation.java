@@ -127,11 +127,10 @@ public final class Emulation {
         LightPacket packet = network.pool()
                 .take(
                         LightPacket.Kind.DATA,
-                        null,
                         Math.max(length, FrameHeaders.FRAME_MIN) + WIRE_BYTES,
                         FrameHeaders.priority(frame, length),
                         0);
-        packet.to = to;
+        packet.to = to.number;
         packet.hash = FrameHeaders.flow(frame, length);
         packet.frame = slot;
         packet.isMarkable = FrameHeaders.isMarkable(frame, length);

@@ -29,7 +29,7 @@ public final class EthernetNetwork {
 
     /// Adds a host.
     public Host addHost(String name) {
-        var host = new Host(name, hosts.size(), pool);
+        var host = new Host(name, hosts.size(), calendar, pool);
         hosts.add(host);
         return host;
     }
@@ -107,15 +107,15 @@ public final class EthernetNetwork {
         }
         int hash = chance.nextInt();
         Transfer transfer = options.recovery() == TransferOptions.Recovery.GO_BACK_N
-                ? new GoBackN(from, to, bytes, hash, options, this)
-                : new SelectiveRepeat(from, to, bytes, hash, options, this);
+                ? new GoBackN(from, to, bytes, hash, options, this::ended)
+                : new SelectiveRepeat(from, to, bytes, hash, options, this::ended);
         transfers.add(transfer);
         open++;
         at(startNanos, now -> transfer.start(now * Calendar.NANO));
         return transfer;
     }
 
-    void ended() {
+    private void ended() {
         ended++;
         open--;
     }

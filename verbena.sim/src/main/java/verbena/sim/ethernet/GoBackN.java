@@ -11,8 +11,8 @@ final class GoBackN extends Transfer {
     private long expected;
     private boolean hasComplained;
 
-    GoBackN(Host source, Host destination, long bytes, int hash, TransferOptions options, EthernetNetwork network) {
-        super(source, destination, bytes, hash, options, network);
+    GoBackN(Host source, Host destination, long bytes, int hash, TransferOptions options, Runnable onEnd) {
+        super(source, destination, bytes, hash, options, onEnd);
     }
 
     @Override

@@ -13,9 +13,10 @@ public final class Host extends Node {
     static final int ANSWERS = 7;
 
     final int number;
+    private final Calendar calendar;
     private final PacketPool pool;
-    /// The transfers that may send now, by priority, each once.
-    private final List<ArrayDeque<Transfer>> ready;
+    /// The flows that may send now, by priority, each once.
+    private final List<ArrayDeque<Flow>> ready;
     private int filled;
     private long receivedBytes;
     private @Nullable Intake intake;
@@ -26,13 +27,22 @@ public final class Host extends Node {
         void accept(LightPacket packet, long now);
     }
 
-    Host(String name, int number, PacketPool pool) {
+    Host(String name, int number, Calendar calendar, PacketPool pool) {
         super(name);
         this.number = number;
+        this.calendar = calendar;
         this.pool = pool;
-        this.ready = Stream.generate(() -> new ArrayDeque<Transfer>())
+        this.ready = Stream.generate(() -> new ArrayDeque<Flow>())
                 .limit(Port.PRIORITIES)
                 .toList();
+    }
+
+    Calendar calendar() {
+        return calendar;
+    }
+
+    PacketPool pool() {
+        return pool;
     }
 
     Port port() {
@@ -46,20 +56,20 @@ public final class Host extends Node {
 
     // ---- sending
 
-    /// A transfer may send now.
-    void makeReady(Transfer transfer, long now) {
-        queue(transfer);
+    /// Gives a flow that may send its turn.
+    void makeReady(Flow flow, long now) {
+        queue(flow);
         port().ready(now);
     }
 
-    /// A transfer that has just sent may send again.
-    void queue(Transfer transfer) {
-        if (transfer.isQueued) {
+    /// Puts a flow that has just sent, and may send again, behind the others.
+    void queue(Flow flow) {
+        if (flow.isQueued) {
             return;
         }
-        transfer.isQueued = true;
-        ready.get(transfer.priority).add(transfer);
-        filled |= 1 << transfer.priority;
+        flow.isQueued = true;
+        ready.get(flow.priority).add(flow);
+        filled |= 1 << flow.priority;
     }
 
     @Override
@@ -68,12 +78,12 @@ public final class Host extends Node {
         for (int may = filled; may != 0; ) {
             int priority = 31 - Integer.numberOfLeadingZeros(may);
             may &= ~(1 << priority);
-            ArrayDeque<Transfer> queue = ready.get(priority);
+            ArrayDeque<Flow> queue = ready.get(priority);
             while (!port.isPaused(priority) && !queue.isEmpty()) {
-                Transfer transfer = queue.remove();
-                transfer.isQueued = false;
-                LightPacket packet = transfer.send(now);
-                if (queue.isEmpty() && !transfer.isQueued) {
+                Flow flow = queue.remove();
+                flow.isQueued = false;
+                LightPacket packet = flow.send(now);
+                if (queue.isEmpty() && !flow.isQueued) {
                     filled &= ~(1 << priority);
                 }
                 if (packet != null) {
@@ -98,8 +108,8 @@ public final class Host extends Node {
 
     /// From now on it takes in no more than so many bits per second, as a card behind a slow bus. What waits for that
     /// has room for `bytes`; before it is full, the host asks its switch for a pause.
-    public void slowDown(double bitsPerSecond, long bytes, EthernetNetwork network) {
-        intake = new Intake(Math.round(8e12 / bitsPerSecond), bytes, network.calendar());
+    public void slowDown(double bitsPerSecond, long bytes) {
+        intake = new Intake(Math.round(8e12 / bitsPerSecond), bytes);
     }
 
     @Override
@@ -115,14 +125,12 @@ public final class Host extends Node {
     private final class Intake extends Alarm {
         private final long picosPerByte;
         private final long bytesMax;
-        private final Calendar calendar;
         private final PacketQueue waiting = new PacketQueue();
         private boolean hasAsked;
 
-        Intake(long picosPerByte, long bytesMax, Calendar calendar) {
+        Intake(long picosPerByte, long bytesMax) {
             this.picosPerByte = picosPerByte;
             this.bytesMax = bytesMax;
-            this.calendar = calendar;
         }
 
         void add(LightPacket packet, long now) {
@@ -152,20 +160,20 @@ public final class Host extends Node {
     }
 
     private void take(LightPacket packet, long now) {
-        Transfer transfer = packet.transfer;
-        if (transfer == null) {
+        Flow flow = packet.flow;
+        if (flow == null) {
             receivedBytes += packet.bytes;
             outside.accept(packet, now);
         } else if (packet.kind == LightPacket.Kind.DATA) {
             receivedBytes += packet.bytes;
-            transfer.received(packet, now);
+            flow.received(packet, now);
         } else {
-            transfer.answered(packet, now);
+            flow.answered(packet, now);
         }
         pool.give(packet);
     }
 
-    /// From now on frames that are of no transfer go there.
+    /// From now on frames that are of no flow go there.
     void outside(Outside taker) {
         outside = taker;
     }

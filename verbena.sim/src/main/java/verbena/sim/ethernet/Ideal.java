@@ -5,22 +5,23 @@ final class Ideal {
     private Ideal() {}
 
     /// From the first bit sent until the answer to the last packet is there, in picoseconds.
-    static long picos(Transfer transfer) {
-        int header = transfer.options.headerBytes();
-        int full = header + transfer.options.payloadBytes();
-        long all = transfer.bytes() + transfer.packets * header;
-        int last = (int) (all - (transfer.packets - 1) * full);
+    static long picos(Host source, Host destination, long bytes, TransferOptions options) {
+        int header = options.headerBytes();
+        int full = header + options.payloadBytes();
+        long packets = Math.ceilDiv(bytes, options.payloadBytes());
+        long all = bytes + packets * header;
+        int last = (int) (all - (packets - 1) * full);
         long slowest = 0;
-        for (Port port = transfer.source.port(); ; port = way((Switch) port.peer().owner, transfer.destination)) {
+        for (Port port = source.port(); ; port = way((Switch) port.peer().owner, destination)) {
             slowest = Math.max(slowest, port.picosPerByte);
-            if (port.peer().owner == transfer.destination) {
+            if (port.peer().owner == destination) {
                 break;
             }
         }
         // The last packet follows the others at the pace of the slowest link, and then goes on alone.
         return (all - last) * slowest
-                + alone(last, transfer.source, transfer.destination)
-                + alone(transfer.options.answerBytes(), transfer.destination, transfer.source);
+                + alone(last, source, destination)
+                + alone(options.answerBytes(), destination, source);
     }
 
     /// For one packet.
@@ -36,6 +37,6 @@ final class Ideal {
     }
 
     private static Port way(Switch node, Host to) {
-        return node.waysTo(to)[0];
+        return node.waysTo(to.number)[0];
     }
 }

@@ -19,19 +19,19 @@ final class LightPacket {
     }
 
     static final int NO_FRAME = -1;
+    static final int NO_HOST = -1;
 
     Kind kind = Kind.DATA;
 
-    /// The host that it goes to, and what equal ways are chosen by; a pause goes to no host.
-    @Nullable
-    Host to;
-
+    /// The number of the host that it goes to; a pause goes to no host, and has -1.
+    int to = NO_HOST;
+    /// What equal ways are chosen by.
     int hash;
     /// Tells it from others of its flow, for switches that spray.
     int serial;
     /// What it is a packet of; null for pauses and for frames from outside.
     @Nullable
-    Transfer transfer;
+    Flow flow;
     /// Where the content of a frame from outside is, or -1.
     int frame = NO_FRAME;
     /// Length on the wire, with all headers and the gap between frames.

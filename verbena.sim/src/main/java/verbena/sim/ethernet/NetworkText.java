@@ -128,7 +128,7 @@ public final class NetworkText {
     private void behindBus(Host host, String[] parts) {
         double rate = bitsPerSecond(parts[0]);
         require(rate > 0, "a bus of no rate takes nothing in");
-        host.slowDown(rate, parts.length == 1 ? BUS_BYTES : bytes(parts[1]), network);
+        host.slowDown(rate, parts.length == 1 ? BUS_BYTES : bytes(parts[1]));
     }
 
     private void shape(String[] words, int numbers) {

@@ -14,7 +14,7 @@ final class PacketPool {
         onFrameOver = told;
     }
 
-    LightPacket take(LightPacket.Kind kind, @Nullable Transfer transfer, int bytes, int priority, long psn) {
+    LightPacket take(LightPacket.Kind kind, int bytes, int priority, long psn) {
         LightPacket packet = free;
         if (packet == null) {
             packet = new LightPacket();
@@ -24,11 +24,6 @@ final class PacketPool {
         }
         packet.serial = ++taken;
         packet.kind = kind;
-        packet.transfer = transfer;
-        if (transfer != null) {
-            packet.to = kind == LightPacket.Kind.DATA ? transfer.destination : transfer.source;
-            packet.hash = transfer.hash;
-        }
         packet.bytes = bytes;
         packet.priority = priority;
         packet.psn = psn;
@@ -41,8 +36,8 @@ final class PacketPool {
     }
 
     void give(LightPacket packet) {
-        packet.transfer = null;
-        packet.to = null;
+        packet.flow = null;
+        packet.to = LightPacket.NO_HOST;
         if (packet.frame != LightPacket.NO_FRAME) {
             onFrameOver.accept(packet.frame);
             packet.frame = LightPacket.NO_FRAME;

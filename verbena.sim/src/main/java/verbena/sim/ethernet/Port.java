@@ -174,7 +174,7 @@ final class Port {
 
     /// Tells the other end to stop sending a priority, or to go on.
     void tell(int priority, boolean stop, long now) {
-        LightPacket packet = pool.take(LightPacket.Kind.PAUSE, null, PAUSE_BYTES, 0, priority);
+        LightPacket packet = pool.take(LightPacket.Kind.PAUSE, PAUSE_BYTES, 0, priority);
         packet.marked = stop;
         pausesSent += stop ? 1 : 0;
         pauses.add(packet);

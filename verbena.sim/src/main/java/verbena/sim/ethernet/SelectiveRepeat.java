@@ -25,8 +25,8 @@ final class SelectiveRepeat extends Transfer {
     private final PsnWindow arrived = new PsnWindow();
 
     SelectiveRepeat(
-            Host source, Host destination, long bytes, int hash, TransferOptions options, EthernetNetwork network) {
-        super(source, destination, bytes, hash, options, network);
+            Host source, Host destination, long bytes, int hash, TransferOptions options, Runnable onEnd) {
+        super(source, destination, bytes, hash, options, onEnd);
     }
 
     @Override

@@ -64,8 +64,9 @@ public final class Switch extends Node {
         }
     }
 
-    Port[] waysTo(Host host) {
-        return ways[host.number];
+    /// The ways out to the host with a number.
+    Port[] waysTo(int host) {
+        return ways[host];
     }
 
     // ---- packets
@@ -102,8 +103,7 @@ public final class Switch extends Node {
     }
 
     private Port wayOut(LightPacket packet) {
-        Host to = Objects.requireNonNull(packet.to, "pauses do not come so far");
-        Port[] out = ways[to.number];
+        Port[] out = ways[packet.to];
         return out.length == 1
                 ? out[0]
                 : out[choice(options.sprays() ? packet.hash ^ packet.serial : packet.hash, out.length)];
@@ -176,7 +176,7 @@ public final class Switch extends Node {
             mark(packet);
         }
         if (packet.isMeasuring && packet.kind == LightPacket.Kind.DATA) { // an answer only carries it back
-            Objects.requireNonNull(packet.telemetry).add(out, packet.priority, now);
+            Objects.requireNonNull(packet.telemetry).add(out.queuedBytes(packet.priority), out.sentBytes(), out.picosPerByte, now);
         }
         if (!options.pauses()) {
             sharedUsed -= packet.bytes;

@@ -16,12 +16,16 @@ final class Telemetry {
     }
 
     /// Adds a way out. What does not fit is left out.
-    void add(Port port, int priority, long now) {
+    ///
+    /// @param bytesQueued   that wait behind the packet
+    /// @param bytesSent     that have left, ever
+    /// @param picosEachByte of the link
+    void add(long bytesQueued, long bytesSent, long picosEachByte, long now) {
         if (hops < HOPS_MAX) {
-            queuedBytes[hops] = port.queuedBytes(priority);
-            sentBytes[hops] = port.sentBytes();
+            queuedBytes[hops] = bytesQueued;
+            sentBytes[hops] = bytesSent;
             atPicos[hops] = now;
-            picosPerByte[hops++] = port.picosPerByte;
+            picosPerByte[hops++] = picosEachByte;
         }
     }
 

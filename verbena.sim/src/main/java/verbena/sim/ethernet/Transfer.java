@@ -4,14 +4,13 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.congestion.CongestionControl;
 
 /// One message from a host to another: the sender's half, the receiver's half, and what came of it.
-public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
+public abstract class Transfer extends Flow {
     /// With so few packets under way, nothing may be behind a lost one that tells of it.
     private static final int FEW = 3;
 
     final Host source;
     final Host destination;
-    final int priority;
-    final int hash;
+    private final int hash;
     final TransferOptions options;
     final CongestionControl control;
     final long packets;
@@ -23,8 +22,6 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
     private final Runnable onEnd;
 
     // The sender.
-    /// Whether its host has it among those that may send.
-    boolean isQueued;
     /// All before this one have been answered.
     long unanswered;
 
@@ -55,20 +52,20 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
         }
     };
 
-    Transfer(Host source, Host destination, long bytes, int hash, TransferOptions options, EthernetNetwork network) {
+    Transfer(Host source, Host destination, long bytes, int hash, TransferOptions options, Runnable onEnd) {
+        super(options.priority());
         this.source = source;
         this.destination = destination;
         this.bytes = bytes;
         this.hash = hash;
         this.options = options;
-        this.priority = options.priority();
         this.packets = Math.ceilDiv(bytes, options.payloadBytes());
         this.lastBytes = (int) (bytes - (packets - 1) * options.payloadBytes());
         this.lineRate = source.port().bitsPerSecond();
         this.control = options.control().apply(lineRate);
-        this.calendar = network.calendar();
-        this.pool = network.pool();
-        this.onEnd = network::ended;
+        this.calendar = source.calendar();
+        this.pool = source.pool();
+        this.onEnd = onEnd;
     }
 
     /// Begins now.
@@ -94,14 +91,14 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
     /// An answer: all packets before `psn` have come.
     abstract void heard(LightPacket answer, long now);
 
-    /// Gives the next packet, and asks for another turn when there is more; null when nothing may be sent for now.
+    @Override
     final @Nullable LightPacket send(long now) {
         long psn = endedAt >= 0 ? -1 : next(now);
         if (psn < 0) {
             return null; // an answer makes it ready again
         }
         int length = options.headerBytes() + (psn == packets - 1 ? lastBytes : options.payloadBytes());
-        LightPacket packet = pool.take(LightPacket.Kind.DATA, this, length, priority, psn);
+        LightPacket packet = packet(LightPacket.Kind.DATA, destination, length, priority, psn);
         packet.sentAt = now;
         packet.asks = asks(psn);
         if (control instanceof Hpcc) {
@@ -116,6 +113,14 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
         } else {
             calendar.set(pace, nextAt);
         }
+        return packet;
+    }
+
+    private LightPacket packet(LightPacket.Kind kind, Host to, int length, int ofPriority, long psn) {
+        LightPacket packet = pool.take(kind, length, ofPriority, psn);
+        packet.flow = this;
+        packet.to = to.number;
+        packet.hash = hash;
         return packet;
     }
 
@@ -148,6 +153,7 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
         }
     }
 
+    @Override
     final void answered(LightPacket answer, long now) {
         if (endedAt >= 0) {
             return;
@@ -207,6 +213,7 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
     /// Writes into an answer what else the receiver has.
     void tell(LightPacket answer) {}
 
+    @Override
     final void received(LightPacket packet, long now) {
         if (packet.marked
                 && options.cnpNanos() > 0
@@ -218,7 +225,7 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
     }
 
     final void answer(LightPacket.Kind kind, long psn, LightPacket cause, long now) {
-        LightPacket answer = pool.take(kind, this, options.answerBytes(), Host.ANSWERS, psn);
+        LightPacket answer = packet(kind, source, options.answerBytes(), Host.ANSWERS, psn);
         answer.causedBy = cause.psn;
         answer.sentAt = cause.sentAt;
         tell(answer);
@@ -267,7 +274,7 @@ public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
 
     /// How many times as long it took as on an empty network.
     public double slowdown() {
-        return (double) (endedAt - startedAt) / Ideal.picos(this);
+        return (double) (endedAt - startedAt) / Ideal.picos(source, destination, bytes, options);
     }
 
     /// The sender's rate by its rule, in bits per second, at most that of its line.

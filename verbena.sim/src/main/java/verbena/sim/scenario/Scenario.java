@@ -1,6 +1,5 @@
 package verbena.sim.scenario;
 
-import java.util.List;
 import java.util.function.Consumer;
 
 /// An experiment: a network, a workload, and claims that have to hold. The same seed gives the same outcome.
@@ -18,18 +17,4 @@ public interface Scenario {
     ///
     /// @param progress told in words, now and then, how far it is
     Outcome run(long seed, Consumer<String> progress);
-
-    /// All experiments, in the order in which one reads them.
-    static List<Scenario> all() {
-        return List.of(
-                new Unfairness(10),
-                new Victim(10),
-                new SlowReceiver(),
-                new Convergence(),
-                new Incast(),
-                new Deadlock(),
-                new LossRecovery(3_000_000),
-                new WebSearch(),
-                new AnotherSimulator());
-    }
 }

@@ -62,7 +62,7 @@ final class SlowReceiver implements Scenario {
         Host slow = network.hosts().get(SENDERS);
         Host fast = network.hosts().get(SENDERS + 1);
         if (isSlow) {
-            slow.slowDown(SLOW, ROOM_BYTES, network);
+            slow.slowDown(SLOW, ROOM_BYTES);
         }
         for (Host sender : network.hosts().subList(0, SENDERS)) {
             network.transfer(sender, slow, 1L << 40, 0, rule);

@@ -24,7 +24,7 @@ import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.XrcDomain;
 
-/// Where messages are received. An [RcEnd] has a receive queue of its own, which completes receives in the order in
+/// Where messages are received. An end has a receive queue of its own, which completes receives in the order in
 /// which they were posted. Or several ends of a device share one, or their extended connections name two.
 final class Inbox {
     enum Kind {
@@ -40,7 +40,19 @@ final class Inbox {
         }
     }
 
-    private static final int SHARED_SLOTS = 2 * RcEnd.SLOTS;
+    /// An end that receives here.
+    interface Receiver {
+        /// What the peer's requests go to.
+        QueuePair receiver();
+
+        /// A receive has ended.
+        ///
+        /// @param into  what was posted
+        /// @param queue to which of the shared queues
+        void onReceive(WorkCompletion received, MemorySegment into, int queue);
+    }
+
+    private static final int SHARED_SLOTS = 2 * Slots.COUNT;
     private static final int SGE = 3;
 
     private final World world;
@@ -58,7 +70,7 @@ final class Inbox {
     private final MemoryRegion memory;
     private final WorkCompletion wc = new WorkCompletion();
     /// By the numbers of their queue pairs, those of earlier lives included.
-    private final Map<Integer, RcEnd> ends = new HashMap<>();
+    private final Map<Integer, Receiver> ends = new HashMap<>();
     private int members;
 
     /// Of a shared queue: slots that nothing is to be received in.
@@ -73,9 +85,9 @@ final class Inbox {
         this.random = world.random();
         this.device = device;
         this.kind = kind;
-        lengthMax = RcEnd.lengthMax(mtu);
-        slotBytes = RcEnd.slotBytes(mtu);
-        slots = isShared() ? SHARED_SLOTS : RcEnd.SLOTS;
+        lengthMax = Slots.lengthMax(mtu);
+        slotBytes = Slots.bytes(mtu);
+        slots = isShared() ? SHARED_SLOTS : Slots.COUNT;
         domain = device.context().allocateProtectionDomain();
         cq = device.context().createCompletionQueue(slots);
         memory = device.register(domain, (long) slots * slotBytes, Access.local());
@@ -120,31 +132,31 @@ final class Inbox {
     QueuePairOptions options(CompletionQueue sendCq) {
         var rc = QueuePairOptions.rc(sendCq).withReceiveCq(cq);
         return switch (kind) {
-            case OWN -> rc.withDepth(RcEnd.SLOTS, slots).withSge(SGE, SGE);
+            case OWN -> rc.withDepth(Slots.COUNT, slots).withSge(SGE, SGE);
             case SHARED ->
                 rc.withSharedReceiveQueue(queues.getFirst())
-                        .withDepth(RcEnd.SLOTS, 0)
+                        .withDepth(Slots.COUNT, 0)
                         .withSge(SGE, 0);
             case EXTENDED ->
-                QueuePairOptions.xrcInitiator(sendCq).withDepth(RcEnd.SLOTS, 0).withSge(SGE, 0);
+                QueuePairOptions.xrcInitiator(sendCq).withDepth(Slots.COUNT, 0).withSge(SGE, 0);
         };
     }
 
     /// One more end receives here.
-    void join(RcEnd end) {
+    void join(Receiver end) {
         members++;
         know(end);
     }
 
     /// The end has a queue pair of another number.
-    void know(RcEnd end) {
+    void know(Receiver end) {
         ends.put(end.receiver().qpn(), end);
     }
 
     // ---- receiving
 
     /// Posts receives, if it is time.
-    void post(RcEnd end, long slowNanos) {
+    void post(Receiver end, long slowNanos) {
         if (world.nowNanos() < postFrom || posted - ended == slots) {
             return;
         }
@@ -165,7 +177,7 @@ final class Inbox {
                         taken.stream().filter(slot -> queueOf(slot) == queue).mapToLong(slot -> slot));
             }
         } else {
-            post(end.qp.receiveBatch(), LongStream.range(posted, posted + n));
+            post(end.receiver().receiveBatch(), LongStream.range(posted, posted + n));
         }
     }
 
@@ -192,7 +204,7 @@ final class Inbox {
     /// Tells the ends what they have received.
     void poll() {
         while (device.poll(cq, wc)) {
-            RcEnd end = ends.get(wc.qpn());
+            Receiver end = ends.get(wc.qpn());
             Broken.unless(end != null, this, wc, "of a queue pair that does not receive here");
             if (end == null) {
                 return;

@@ -28,12 +28,7 @@ import verbena.verbs.WorkCompletion;
 /// once. The peer's board is what WRITEs that succeeded have made of it and nothing else; a WRITE that failed has
 /// written a first part of its data, perhaps none. An atomic returns what the one before has left. Every byte that no
 /// request names keeps its canary.
-final class RcEnd {
-    /// Requests, and receives, that can be outstanding. Each has a slot of its own in every memory.
-    static final int SLOTS = 32;
-
-    /// Behind what may be written of a slot.
-    static final int CANARY_BYTES = 32;
+final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
     /// A drained send queue goes on within this time.
     private static final long REST_NANOS = 2_000_000;
 
@@ -55,7 +50,7 @@ final class RcEnd {
 
     private final RcMemory memory;
     private final RcResults results;
-    private final RequestRing requests = new RequestRing(SLOTS);
+    private final RequestRing requests = new RequestRing(Slots.COUNT);
     private final RcPoster poster;
 
     // As a receiver.
@@ -95,21 +90,13 @@ final class RcEnd {
         this.tape = tape;
         this.rules = rules;
         domain = inbox.domain;
-        sendCq = device.context().createCompletionQueue(SLOTS);
-        memory = new RcMemory(this, device, domain, tape, slotBytes(mtu));
-        results = new RcResults(device, domain, mtu, slotBytes(mtu), rules.have(Feature.READ_PIECES));
+        sendCq = device.context().createCompletionQueue(Slots.COUNT);
+        memory = new RcMemory(this, device, domain, tape, Slots.bytes(mtu));
+        results = new RcResults(device, domain, mtu, Slots.bytes(mtu), rules.have(Feature.READ_PIECES));
         poster = new RcPoster(random, inbox, tape, mtu, memory, results, requests);
         qp = makeQueuePair();
         target = inbox.target();
         inbox.join(this);
-    }
-
-    static int lengthMax(int mtu) {
-        return 3 * mtu + 16;
-    }
-
-    static int slotBytes(int mtu) {
-        return (lengthMax(mtu) + CANARY_BYTES + 7) & ~7;
     }
 
     void meet(RcEnd other) {
@@ -125,19 +112,23 @@ final class RcEnd {
     }
 
     /// What the peer's requests go to.
-    QueuePair receiver() {
+    @Override
+    public QueuePair receiver() {
         return target.orElse(qp);
     }
 
-    Inbox inbox() {
+    @Override
+    public Inbox inbox() {
         return inbox;
     }
 
-    RcMemory memory() {
+    @Override
+    public RcMemory memory() {
         return memory;
     }
 
-    RequestRing requests() {
+    @Override
+    public RequestRing requests() {
         return requests;
     }
 
@@ -152,11 +143,8 @@ final class RcEnd {
         inbox.poll();
     }
 
-    /// A receive has ended.
-    ///
-    /// @param into what was posted
-    /// @param queue to which of the shared queues
-    void onReceive(WorkCompletion received, MemorySegment into, int queue) {
+    @Override
+    public void onReceive(WorkCompletion received, MemorySegment into, int queue) {
         if (received.ok()) {
             check(!receiveFailed, "receives after an error:", received);
             onMessage(received, into, queue);
@@ -359,7 +347,7 @@ final class RcEnd {
         if (!requests.isEmpty()) {
             rules.tally().count(Feature.RESIZE);
         }
-        sendCq.resize(SLOTS + random.nextInt(3 * SLOTS));
+        sendCq.resize(Slots.COUNT + random.nextInt(3 * Slots.COUNT));
         inbox.resize();
     }
 

@@ -10,7 +10,7 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
 
-/// What an [RcEnd] offers to its peer, and what has to be there by the model. The peer reads from a source, writes
+/// What one end offers to its peer, and what has to be there by the model. The peer reads from a source, writes
 /// to a board, also through a window, and changes words by atomics.
 final class RcMemory {
     static final int WORDS = 4;
@@ -25,7 +25,7 @@ final class RcMemory {
     }
 
     /// Named in reports.
-    private final RcEnd end;
+    private final Object end;
     private final SimDevice device;
     private final ProtectionDomain domain;
     private final Tape tape;
@@ -45,7 +45,7 @@ final class RcMemory {
     WindowState windowState = WindowState.FREE;
 
     /// @param slotBytes of the board for each request that can be outstanding
-    RcMemory(RcEnd end, SimDevice device, ProtectionDomain domain, Tape tape, int slotBytes) {
+    RcMemory(Object end, SimDevice device, ProtectionDomain domain, Tape tape, int slotBytes) {
         this.end = end;
         this.device = device;
         this.domain = domain;
@@ -54,8 +54,8 @@ final class RcMemory {
         source = domain.register(tape.bytes, device.nextAddress(), EnumSet.of(Access.REMOTE_READ));
         words = device.register(
                 domain, WORDS * Long.BYTES, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_ATOMIC, Access.REMOTE_WRITE));
-        board = Arena.ofAuto().allocate((long) RcEnd.SLOTS * slotBytes, 64).fill(Tape.CANARY);
-        image = Arena.ofAuto().allocate((long) RcEnd.SLOTS * slotBytes, 64).fill(Tape.CANARY);
+        board = Arena.ofAuto().allocate((long) Slots.COUNT * slotBytes, 64).fill(Tape.CANARY);
+        image = Arena.ofAuto().allocate((long) Slots.COUNT * slotBytes, 64).fill(Tape.CANARY);
         boardAddress = device.nextAddress();
         boardRegion = registerBoard();
         window = domain.allocateWindow(2);
@@ -76,7 +76,7 @@ final class RcMemory {
 
     /// Where the WRITE of this number has its place.
     long slot(long number) {
-        return number % RcEnd.SLOTS * slotBytes;
+        return number % Slots.COUNT * slotBytes;
     }
 
     /// The peer's WRITE is done.

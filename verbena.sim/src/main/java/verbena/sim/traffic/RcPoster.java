@@ -9,8 +9,17 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.SendBatch;
 
-/// Draws requests at random and posts them for an [RcEnd], on the memory that its peer offers.
+/// Draws requests at random and posts them for one end, on the memory that its peer offers.
 final class RcPoster {
+    /// The end that the requests go to.
+    interface Peer {
+        RcMemory memory();
+
+        Inbox inbox();
+
+        RequestRing requests();
+    }
+
     static final int INLINE_MAX = 64;
 
     private final SplittableRandom random;
@@ -34,7 +43,7 @@ final class RcPoster {
         this.inbox = inbox;
         this.tape = tape;
         this.mtu = mtu;
-        this.lengthMax = RcEnd.lengthMax(mtu);
+        this.lengthMax = Slots.lengthMax(mtu);
         this.own = own;
         this.results = results;
         this.requests = requests;
@@ -43,11 +52,11 @@ final class RcPoster {
     /// Posts one request, drawn at random.
     ///
     /// @param signaled whether it has to be: the last one of all is, because no later one can tell of it
-    void post(QueuePair qp, RcEnd peer, boolean signaled) {
+    void post(QueuePair qp, Peer peer, boolean signaled) {
         Request request = requests.next();
         request.kind = draw(peer);
         request.signaled =
-                signaled || requests.posted() - requests.succeeded() >= RcEnd.SLOTS / 2 || random.nextInt(4) != 0;
+                signaled || requests.posted() - requests.succeeded() >= Slots.COUNT / 2 || random.nextInt(4) != 0;
         request.longSlot = -1;
         request.throughWindow = false;
         request.length = request.kind.isAtomic() ? Long.BYTES : length();
@@ -78,7 +87,7 @@ final class RcPoster {
         requests.post();
     }
 
-    private Kind draw(RcEnd peer) {
+    private Kind draw(Peer peer) {
         if (inbox.isExtended()) { // no window gives access through a target, and it has no extensions
             return switch (random.nextInt(12)) {
                 case 0, 1, 2 -> Kind.SEND;
@@ -150,7 +159,7 @@ final class RcPoster {
             case FETCH_ADD, COMPARE_SWAP, ATOMIC_WRITE -> atomic(batch, request, peer);
             case FLUSH ->
                 batch.flush(
-                        number, peer.boardAddress, peer.boardRegion().rkey(), RcEnd.slotBytes(mtu), false, true, false);
+                        number, peer.boardAddress, peer.boardRegion().rkey(), Slots.bytes(mtu), false, true, false);
             case BIND -> {
                 own.windowState = WindowState.BINDING;
                 request.signaled = true;

@@ -7,7 +7,7 @@ import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 
-/// Where the results of an [RcEnd]'s READs and atomics go: a slot for each request, and some longer ones for READs that
+/// Where the results of an end's READs and atomics go: a slot for each request, and some longer ones for READs that
 /// are asked for in pieces.
 final class RcResults {
     /// READs of more than a window's half, which have memory of their own.
@@ -26,7 +26,7 @@ final class RcResults {
     /// @param hasLong whether there are long READs
     RcResults(SimDevice device, ProtectionDomain domain, int mtu, int slotBytes, boolean hasLong) {
         this.slotBytes = slotBytes;
-        slots = device.register(domain, (long) RcEnd.SLOTS * slotBytes, Access.local());
+        slots = device.register(domain, (long) Slots.COUNT * slotBytes, Access.local());
         longMax = Math.min(LONG_PACKETS * mtu, Tape.BYTES / 2);
         longSlots = hasLong
                 ? Optional.of(device.register(domain, (long) LONG_READS * longSlotBytes(), Access.local()))
@@ -34,7 +34,7 @@ final class RcResults {
     }
 
     private int longSlotBytes() {
-        return longMax + RcEnd.CANARY_BYTES;
+        return longMax + Slots.CANARY_BYTES;
     }
 
     boolean hasLongSlot() {
@@ -64,7 +64,7 @@ final class RcResults {
     /// The offset in its region.
     long at(Request request) {
         return request.longSlot < 0
-                ? request.number % RcEnd.SLOTS * slotBytes
+                ? request.number % Slots.COUNT * slotBytes
                 : (long) request.longSlot * longSlotBytes();
     }
 

@@ -162,11 +162,11 @@ final class RcTraffic implements Traffic {
         if (isIdle()) {
             return;
         }
-        int burst = 1 + random.nextInt(2 * RcEnd.SLOTS);
+        int burst = 1 + random.nextInt(2 * Slots.COUNT);
         while (burst-- > 0 && toPost > 0 && !(a.broken || b.broken)) {
             RcEnd poster = random.nextBoolean() ? a : b;
             if (poster.hasRoom()) {
-                poster.post(toPost <= 2 * RcEnd.SLOTS);
+                poster.post(toPost <= 2 * Slots.COUNT);
                 toPost--;
                 strike();
             }

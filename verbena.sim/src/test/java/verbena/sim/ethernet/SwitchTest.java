@@ -174,9 +174,9 @@ class SwitchTest {
         assertThat(network.hosts()).hasSize(16);
         assertThat(network.switches()).hasSize(20);
         Switch rack = (Switch) network.hosts().getFirst().port().peer().owner;
-        assertThat(rack.waysTo(network.hosts().getLast())).hasSize(2);
-        Switch up = (Switch) rack.waysTo(network.hosts().getLast())[0].peer().owner;
-        assertThat(up.waysTo(network.hosts().getLast())).hasSize(2);
+        assertThat(rack.waysTo(network.hosts().getLast().number)).hasSize(2);
+        Switch up = (Switch) rack.waysTo(network.hosts().getLast().number)[0].peer().owner;
+        assertThat(up.waysTo(network.hosts().getLast().number)).hasSize(2);
         Workloads.permutation(network, 1, 100_000, TransferOptions.window(ALL));
         assertThat(network.runToEnd(100_000_000)).isTrue();
     }

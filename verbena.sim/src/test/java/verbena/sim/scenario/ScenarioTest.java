@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ScenarioTest {
     private static Stream<Scenario> experiments() {
         return Boolean.getBoolean("verbena.deep")
-                ? Scenario.all().stream()
+                ? Scenarios.all().stream()
                 : Stream.of(
                         new Unfairness(3),
                         new Victim(2),
@@ -38,7 +38,7 @@ class ScenarioTest {
 
     @Test
     void eachHasAnotherNameAndSaysWhereItComesFrom() {
-        List<Scenario> all = Scenario.all();
+        List<Scenario> all = Scenarios.all();
         assertThat(all.stream().map(Scenario::name)).doesNotHaveDuplicates().allMatch(name -> name.matches("[a-z-]+"));
         assertThat(all).allSatisfy(each -> assertThat(each.source()).contains("20"));
     }

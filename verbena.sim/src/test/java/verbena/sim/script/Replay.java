@@ -308,7 +308,7 @@ final class Replay {
         var addressOfA = new Gid(any.sourceHigh, any.sourceLow);
         var addressOfB = new Gid(any.destinationHigh, any.destinationLow);
         // rxe knows no probes
-        var peerWindows = new PeerWindows(PeerWindow.PACKETS_MAX, PeerWindows.NO_PROBES);
+        var peerWindows = new PeerWindows(PeerWindow.PACKETS_MAX, PeerWindow.NO_PROBES);
         host = new Host(asA ? addressOfA : addressOfB, peerWindows, keys, arena);
         type = QpType.valueOf(Packet.opcode(any).transport().name());
         if (type == QpType.UD) {

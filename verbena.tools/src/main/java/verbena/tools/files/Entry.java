@@ -14,7 +14,7 @@ import verbena.tools.kit.Legible;
 /// @param target of a link, absolute or not; empty for anything else
 record Entry(int id, Attributes attributes, Path name, Path target) {
     /// Bytes of a path that can be told.
-    static final int NAME_MAX = 4096;
+    static final int NAME_MAX = Message.TEXT_MAX;
 
     /// Why a link stays behind.
     static final String OUTSIDE = "a link to outside of what is copied";

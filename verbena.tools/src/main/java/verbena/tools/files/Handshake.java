@@ -12,8 +12,6 @@ import verbena.tools.kit.CommandFailed;
 /// The first messages: what is spoken here, how much may be under way, and that both know the secret. The client
 /// proves it first, so a server tells nothing to clients that do not.
 final class Handshake {
-    static final int VERSION = 3;
-
     private static final byte[] MAGIC = "VRBFILES".getBytes(StandardCharsets.US_ASCII);
     private static final int NONCE = 32;
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -27,7 +25,7 @@ final class Handshake {
             throws InterruptedException {
         try {
             Message hello = channel.write(Kind.HELLO).put(MAGIC);
-            hello.bytes().putShort((short) VERSION);
+            hello.bytes().putShort((short) Terms.VERSION);
             hello.int32(wish.chunkBytes()).int32(wish.slots());
             hello.int8(wish.mode().ordinal()).int8(wish.checksum().ordinal()).put(nonce());
             byte[] saidHello = hello.written();
@@ -36,9 +34,9 @@ final class Handshake {
             Message challenge = channel.expect(Kind.CHALLENGE, timeout);
             byte[] saidChallenge = challenge.whole();
             int version = challenge.bytes().getShort();
-            if (version != VERSION) {
+            if (version != Terms.VERSION) {
                 throw new CommandFailed(
-                        "the server speaks version " + version + " of the protocol, this is " + VERSION);
+                        "the server speaks version " + version + " of the protocol, this is " + Terms.VERSION);
             }
             boolean wantsSecret = challenge.bytes().get() != 0;
             Terms terms =
@@ -90,13 +88,13 @@ final class Handshake {
                 throw refused(channel, "this is a server of 'verbena serve'");
             }
             int version = hello.bytes().getShort();
-            if (version != VERSION) {
-                throw refused(channel, "this server speaks version " + VERSION + " of the protocol");
+            if (version != Terms.VERSION) {
+                throw refused(channel, "this server speaks version " + Terms.VERSION + " of the protocol");
             }
             Terms terms = wish(hello).within(windowBytes);
 
             Message challenge = channel.write(Kind.CHALLENGE);
-            challenge.bytes().putShort((short) VERSION);
+            challenge.bytes().putShort((short) Terms.VERSION);
             challenge.int8(secret.isPresent() ? 1 : 0);
             challenge.int32(terms.chunkBytes()).int32(terms.slots()).put(nonce());
             byte[] saidChallenge = challenge.written();

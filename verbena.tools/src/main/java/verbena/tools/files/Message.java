@@ -8,10 +8,10 @@ import verbena.verbs.RemoteMemory;
 
 /// A message in its buffer, while it is being written or read. Made once for each buffer.
 final class Message {
-    /// Bytes that a message may have: two names and what stands with them.
-    static final int MAX = 2 * Entry.NAME_MAX + 256;
     /// Bytes of a text, of which a message can have two.
-    static final int TEXT_MAX = Entry.NAME_MAX;
+    static final int TEXT_MAX = 4096;
+    /// Bytes that a message may have: two names and what stands with them.
+    static final int MAX = 2 * TEXT_MAX + 256;
 
     private final int index;
     private final ByteBuffer bytes;

@@ -30,7 +30,7 @@ final class MessageChannel implements AutoCloseable {
     /// Requests that can be outstanding, beside messages.
     static final int TRANSFERS_MAX = 2 * Terms.SLOTS_MAX;
     /// Messages that can be outstanding on either side.
-    static final int MESSAGES_MAX = Sender.ANNOUNCEMENTS_MAX + Sender.FILES_MAX + Terms.SLOTS_MAX + 8;
+    static final int MESSAGES_MAX = Terms.ANNOUNCEMENTS_MAX + Terms.FILES_MAX + Terms.SLOTS_MAX + 8;
 
     /// In the number of a request: a READ into a slot, or a WRITE. A message has its index.
     private static final long READ = 1L << 32;

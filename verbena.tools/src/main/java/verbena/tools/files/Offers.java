@@ -9,11 +9,6 @@ import verbena.tools.kit.CommandFailed;
 /// What a sender offers: it walks through the sources, many entries in a message, and keeps what is on its way. Limits
 /// hold it back: so many entries, messages without an answer, and files that go in chunks. Guarded by the sender.
 final class Offers {
-    /// A message that offers entries.
-    static final class Announcement {
-        private int unanswered;
-    }
-
     private final MessageChannel channel;
     private final Terms terms;
     private final List<Walk.Source> sources;
@@ -68,9 +63,9 @@ final class Offers {
         Message message = null;
         var announcement = new Announcement();
         while (walk != null
-                && offered.size() < Sender.ENTRIES_MAX
-                && unanswered < Sender.ANNOUNCEMENTS_MAX
-                && inChunks < Sender.FILES_MAX) {
+                && offered.size() < Terms.ENTRIES_MAX
+                && unanswered < Terms.ANNOUNCEMENTS_MAX
+                && inChunks < Terms.FILES_MAX) {
             switch (walk.next()) {
                 case null -> walk = null;
                 case Walk.Item item -> {
@@ -139,7 +134,7 @@ final class Offers {
 
     /// Whether one more file may go in chunks.
     boolean mayCount() {
-        return inChunks < Sender.FILES_MAX;
+        return inChunks < Terms.FILES_MAX;
     }
 
     /// What was offered with this number and is on its way.

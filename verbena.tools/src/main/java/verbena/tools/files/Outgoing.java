@@ -25,7 +25,7 @@ final class Outgoing {
 
     final int id;
     final Walk.Step step;
-    final Offers.Announcement announcement;
+    final Announcement announcement;
     final String name;
     final long chunks;
     /// It counts as a file that goes in chunks.
@@ -41,7 +41,7 @@ final class Outgoing {
     /// Of the chunks that were sent, from the first on. Guarded by this.
     private byte[] sums = new byte[0];
 
-    Outgoing(int id, Walk.Step step, Offers.Announcement announcement, long chunks) {
+    Outgoing(int id, Walk.Step step, Announcement announcement, long chunks) {
         this.id = id;
         this.step = step;
         this.announcement = announcement;

@@ -40,7 +40,7 @@ final class OutgoingSlot implements Runnable {
     private long chunk;
     /// Or the files that are whole in it, and why the bytes of some are not.
     private List<Outgoing> pack = List.of();
-    private final String[] missing = new String[Sender.PACK_MAX];
+    private final String[] missing = new String[Terms.PACK_MAX];
     private int tries;
     /// The receiver has been told of it, and has not answered.
     private volatile boolean isSent;

@@ -212,7 +212,7 @@ final class Receiver implements IncomingSlot.Owner {
 
     private Answer answer(Entry entry) throws InterruptedException {
         String name = Names.shown(entry.name());
-        if (incoming.containsKey(entry.id()) || incoming.size() >= Sender.ENTRIES_MAX) {
+        if (incoming.containsKey(entry.id()) || incoming.size() >= Terms.ENTRIES_MAX) {
             throw new CommandFailed("the peer offers more than it may");
         }
         Announced.Level folder = announced.entry(entry);
@@ -273,7 +273,7 @@ final class Receiver implements IncomingSlot.Owner {
         if (file.isInChunks) {
             return;
         }
-        if (inChunks.incrementAndGet() > Sender.FILES_MAX) {
+        if (inChunks.incrementAndGet() > Terms.FILES_MAX) {
             throw new CommandFailed("the peer sends parts of more files at once than it may");
         }
         file.isInChunks = true;
@@ -317,7 +317,7 @@ final class Receiver implements IncomingSlot.Owner {
         do {
             Incoming file = incoming(in.getInt());
             String missing = message.takeText();
-            if (file.isInChunks || file.isPacked || !terms.isSmall(file.size()) || pack.size() == Sender.PACK_MAX) {
+            if (file.isInChunks || file.isPacked || !terms.isSmall(file.size()) || pack.size() == Terms.PACK_MAX) {
                 throw new CommandFailed("the peer puts a file into a slot that cannot be there");
             }
             file.isPacked = true;

@@ -84,7 +84,7 @@ final class Secret {
         try {
             Mac mac = Mac.getInstance(HMAC);
             mac.init(key);
-            mac.update(("verbena files " + Handshake.VERSION + (isClient ? " client" : " server"))
+            mac.update(("verbena files " + Terms.VERSION + (isClient ? " client" : " server"))
                     .getBytes(StandardCharsets.US_ASCII));
             for (byte[] part : said) {
                 mac.update(ByteBuffer.allocate(Integer.BYTES).putInt(0, part.length));

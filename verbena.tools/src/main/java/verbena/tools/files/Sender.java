@@ -19,18 +19,6 @@ import verbena.verbs.VerbsException;
 /// that are wanted it gives chunks to free slots, or several small files to one ([OutgoingSlot]). A slot is free
 /// again when the receiver says so. One thread hears what the peer says; a few read files and send.
 final class Sender implements OutgoingSlot.Owner {
-    /// Entries that have no answer yet, and files that are on their way.
-    static final int ENTRIES_MAX = 512;
-
-    /// Messages with entries that have no answer yet.
-    static final int ANNOUNCEMENTS_MAX = 32;
-
-    /// Files that go in chunks at the same time: both ends have them open.
-    static final int FILES_MAX = 32;
-
-    /// Files in a slot.
-    static final int PACK_MAX = 64;
-
     /// Chunks of a file, whose checksums are kept until its end: a file of 16 TiB in chunks of 1 MiB.
     static final long CHUNKS_MAX = 1L << 24;
 
@@ -148,7 +136,7 @@ final class Sender implements OutgoingSlot.Owner {
             pack.add(small.pop());
         } while (!small.isEmpty()
                 && !isDirect
-                && pack.size() < PACK_MAX
+                && pack.size() < Terms.PACK_MAX
                 && small.getFirst().size() <= room);
         slot.take(pack);
         disk.execute(slot);

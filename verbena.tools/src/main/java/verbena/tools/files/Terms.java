@@ -12,6 +12,19 @@ record Terms(int chunkBytes, int slots, Mode mode, Checksum checksum) {
     static final int CHUNK_MAX = 16 << 20;
     static final int SLOTS_MAX = 64;
 
+    // What no end exceeds, whatever they agree on.
+
+    /// What is spoken here.
+    static final int VERSION = 3;
+    /// Entries that have no answer yet, and files that are on their way.
+    static final int ENTRIES_MAX = 512;
+    /// Messages with entries that have no answer yet.
+    static final int ANNOUNCEMENTS_MAX = 32;
+    /// Files that go in chunks at the same time: both ends have them open.
+    static final int FILES_MAX = 32;
+    /// Files in a slot.
+    static final int PACK_MAX = 64;
+
     static final Terms DEFAULT = new Terms(1 << 20, 16, Mode.WRITE, Checksum.CRC32C);
 
     Terms {

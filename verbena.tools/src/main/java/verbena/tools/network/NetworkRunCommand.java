@@ -12,6 +12,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import verbena.sim.scenario.Outcome;
 import verbena.sim.scenario.Scenario;
+import verbena.sim.scenario.Scenarios;
 import verbena.tools.kit.ToolCommand;
 
 /// `verbena network run`: experiments, their figures, and whether they show what they have to.
@@ -58,7 +59,7 @@ public final class NetworkRunCommand extends ToolCommand {
     }
 
     private List<Scenario> scenarios() {
-        List<Scenario> all = Scenario.all();
+        List<Scenario> all = Scenarios.all();
         List<Scenario> chosen = new ArrayList<>();
         for (String name : names) {
             List<Scenario> found = all.stream()

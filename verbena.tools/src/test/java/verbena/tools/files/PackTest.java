@@ -213,7 +213,7 @@ class PackTest {
             case "a negative length" -> pack(peer, window, theirs, -1, 0, 0);
             case "more than a slot" -> pack(peer, window, theirs, 8192, 0, 2, 3);
             case "more files than it may" -> {
-                int[] many = new int[Sender.PACK_MAX + 1];
+                int[] many = new int[Terms.PACK_MAX + 1];
                 for (int i = 0; i < many.length; i++) {
                     many[i] = 4 + i;
                 }
@@ -263,7 +263,7 @@ class PackTest {
             try (MessageChannel peer = fixture.stranger()) {
                 putting(peer);
                 assertThatThrownBy(() -> {
-                            for (int i = 0; i <= Sender.ENTRIES_MAX; i++) {
+                            for (int i = 0; i <= Terms.ENTRIES_MAX; i++) {
                                 peer.send(entry(peer.write(Kind.ENTRY), i, 1));
                                 peer.expect(Kind.WANT, FilesFixture.TIMEOUT);
                             }
@@ -279,7 +279,7 @@ class PackTest {
                 MessageChannel peer = fixture.stranger();
                 var window = new Window(peer.connection(), TERMS, true)) {
             RemoteMemory theirs = putting(peer);
-            int[] sizes = new int[Sender.FILES_MAX + 1];
+            int[] sizes = new int[Terms.FILES_MAX + 1];
             Arrays.fill(sizes, 4);
             offer(peer, sizes);
             fill(window, 4);
@@ -319,11 +319,11 @@ class PackTest {
     @Test
     void answersShareTheRoomOfTheirMessage() {
         Message message = new Message(0, ByteBuffer.allocate(Message.MAX)).begin(Kind.STORED);
-        for (int i = Sender.PACK_MAX - 1; i >= 0; i--) {
+        for (int i = Terms.PACK_MAX - 1; i >= 0; i--) {
             message.text("x".repeat(5000), i, Short.BYTES);
         }
         message.arrived(message.bytes().position()).open();
-        for (int i = 0; i < Sender.PACK_MAX; i++) {
+        for (int i = 0; i < Terms.PACK_MAX; i++) {
             assertThat(message.takeText()).hasSizeGreaterThan(100);
         }
         assertThat(message.hasMore()).isFalse();

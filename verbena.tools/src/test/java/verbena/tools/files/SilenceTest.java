@@ -169,7 +169,7 @@ class SilenceTest {
 
     private static Message hello(MessageChannel stranger) throws InterruptedException {
         Message hello = stranger.write(Kind.HELLO).put("VRBFILES".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
-        hello.bytes().putShort((short) Handshake.VERSION);
+        hello.bytes().putShort((short) Terms.VERSION);
         return hello.int32(4096).int32(1).int8(0).int8(0).put(new byte[32]);
     }
 

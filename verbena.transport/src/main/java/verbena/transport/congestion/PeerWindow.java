@@ -20,6 +20,8 @@ public final class PeerWindow {
     public static final int RUN = 15;
     /// No probe earlier than this after a sign of life: a peer may have to be scheduled first.
     public static final long PROBE_NANOS_MIN = 1_000_000;
+    /// In place of a time: no probe is ever sent.
+    public static final long NO_PROBES = Long.MAX_VALUE;
 
     /// How long an answer may take while it is unknown how long answers take: more than a way round the world. A
     /// peer that never answers would keep the room from all other connections otherwise.
@@ -139,6 +141,6 @@ public final class PeerWindow {
 
     /// Whether to ask what became of a packet that has no answer by then: once a round trip is known.
     boolean mayProbe() {
-        return roundTrip.isKnown() && probeNanosMin != PeerWindows.NO_PROBES;
+        return roundTrip.isKnown() && probeNanosMin != NO_PROBES;
     }
 }

@@ -6,9 +6,6 @@ import verbena.verbs.Gid;
 
 /// The [PeerWindow] of each peer address that an engine has reliable connections to. Engine-confined.
 public final class PeerWindows {
-    /// In place of a time: no probe is ever sent.
-    public static final long NO_PROBES = Long.MAX_VALUE;
-
     private final Map<Gid, PeerWindow> windows = new HashMap<>();
     private final int packetsMax;
     private final long probeNanosMin;
@@ -18,7 +15,7 @@ public final class PeerWindows {
     }
 
     /// @param packetsMax no window is ever larger
-    /// @param probeNanosMin no probe is sent earlier after a sign of life; [#NO_PROBES]: none is
+    /// @param probeNanosMin no probe is sent earlier after a sign of life; [PeerWindow#NO_PROBES]: none is
     public PeerWindows(int packetsMax, long probeNanosMin) {
         this.packetsMax = packetsMax;
         this.probeNanosMin = probeNanosMin;

@@ -41,20 +41,16 @@ public final class IwarpConnection implements StreamProtocol {
     private boolean maySend;
     private boolean finishing;
 
-    /// The TERMINATE that is to be sent; null when there is none.
-    private @Nullable TerminateCode terminate;
-    /// Its payload; made with the first one.
-    private @Nullable MemorySegment terminateBytes;
-
-    private int terminateLength;
+    private final Termination termination;
 
     public IwarpConnection(ProtocolParts parts) {
         this.core = new QueuePairCore(parts);
         this.p = core.parameters;
         this.receiving = new Receiving(core, parts);
-        this.requests = new OutstandingRequests(core, this, parts.sends(), parts.sendCompletions(), parts.signalAll());
-        this.sender = new Sender(core, this, requests, owed, writer);
-        this.receiver = new Receiver(core, this, receiving, requests, owed);
+        this.termination = new Termination(core, receiving, owed, writer, this::flushRequests);
+        this.requests = new OutstandingRequests(core, termination, parts.sends(), parts.sendCompletions(), parts.signalAll());
+        this.sender = new Sender(core, termination, requests, owed, writer);
+        this.receiver = new Receiver(core, termination, this::heard, receiving, requests, owed);
     }
 
     // ---- life
@@ -73,8 +69,7 @@ public final class IwarpConnection implements StreamProtocol {
         heard = false;
         maySend = terms.isInitiator();
         finishing = false;
-        terminate = null;
-        terminateLength = 0;
+        termination.clear();
         p.state = QpState.RTS;
         core.events.onState(QpState.RTS);
     }
@@ -84,14 +79,14 @@ public final class IwarpConnection implements StreamProtocol {
         switch (to) {
             case RESET -> {
                 core.rootCause = null;
-                terminate = null;
+                termination.clear();
                 owed.clear();
                 sender.reset();
                 receiving.discard();
             }
             case ERR -> {
                 if (from != QpState.ERR) {
-                    enterError("the application moved the queue pair to ERR");
+                    termination.enterError("the application moved the queue pair to ERR");
                 }
             }
             case INIT, RTR, RTS, SQD, SQE -> {}
@@ -107,7 +102,7 @@ public final class IwarpConnection implements StreamProtocol {
     @Override
     public void breakDown(String cause) {
         if (p.state != QpState.RESET && p.state != QpState.ERR) {
-            fail(cause);
+            termination.fail(cause);
         }
     }
 
@@ -124,7 +119,7 @@ public final class IwarpConnection implements StreamProtocol {
 
     @Override
     public boolean isFinished() {
-        return p.state != QpState.RTS && terminate == null;
+        return p.state != QpState.RTS && !termination.isDue();
     }
 
     @Override
@@ -142,21 +137,21 @@ public final class IwarpConnection implements StreamProtocol {
 
     private void end(String cause) {
         if (p.state == QpState.RTS) {
-            fail(cause);
+            termination.fail(cause);
         }
-        terminate = null;
+        termination.clear();
     }
 
     // ---- arrivals
 
     @Override
     public int onBytes(StreamBuffer bytes, int from, int to, long nowNanos) {
-        return isReceiving() ? receiver.onBytes(bytes, from, to) : to - from;
+        return termination.isReceiving() ? receiver.onBytes(bytes, from, to) : to - from;
     }
 
     @Override
     public boolean isStalled() {
-        return isReceiving() && receiver.isStalled();
+        return termination.isReceiving() && receiver.isStalled();
     }
 
     @Override
@@ -176,17 +171,13 @@ public final class IwarpConnection implements StreamProtocol {
 
     @Override
     public void onDirect(int bytes, long nowNanos) {
-        if (isReceiving()) {
+        if (termination.isReceiving()) {
             receiver.onDirect(bytes);
         }
     }
 
-    boolean isReceiving() {
-        return p.state == QpState.RTS;
-    }
-
     /// An FPDU that fits has come.
-    void heard() {
+    private void heard() {
         if (!heard) {
             heard = true;
             maySend = true;
@@ -194,18 +185,12 @@ public final class IwarpConnection implements StreamProtocol {
         }
     }
 
-    /// Counts the fate of an FPDU.
-    void count(PacketFate fate) {
-        core.counters.count(Counter.RECEIVED_PACKETS);
-        core.counters.count(fate);
-    }
-
     // ---- departures
 
     @Override
     public boolean poll(StreamOutput out, long nowNanos) {
-        if (terminate != null) {
-            return pollTerminate(out);
+        if (termination.isDue()) {
+            return termination.pollTerminate(out);
         }
         if (p.state == QpState.ERR) {
             sender.flush(); // what was posted in the same moment
@@ -216,209 +201,19 @@ public final class IwarpConnection implements StreamProtocol {
             return false;
         }
         long before = out.total();
-        if (sender.poll(out) || pollTerminate(out)) {
+        if (sender.poll(out) || termination.pollTerminate(out)) {
             core.counters.count(Counter.SENT_PACKETS);
             core.counters.add(Counter.SENT_BYTES, out.total() - before);
             return true;
         }
         if (finishing && !out.isFull() && p.state == QpState.RTS && sender.isDone()) {
-            fail("the connection was closed");
+            termination.fail("the connection was closed");
         }
         return false;
     }
 
-    /// Sends the TERMINATE, if there is one: the last that is sent at all.
-    boolean pollTerminate(StreamOutput out) {
-        MemorySegment bytes = terminateBytes;
-        if (terminate == null || bytes == null || !writer.hasRoom(out, Ddp.UNTAGGED_BYTES, terminateLength, false)) {
-            return false;
-        }
-        MemorySegment target = writer.target(out);
-        int at = writer.begin(out, Ddp.UNTAGGED_BYTES + terminateLength);
-        Ddp.writeUntagged(target, at, RdmapOpcode.TERMINATE, true, 0, 1, 0);
-        MemorySegment.copy(bytes, 0, target, at + Ddp.UNTAGGED_BYTES, terminateLength);
-        writer.end(out);
-        terminate = null;
-        core.counters.count(Counter.SENT_TERMINATES);
-        return true;
-    }
 
-    // ---- refusals
-
-    /// Keeps what the next TERMINATE shows of the segment that it refuses (RFC 5040 4.8): its length, its DDP
-    /// header, and its RDMAP header when it has one.
-    void keepRefused(TerminateCode code, MemorySegment from, long ddp, int ddpBytes, int rdmapBytes, int payloadBytes) {
-        MemorySegment bytes = terminateBytes();
-        int flags = Terminate.HAS_LENGTH | Terminate.HAS_DDP | (rdmapBytes > 0 ? Terminate.HAS_RDMAP : 0);
-        Terminate.write(bytes, 0, code, flags);
-        Terminate.writeSegmentLength(bytes, 0, payloadBytes);
-        int at = Terminate.CONTROL_BYTES + 2;
-        MemorySegment.copy(from, ddp, bytes, at, ddpBytes + rdmapBytes);
-        terminateLength = at + ddpBytes + rdmapBytes;
-    }
-
-    private MemorySegment terminateBytes() {
-        MemorySegment bytes = terminateBytes;
-        if (bytes == null) {
-            bytes = Arena.ofAuto().allocate(Terminate.BYTES_MAX, Long.BYTES);
-            terminateBytes = bytes;
-        }
-        return bytes;
-    }
-
-    /// The TERMINATE says `code`; and shows what [#keepRefused] has kept for it.
-    private void terminate(TerminateCode code) {
-        if (terminateLength == 0) {
-            Terminate.write(terminateBytes(), 0, code, 0);
-            terminateLength = Terminate.CONTROL_BYTES;
-        }
-        terminate = code;
-    }
-
-    /// The peer has sent what it may not. A receive in use tells of it; if there is none, an event does.
-    void refuse(TerminateCode code, String cause) {
-        refuse(code, AsyncEvent.Type.QP_REQ_ERR, WcStatus.REM_INV_REQ_ERR, cause);
-    }
-
-    /// The peer wants memory that it may not have, by this key.
-    void refuseAccess(TerminateCode code, int key, String cause) {
-        if (!core.memory.isResting(key)) {
-            core.events.onAccessError();
-        }
-        refuse(code, AsyncEvent.Type.QP_ACCESS_ERR, WcStatus.LOC_ACCESS_ERR, cause);
-    }
-
-    private void refuse(TerminateCode code, AsyncEvent.Type event, WcStatus status, String cause) {
-        if (receiving.isOpen()) {
-            receiving.fail(status, cause);
-        } else {
-            core.events.onAsyncEvent(event);
-        }
-        refused(code, cause);
-    }
-
-    /// The receive in use cannot take what has come.
-    void failReceive(TerminateCode code, WcStatus status, String cause) {
-        receiving.fail(status, cause);
-        refused(code, cause);
-    }
-
-    private void refused(TerminateCode code, String cause) {
-        count(PacketFate.REFUSED);
-        fail("terminated the connection, " + code + ": " + cause);
-        terminate(code);
-    }
-
-    /// The answer to our oldest READ or atomic does not fit, or cannot be placed.
-    void refuseAnswer(TerminateCode code, WcStatus status, String cause) {
-        count(PacketFate.REFUSED);
-        if (requests.awaitsRtr()) {
-            core.events.onAsyncEvent(AsyncEvent.Type.QP_REQ_ERR);
-            fail("terminated the connection, " + code + ": " + cause);
-        } else {
-            requests.failHead(status, 0, cause);
-        }
-        terminate(code);
-    }
-
-    /// A READ of the peer that was accepted cannot be answered any more.
-    void refuseRead(OwedResponses.Response answer, MemoryVerdict verdict, long source, int bytes) {
-        TerminateCode code = Refusals.code(verdict, source, bytes);
-        MemorySegment shown = Arena.ofAuto().allocate(Ddp.UNTAGGED_BYTES + ReadRequest.BYTES);
-        Ddp.writeUntagged(shown, 0, RdmapOpcode.READ_REQUEST, true, 0, answer.msn, 0);
-        ReadRequest.write(
-                shown,
-                Ddp.UNTAGGED_BYTES,
-                answer.sinkStag,
-                answer.sinkOffset,
-                answer.bytes,
-                answer.sourceStag,
-                answer.sourceOffset);
-        keepRefused(code, shown, 0, Ddp.UNTAGGED_BYTES, ReadRequest.BYTES, 0);
-        core.events.onAsyncEvent(AsyncEvent.Type.QP_ACCESS_ERR);
-        fail("terminated the connection, " + code + ": the peer's READ of " + answer.bytes + " bytes with STag 0x"
-                + Integer.toHexString(answer.sourceStag) + ": " + verdict.explanation());
-        terminate(code);
-    }
-
-    /// A request of our own has failed on this side.
-    void terminateLocally() {
-        terminate(TerminateCode.LOCAL_CATASTROPHIC);
-    }
-
-    /// The peer has terminated the connection.
-    ///
-    /// @param code null when it is none that we know
-    /// @param number layer, type and code as it said them
-    /// @param request the number of the READ or atomic of ours that it is about; 0 when it is about none
-    void onTerminate(@Nullable TerminateCode code, int number, int request, String cause) {
-        core.counters.count(Counter.RECEIVED_TERMINATES);
-        count(PacketFate.ACCEPTED);
-        WcStatus status = status(code);
-        if (requests.failRequest(request, status, number, cause)) {
-            return;
-        }
-        core.events.onAsyncEvent(AsyncEvent.Type.QP_FATAL); // what it is about has completed long ago
-        fail(cause);
-    }
-
-    /// The status of a READ or atomic that the peer has refused.
-    private static WcStatus status(@Nullable TerminateCode code) {
-        if (code == null) {
-            return WcStatus.REM_OP_ERR;
-        }
-        return switch (code) {
-            case INVALID_STAG,
-                    BOUNDS,
-                    ACCESS,
-                    STAG_NOT_ASSOCIATED,
-                    OFFSET_WRAP,
-                    PROTECTION_UNSPECIFIED,
-                    TAGGED_INVALID_STAG,
-                    TAGGED_BOUNDS,
-                    TAGGED_NOT_ASSOCIATED,
-                    TAGGED_OFFSET_WRAP -> WcStatus.REM_ACCESS_ERR;
-            case CANNOT_INVALIDATE,
-                    RDMAP_VERSION,
-                    UNEXPECTED_OPCODE,
-                    OPERATION_UNSPECIFIED,
-                    TAGGED_VERSION,
-                    UNTAGGED_QUEUE,
-                    UNTAGGED_NO_BUFFER,
-                    UNTAGGED_MSN_RANGE,
-                    UNTAGGED_OFFSET,
-                    UNTAGGED_TOO_LONG,
-                    UNTAGGED_VERSION,
-                    START_UP,
-                    INSUFFICIENT_IRD,
-                    NO_MATCHING_RTR -> WcStatus.REM_INV_REQ_ERR;
-            case LOCAL_CATASTROPHIC,
-                    CATASTROPHIC_STREAM,
-                    CATASTROPHIC_GLOBAL,
-                    DDP_CATASTROPHIC,
-                    STREAM_LOST,
-                    CRC,
-                    FRAMING,
-                    MPA_CATASTROPHIC -> WcStatus.REM_OP_ERR;
-        };
-    }
-
-    /// The connection cannot go on.
-    void fail(String cause) {
-        core.enter(QpState.ERR, cause);
-        enterError(cause);
-    }
-
-    private void enterError(String cause) {
-        if (core.rootCause == null) {
-            core.rootCause = cause;
-        }
-        terminate = null;
-        owed.clear();
+    private void flushRequests() {
         sender.flush();
-        receiving.flush();
-        if (receiving.isShared()) {
-            core.events.onAsyncEvent(AsyncEvent.Type.QP_LAST_WQE_REACHED);
-        }
     }
 }

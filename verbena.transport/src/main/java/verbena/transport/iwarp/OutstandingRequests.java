@@ -1,6 +1,7 @@
 package verbena.transport.iwarp;
 
 import java.lang.foreign.MemorySegment;
+import verbena.transport.PacketFate;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.SendCompletions;
@@ -8,8 +9,10 @@ import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
+import verbena.verbs.AsyncEvent;
 import verbena.verbs.WcStatus;
 import verbena.verbs.spi.SendOperation;
+import verbena.wire.iwarp.TerminateCode;
 
 /// The requests of the application, oldest first. Those before `head` are done, those before `next` have been sent,
 /// and the one at `next` is being sent or comes next. A request that needs no answer is done when its last byte has
@@ -21,7 +24,7 @@ final class OutstandingRequests {
 
     private final QueuePairCore core;
     private final QueuePairParameters p;
-    private final IwarpConnection connection;
+    private final Termination termination;
     private final SendQueue sends;
     private final SendCompletions completions;
 
@@ -40,13 +43,13 @@ final class OutstandingRequests {
 
     OutstandingRequests(
             QueuePairCore core,
-            IwarpConnection connection,
+            Termination termination,
             SendQueue sends,
             CompletionRing completions,
             boolean signalAll) {
         this.core = core;
         this.p = core.parameters;
-        this.connection = connection;
+        this.termination = termination;
         this.sends = sends;
         this.completions = new SendCompletions(core, sends, completions, signalAll);
     }
@@ -151,7 +154,7 @@ final class OutstandingRequests {
         SendRequest request = sends.at(head);
         WcStatus status = request.localError;
         failHead(status == null ? WcStatus.GENERAL_ERR : status, 0, request.localCause);
-        connection.terminateLocally();
+        termination.terminateLocally();
     }
 
     // ---- answers that arrive
@@ -278,7 +281,19 @@ final class OutstandingRequests {
         SendRequest request = sends.at(head++);
         long wrId = request.wrId;
         completions.fail(request, head, status, vendorError, cause);
-        connection.fail(status + " on the request with wrId " + wrId + ": " + cause);
+        termination.fail(status + " on the request with wrId " + wrId + ": " + cause);
+    }
+
+    /// The answer to our oldest READ or atomic does not fit, or cannot be placed.
+    void refuseAnswer(TerminateCode code, WcStatus status, String cause) {
+        termination.count(PacketFate.REFUSED);
+        if (awaitsRtr()) {
+            core.events.onAsyncEvent(AsyncEvent.Type.QP_REQ_ERR);
+            termination.fail("terminated the connection, " + code + ": " + cause);
+        } else {
+            failHead(status, 0, cause);
+        }
+        termination.terminate(code);
     }
 
     /// The number of the oldest READ outstanding with this sink; 0 when there is none.

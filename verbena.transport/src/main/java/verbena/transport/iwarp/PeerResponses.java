@@ -2,7 +2,12 @@ package verbena.transport.iwarp;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.Counter;
+import verbena.transport.PacketFate;
+import verbena.transport.QueuePairCore;
 import verbena.transport.memory.MemoryVerdict;
+import verbena.verbs.AsyncEvent;
 import verbena.verbs.WcStatus;
 import verbena.wire.iwarp.AtomicResponse;
 import verbena.wire.iwarp.Ddp;
@@ -13,19 +18,22 @@ import verbena.wire.iwarp.TerminateCode;
 
 /// What the peer answers to READs and atomics of this side: results, or a TERMINATE (RFC 5040 4.8). Engine-confined.
 final class PeerResponses {
-    private final IwarpConnection connection;
+    private final QueuePairCore core;
+    private final Termination termination;
     private final Segment segment;
     private final ArrivingMessages messages;
     private final Refusals refusals;
     private final OutstandingRequests outstanding;
 
     PeerResponses(
-            IwarpConnection connection,
+            QueuePairCore core,
+            Termination termination,
             Segment segment,
             ArrivingMessages messages,
             Refusals refusals,
             OutstandingRequests outstanding) {
-        this.connection = connection;
+        this.core = core;
+        this.termination = termination;
         this.segment = segment;
         this.messages = messages;
         this.refusals = refusals;
@@ -76,7 +84,7 @@ final class PeerResponses {
         in.set(ValueLayout.JAVA_LONG_UNALIGNED, payload, original); // in this host's order
         MemoryVerdict verdict = outstanding.atomicAnswered(in, payload);
         if (verdict != MemoryVerdict.OK) {
-            connection.refuseAnswer(
+            outstanding.refuseAnswer(
                     TerminateCode.DDP_CATASTROPHIC,
                     WcStatus.LOC_PROT_ERR,
                     "the atomic's result: " + verdict.explanation());
@@ -90,14 +98,14 @@ final class PeerResponses {
         MemorySegment in = segment.in;
         int payload = segment.payload();
         if (segment.payloadLeft < Terminate.CONTROL_BYTES) {
-            connection.onTerminate(null, 0, 0, "the peer terminated the connection and did not say why");
+            onTerminate(null, 0, 0, "the peer terminated the connection and did not say why");
             return false;
         }
         int layer = Terminate.layer(in, payload);
         int type = Terminate.type(in, payload);
         int number = Terminate.code(in, payload);
         TerminateCode code = TerminateCode.of(layer, type, number);
-        connection.onTerminate(
+        onTerminate(
                 code,
                 layer << 12 | type << 8 | number,
                 refusedRequest(in, payload, segment.payloadLeft),
@@ -127,5 +135,62 @@ final class PeerResponses {
                 ? outstanding.numberOfRead(
                         ReadRequest.sinkStag(in, payload + read), ReadRequest.sinkOffset(in, payload + read))
                 : Ddp.msn(in, payload + ddp);
+    }
+
+    /// The peer has terminated the connection.
+    ///
+    /// @param code null when it is none that we know
+    /// @param number layer, type and code as it said them
+    /// @param request the number of the READ or atomic of ours that it is about; 0 when it is about none
+    private void onTerminate(@Nullable TerminateCode code, int number, int request, String cause) {
+        core.counters.count(Counter.RECEIVED_TERMINATES);
+        termination.count(PacketFate.ACCEPTED);
+        WcStatus status = status(code);
+        if (outstanding.failRequest(request, status, number, cause)) {
+            return;
+        }
+        core.events.onAsyncEvent(AsyncEvent.Type.QP_FATAL); // what it is about has completed long ago
+        termination.fail(cause);
+    }
+
+    /// The status of a READ or atomic that the peer has refused.
+    private static WcStatus status(@Nullable TerminateCode code) {
+        if (code == null) {
+            return WcStatus.REM_OP_ERR;
+        }
+        return switch (code) {
+            case INVALID_STAG,
+                    BOUNDS,
+                    ACCESS,
+                    STAG_NOT_ASSOCIATED,
+                    OFFSET_WRAP,
+                    PROTECTION_UNSPECIFIED,
+                    TAGGED_INVALID_STAG,
+                    TAGGED_BOUNDS,
+                    TAGGED_NOT_ASSOCIATED,
+                    TAGGED_OFFSET_WRAP -> WcStatus.REM_ACCESS_ERR;
+            case CANNOT_INVALIDATE,
+                    RDMAP_VERSION,
+                    UNEXPECTED_OPCODE,
+                    OPERATION_UNSPECIFIED,
+                    TAGGED_VERSION,
+                    UNTAGGED_QUEUE,
+                    UNTAGGED_NO_BUFFER,
+                    UNTAGGED_MSN_RANGE,
+                    UNTAGGED_OFFSET,
+                    UNTAGGED_TOO_LONG,
+                    UNTAGGED_VERSION,
+                    START_UP,
+                    INSUFFICIENT_IRD,
+                    NO_MATCHING_RTR -> WcStatus.REM_INV_REQ_ERR;
+            case LOCAL_CATASTROPHIC,
+                    CATASTROPHIC_STREAM,
+                    CATASTROPHIC_GLOBAL,
+                    DDP_CATASTROPHIC,
+                    STREAM_LOST,
+                    CRC,
+                    FRAMING,
+                    MPA_CATASTROPHIC -> WcStatus.REM_OP_ERR;
+        };
     }
 }

@@ -20,7 +20,7 @@ import verbena.wire.iwarp.RdmapOpcode;
 import verbena.wire.iwarp.StreamTerms;
 import verbena.wire.iwarp.TerminateCode;
 
-/// The receiving half of an iWARP connection. An FPDU goes down the standards' checklist: framing and CRC (RFC
+/// The receiving half of an iWARP termination. An FPDU goes down the standards' checklist: framing and CRC (RFC
 /// 5044), version, queue, number and offset (RFC 5041), opcode, key and rights (RFC 5040). The first check that
 /// fails decides what the TERMINATE says, and nothing of that FPDU is placed.
 ///
@@ -35,7 +35,8 @@ final class Receiver {
 
     private final QueuePairCore core;
     private final QueuePairParameters p;
-    private final IwarpConnection connection;
+    private final Termination termination;
+    private final Runnable onHeard;
     private final Receiving receive;
     private final OutstandingRequests outstanding;
     private final Segment segment = new Segment();
@@ -59,16 +60,18 @@ final class Receiver {
 
     Receiver(
             QueuePairCore core,
-            IwarpConnection connection,
+            Termination termination,
+            Runnable onHeard,
             Receiving receive,
             OutstandingRequests outstanding,
             OwedResponses owed) {
         this.core = core;
         this.p = core.parameters;
-        this.connection = connection;
+        this.termination = termination;
+        this.onHeard = onHeard;
         this.receive = receive;
         this.outstanding = outstanding;
-        var refusals = new Refusals(connection, segment);
+        var refusals = new Refusals(termination, outstanding, segment);
         this.checks = new SegmentChecks(
                 core,
                 receive,
@@ -76,7 +79,7 @@ final class Receiver {
                 messages,
                 refusals,
                 new PeerRequests(core, segment, messages, refusals, owed),
-                new PeerResponses(connection, segment, messages, refusals, outstanding));
+                new PeerResponses(core, termination, segment, messages, refusals, outstanding));
     }
 
     // ---- life
@@ -110,7 +113,7 @@ final class Receiver {
     /// @param checked whether the CRC has been looked at
     private int onPlainBytes(StreamBuffer bytes, int from, int to, boolean checked) {
         int at = from;
-        while (connection.isReceiving()) {
+        while (termination.isReceiving()) {
             switch (phase) {
                 case HEADER -> {
                     int next = onHeader(bytes, at, to, checked);
@@ -137,7 +140,7 @@ final class Receiver {
                     if (trailerLeft == 0) {
                         phase = Phase.HEADER;
                         if (!segment.isLast || onMessage()) {
-                            connection.count(PacketFate.ACCEPTED);
+                            termination.count(PacketFate.ACCEPTED);
                         }
                     }
                 }
@@ -156,7 +159,7 @@ final class Receiver {
         int length = Fpdu.ulpduLength(in, at);
         int header = Segment.headerBytes(in, ulpdu);
         if (length < header) {
-            connection.refuse(TerminateCode.FRAMING, "an FPDU of " + length + " bytes, shorter than its header");
+            termination.refuse(TerminateCode.FRAMING, "an FPDU of " + length + " bytes, shorter than its header");
             return to;
         }
         boolean placeable = isPlaceable(RdmapOpcode.of(Ddp.opcode(in, ulpdu)));
@@ -165,7 +168,7 @@ final class Receiver {
         }
         int covered = Fpdu.length(length) - Fpdu.CRC_BYTES;
         if (crc && !checked && Fpdu.crc(crc32c, bytes.buffer, at, covered) != Fpdu.crc(in, at + covered)) {
-            connection.refuse(TerminateCode.CRC, "the CRC of an FPDU is wrong");
+            termination.refuse(TerminateCode.CRC, "the CRC of an FPDU is wrong");
             return to;
         }
         segment.begin(in, ulpdu, length);
@@ -176,7 +179,7 @@ final class Receiver {
             return -1;
         }
         core.counters.add(Counter.RECEIVED_BYTES, Fpdu.length(length));
-        connection.heard();
+        onHeard.run();
         if (!checks.mayPlace()) {
             return to;
         }
@@ -267,18 +270,18 @@ final class Receiver {
         switch (segment.opcode) {
             case WRITE -> {
                 TerminateCode code = Refusals.taggedCode(verdict, segment.address, segment.payloadLeft);
-                connection.refuseAccess(
+                termination.refuseAccess(
                         code,
                         segment.stag,
                         Refusals.access("WRITE", segment.payloadLeft, segment.address, segment.stag, verdict));
             }
             case READ_RESPONSE ->
-                connection.refuseAnswer(
+                outstanding.refuseAnswer(
                         TerminateCode.DDP_CATASTROPHIC,
                         WcStatus.LOC_PROT_ERR,
                         "a scatter entry of the READ: " + verdict.explanation());
             default ->
-                connection.failReceive(
+                termination.failReceive(
                         TerminateCode.DDP_CATASTROPHIC,
                         WcStatus.LOC_PROT_ERR,
                         "a scatter entry, after " + messages.received + " bytes: " + verdict.explanation());
@@ -286,7 +289,7 @@ final class Receiver {
     }
 
     boolean direct(StreamTarget into) {
-        if (phase != Phase.PAYLOAD || crc || markers || !connection.isReceiving()) {
+        if (phase != Phase.PAYLOAD || crc || markers || !termination.isReceiving()) {
             return false;
         }
         MemoryVerdict verdict = switch (segment.opcode) {
@@ -345,7 +348,7 @@ final class Receiver {
         if (invalidate) {
             MemoryVerdict verdict = core.memory.invalidate(segment.stag, p.protectionDomain, p.qpn);
             if (verdict != MemoryVerdict.OK) {
-                connection.failReceive(
+                termination.failReceive(
                         TerminateCode.CANNOT_INVALIDATE,
                         WcStatus.REM_INV_REQ_ERR,
                         "the peer's " + opcode + " of key 0x" + Integer.toHexString(segment.stag) + ": "
@@ -369,7 +372,7 @@ final class Receiver {
     private int withMarkers(StreamBuffer bytes, int from, int to) {
         StreamBuffer without = plain;
         int at = from;
-        while (without != null && connection.isReceiving()) {
+        while (without != null && termination.isReceiving()) {
             int front = Fpdu.toMarker(position) == 0 ? Fpdu.MARKER_BYTES : 0;
             if (to - at < front + Fpdu.LENGTH_BYTES) {
                 return at - from;
@@ -380,12 +383,12 @@ final class Receiver {
                 return at - from;
             }
             if (!Fpdu.copyWithoutMarkers(bytes.segment, at, raw, position, without.segment)) {
-                connection.refuse(TerminateCode.FRAMING, "a marker does not point at its FPDU");
+                termination.refuse(TerminateCode.FRAMING, "a marker does not point at its FPDU");
                 return to - from;
             }
             int covered = raw - Fpdu.CRC_BYTES;
             if (crc && Fpdu.crc(crc32c, bytes.buffer, at, covered) != Fpdu.crc(bytes.segment, at + covered)) {
-                connection.refuse(TerminateCode.CRC, "the CRC of an FPDU is wrong");
+                termination.refuse(TerminateCode.CRC, "the CRC of an FPDU is wrong");
                 return to - from;
             }
             if (onPlainBytes(without, 0, length, true) == 0) {

@@ -9,39 +9,41 @@ import verbena.wire.iwarp.TerminateCode;
 /// Refuses the segment that is arriving: the TERMINATE shows its headers. Every method answers with false, which is
 /// what the check that has failed answers with. Engine-confined.
 final class Refusals {
-    private final IwarpConnection connection;
+    private final Termination termination;
+    private final OutstandingRequests outstanding;
     private final Segment segment;
 
-    Refusals(IwarpConnection connection, Segment segment) {
-        this.connection = connection;
+    Refusals(Termination termination, OutstandingRequests outstanding, Segment segment) {
+        this.termination = termination;
+        this.outstanding = outstanding;
         this.segment = segment;
     }
 
     /// The peer has sent what it may not.
     boolean refuse(TerminateCode code, String what) {
         keep(code, 0);
-        connection.refuse(code, "the peer sent " + what);
+        termination.refuse(code, "the peer sent " + what);
         return false;
     }
 
     /// The peer wants memory that it may not have, by this key.
     boolean refuseAccess(TerminateCode code, int key, String cause) {
         keep(code, rdmapBytes());
-        connection.refuseAccess(code, key, cause);
+        termination.refuseAccess(code, key, cause);
         return false;
     }
 
     /// The receive in use cannot take the message.
     boolean failReceive(TerminateCode code, WcStatus status, String cause) {
         keep(code, 0);
-        connection.failReceive(code, status, cause);
+        termination.failReceive(code, status, cause);
         return false;
     }
 
     /// The peer's answer does not fit the request.
     boolean refuseAnswer(TerminateCode code, String cause) {
         keep(code, 0);
-        connection.refuseAnswer(code, WcStatus.BAD_RESP_ERR, cause);
+        outstanding.refuseAnswer(code, WcStatus.BAD_RESP_ERR, cause);
         return false;
     }
 
@@ -55,7 +57,7 @@ final class Refusals {
     }
 
     private void keep(TerminateCode code, int rdmapBytes) {
-        connection.keepRefused(
+        termination.keepRefused(
                 code, segment.in, segment.header, segment.headerBytes, rdmapBytes, segment.payloadLeft - rdmapBytes);
     }
 

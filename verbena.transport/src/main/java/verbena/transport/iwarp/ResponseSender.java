@@ -1,20 +1,24 @@
 package verbena.transport.iwarp;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.verbs.Access;
+import verbena.verbs.AsyncEvent;
 import verbena.wire.iwarp.AtomicResponse;
 import verbena.wire.iwarp.Ddp;
 import verbena.wire.iwarp.RdmapOpcode;
+import verbena.wire.iwarp.ReadRequest;
 import verbena.wire.iwarp.StreamTerms;
+import verbena.wire.iwarp.TerminateCode;
 
 /// Sends the answers that the peer is [OwedResponses]. Engine-confined.
 final class ResponseSender {
     private final QueuePairCore core;
     private final QueuePairParameters p;
-    private final IwarpConnection connection;
+    private final Termination termination;
     private final OwedResponses owed;
     private final FpduWriter writer;
 
@@ -22,10 +26,10 @@ final class ResponseSender {
     /// The number of the next atomic's answer in its queue.
     private int msn;
 
-    ResponseSender(QueuePairCore core, IwarpConnection connection, OwedResponses owed, FpduWriter writer) {
+    ResponseSender(QueuePairCore core, Termination termination, OwedResponses owed, FpduWriter writer) {
         this.core = core;
         this.p = core.parameters;
-        this.connection = connection;
+        this.termination = termination;
         this.owed = owed;
         this.writer = writer;
     }
@@ -94,11 +98,30 @@ final class ResponseSender {
                         stag, p.protectionDomain, p.qpn, source, target, at, bytes, Access.REMOTE_READ.bit());
     }
 
-    /// Withdrawn since the request was accepted: the answer ends here.
+    /// Ends the connection: what was asked for was withdrawn since the request was accepted.
     private boolean refuse(
             StreamOutput out, OwedResponses.Response answer, MemoryVerdict verdict, long source, int bytes) {
-        connection.refuseRead(answer, verdict, source, bytes);
-        return connection.pollTerminate(out);
+        refuse(answer, verdict, source, bytes);
+        return termination.pollTerminate(out);
+    }
+
+    private void refuse(OwedResponses.Response answer, MemoryVerdict verdict, long source, int bytes) {
+        TerminateCode code = Refusals.code(verdict, source, bytes);
+        MemorySegment shown = Arena.ofAuto().allocate(Ddp.UNTAGGED_BYTES + ReadRequest.BYTES);
+        Ddp.writeUntagged(shown, 0, RdmapOpcode.READ_REQUEST, true, 0, answer.msn, 0);
+        ReadRequest.write(
+                shown,
+                Ddp.UNTAGGED_BYTES,
+                answer.sinkStag,
+                answer.sinkOffset,
+                answer.bytes,
+                answer.sourceStag,
+                answer.sourceOffset);
+        termination.keepRefused(code, shown, 0, Ddp.UNTAGGED_BYTES, ReadRequest.BYTES, 0);
+        core.events.onAsyncEvent(AsyncEvent.Type.QP_ACCESS_ERR);
+        termination.fail("terminated the connection, " + code + ": the peer's READ of " + answer.bytes + " bytes with STag 0x"
+                + Integer.toHexString(answer.sourceStag) + ": " + verdict.explanation());
+        termination.terminate(code);
     }
 
     private boolean sendAtomicResponse(StreamOutput out, OwedResponses.Response answer) {

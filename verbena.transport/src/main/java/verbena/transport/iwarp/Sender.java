@@ -43,14 +43,14 @@ final class Sender {
 
     Sender(
             QueuePairCore core,
-            IwarpConnection connection,
+            Termination termination,
             OutstandingRequests requests,
             OwedResponses owed,
             FpduWriter writer) {
         this.core = core;
         this.p = core.parameters;
         this.requests = requests;
-        this.answers = new ResponseSender(core, connection, owed, writer);
+        this.answers = new ResponseSender(core, termination, owed, writer);
         this.writer = writer;
     }
 

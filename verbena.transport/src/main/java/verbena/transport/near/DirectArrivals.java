@@ -1,7 +1,6 @@
 package verbena.transport.near;
 
 import verbena.transport.Counter;
-import verbena.transport.DirectPackets;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.Receiving;
@@ -24,7 +23,7 @@ final class DirectArrivals {
     private final QueuePairCore core;
     private final QueuePairParameters p;
     private final Receiving receive;
-    private final DirectPackets packets;
+    private final DirectPacketWriter packets;
 
     /// What becomes of the messages that are under way.
     private enum Run {
@@ -50,7 +49,7 @@ final class DirectArrivals {
     private boolean owesAnswer;
 
     /// @param packets what observers are shown
-    DirectArrivals(QueuePairCore core, Receiving receive, DirectPackets packets) {
+    DirectArrivals(QueuePairCore core, Receiving receive, DirectPacketWriter packets) {
         this.core = core;
         this.p = core.parameters;
         this.receive = receive;

@@ -3,7 +3,6 @@ package verbena.transport.near;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
-import verbena.transport.DirectPackets;
 import verbena.transport.Protocol;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
@@ -56,7 +55,7 @@ final class DirectMessages {
     private final PeerMessages way;
     private final SendQueue sends;
     private final SendSteps steps;
-    private final DirectPackets packets;
+    private final DirectPacketWriter packets;
     private final DirectArrivals arrivals;
     /// Carries the data of long WRITEs to its place; null when there is no such way.
     private final @Nullable PeerMemory memory;
@@ -87,7 +86,7 @@ final class DirectMessages {
     DirectMessages(
             PeerMessages way,
             SendSteps steps,
-            DirectPackets packets,
+            DirectPacketWriter packets,
             DirectArrivals arrivals,
             @Nullable PeerMemory memory) {
         this.core = steps.core();

@@ -1,7 +1,6 @@
 package verbena.transport.near;
 
 import verbena.transport.Counter;
-import verbena.transport.DirectPackets;
 import verbena.transport.QueuePairCore;
 import verbena.transport.queue.SendRequest;
 import verbena.transport.rc.SendSteps;
@@ -27,7 +26,7 @@ final class DirectRequests {
     private final QueuePairCore core;
     private final PeerMemory memory;
     private final SendSteps steps;
-    private final DirectPackets packets;
+    private final DirectPacketWriter packets;
 
     /// The last request of which only a part was done. It is of no interest once the queue's head is elsewhere.
     private long begun = NOWHERE;
@@ -38,7 +37,7 @@ final class DirectRequests {
     private int stream;
 
     /// @param packets what observers are shown
-    DirectRequests(PeerMemory memory, SendSteps steps, DirectPackets packets) {
+    DirectRequests(PeerMemory memory, SendSteps steps, DirectPacketWriter packets) {
         this.core = steps.core();
         this.memory = memory;
         this.steps = steps;

@@ -1,7 +1,6 @@
 package verbena.transport.near;
 
 import org.jspecify.annotations.Nullable;
-import verbena.transport.DirectPackets;
 import verbena.transport.PacketFate;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
@@ -69,8 +68,8 @@ public final class NearConnection implements QueuePairProtocol, Shortcut, Detour
     }
 
     /// Makes what observers are shown.
-    private DirectPackets packets() {
-        return new DirectPackets(core, steps.writer(), Transport.RC);
+    private DirectPacketWriter packets() {
+        return new DirectPacketWriter(core, steps.writer(), Transport.RC);
     }
 
     // ---- life

@@ -177,4 +177,9 @@ public final class SendRequest {
         localError = null;
         localCause = "";
     }
+
+    /// How many PSNs packet `index` takes: of a READ or atomic as many as it asks for, to the end of its piece.
+    public int psns(int index) {
+        return operation.needsResponse() ? Math.min(psnCount - index, piecePsns - index % piecePsns) : 1;
+    }
 }

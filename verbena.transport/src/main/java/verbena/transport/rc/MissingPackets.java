@@ -156,7 +156,7 @@ final class MissingPackets {
             if (!has(lookFrom) && isDue(lookFrom)) {
                 return position;
             }
-            int psns = Requester.psns(request, index);
+            int psns = request.psns(index);
             lookFrom = Psn.add(lookFrom, psns);
             position += index + psns == request.psnCount ? 1 : 0;
         }

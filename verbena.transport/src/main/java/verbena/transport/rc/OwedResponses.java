@@ -8,17 +8,8 @@ import verbena.wire.ib.Syndrome;
 /// The responses that a [Responder] still has to send, in order. An acknowledgement replaces one that waits at the
 /// end; everything else stays as it is. Engine-confined.
 final class OwedResponses {
-    enum Kind {
-        /// ACK, NAK or RNR NAK, by its syndrome.
-        ACKNOWLEDGE,
-        READ,
-        ATOMIC,
-        /// The response to an ATOMIC WRITE or FLUSH.
-        EMPTY
-    }
-
     static final class Response {
-        Kind kind = Kind.ACKNOWLEDGE;
+        ResponseKind kind = ResponseKind.ACKNOWLEDGE;
         /// Whether it repeats a response that was given before.
         boolean isReplay;
         int psn;
@@ -92,7 +83,7 @@ final class OwedResponses {
     int resources() {
         int n = 0;
         for (int i = 0; i < count; i++) {
-            n += at(i).kind == Kind.ACKNOWLEDGE || at(i).isReplay ? 0 : 1;
+            n += at(i).kind == ResponseKind.ACKNOWLEDGE || at(i).isReplay ? 0 : 1;
         }
         return n;
     }
@@ -102,7 +93,7 @@ final class OwedResponses {
     Response findRead(int psn) {
         for (int i = 0; i < count; i++) {
             Response waiting = at(i);
-            if (waiting.kind == Kind.READ && Psn.isWithin(psn, waiting.psn, waiting.psnCount)) {
+            if (waiting.kind == ResponseKind.READ && Psn.isWithin(psn, waiting.psn, waiting.psnCount)) {
                 return waiting;
             }
         }
@@ -114,7 +105,7 @@ final class OwedResponses {
         for (int i = 0; i < count; i++) {
             Response waiting = at(i);
             int left = waiting.psnCount - waiting.packet;
-            if (waiting.kind == Kind.READ && Psn.isWithin(psn, Psn.add(waiting.psn, waiting.packet), left)) {
+            if (waiting.kind == ResponseKind.READ && Psn.isWithin(psn, Psn.add(waiting.psn, waiting.packet), left)) {
                 return true;
             }
         }
@@ -126,13 +117,13 @@ final class OwedResponses {
         Response last = count == 0 ? null : at(count - 1);
         boolean replaces = last != null
                 && syndrome == Syndrome.ACK
-                && last.kind == Kind.ACKNOWLEDGE
+                && last.kind == ResponseKind.ACKNOWLEDGE
                 && last.syndrome == Syndrome.ACK;
         if (last == null || !replaces) {
             if (!hasRoom(1)) {
                 return false;
             }
-            last = add(Kind.ACKNOWLEDGE, psn, msn);
+            last = add(ResponseKind.ACKNOWLEDGE, psn, msn);
         }
         last.psn = psn;
         last.msn = msn;
@@ -142,7 +133,7 @@ final class OwedResponses {
 
     /// Adds the response to a READ of `bytes` from `at` on, of memory that `resource` names.
     Response addRead(ResponderResources.Resource resource, int psn, int psnCount, long at, long bytes, int msn) {
-        Response response = add(Kind.READ, psn, msn);
+        Response response = add(ResponseKind.READ, psn, msn);
         response.psnCount = psnCount;
         response.address = at;
         response.bytes = bytes;
@@ -159,7 +150,7 @@ final class OwedResponses {
     }
 
     /// Adds a response to be filled in; the caller has asked for room.
-    private Response add(Kind kind, int psn, int msn) {
+    private Response add(ResponseKind kind, int psn, int msn) {
         assert hasRoom(1) : "the caller has asked for room";
         Response response = ring.claim(first + count++, first);
         response.kind = kind;

@@ -20,8 +20,7 @@ import verbena.wire.ib.Packet;
 /// What all queue pairs of a reliable connection have in common. A [ReliableConnection] has a [Requester] and a
 /// [Responder]. An extended one (IBTA A14) has the requester at one end, [XrcInitiator], and the responder at the
 /// other, [XrcTarget]. Engine-confined.
-abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
-        permits ReliableConnection, XrcInitiator, XrcTarget {
+abstract class ReliableProtocol implements QueuePairProtocol, HalfOwner {
     final QueuePairCore core;
     final QueuePairParameters p;
     final ReactionPoint reaction;

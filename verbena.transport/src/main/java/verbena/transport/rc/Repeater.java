@@ -113,7 +113,7 @@ final class Repeater {
     private int send(long position, int psn, Frame frame) {
         SendRequest request = cursor.at(position);
         int index = Psn.distance(request.firstPsn, psn);
-        int psns = early.run(psn, Requester.psns(request, index));
+        int psns = early.run(psn, request.psns(index));
         MemoryVerdict verdict = writer.write(frame, request, index, psns, psn, true);
         if (verdict != MemoryVerdict.OK) {
             failures.failLocally(request, position, index, verdict);

@@ -21,7 +21,7 @@ final class Replays {
     }
 
     /// Gives the response that the request had.
-    PacketFate result(OwedResponses.Kind kind, int psn, int msn) {
+    PacketFate result(ResponseKind kind, int psn, int msn) {
         var resource = resources.find(kind, psn);
         if (resource == null) {
             return PacketFate.DROPPED_NO_REPLAY;
@@ -35,7 +35,7 @@ final class Replays {
         int reth = frame.start + opcode.rethOffset();
         long at = Reth.virtualAddress(frame.slot, reth);
         long bytes = Reth.dmaLength(frame.slot, reth);
-        var resource = resources.find(OwedResponses.Kind.READ, psn);
+        var resource = resources.find(ResponseKind.READ, psn);
         if (resource == null || !resource.covers(Reth.rkey(frame.slot, reth), at, bytes)) {
             return PacketFate.DROPPED_NO_REPLAY;
         }

@@ -38,7 +38,7 @@ import verbena.wire.ib.Psn;
 /// A [Detour] may carry out requests without packets.
 ///
 /// A READ asks for no more than there is room for, and goes on asking as the answers come.
-final class Requester {
+final class Requester implements Responses.Sender {
     /// Keep-alives of all connections to a peer that may wait for their answers at once. They are due together, and
     /// a socket of Linux's default size holds some 270 small packets.
     private static final int KEEP_ALIVES_MAX = 64;
@@ -196,7 +196,8 @@ final class Requester {
     }
 
     /// Whether requests may be under way.
-    boolean isWorking() {
+    @Override
+    public boolean isWorking() {
         return p.state == QpState.RTS || p.state == QpState.SQD;
     }
 
@@ -247,7 +248,7 @@ final class Requester {
     /// Sends the next packet of the current request, if it may leave now.
     boolean send(Frame frame, long now) {
         SendRequest request = cursor.current();
-        int psns = psns(request, cursor.packet());
+        int psns = request.psns(cursor.packet());
         return mayLeave(request, now) && hasRoom(psns) && send(request, psns, frame, now);
     }
 
@@ -308,13 +309,6 @@ final class Requester {
         return true;
     }
 
-    /// How many PSNs packet `index` takes: of a READ or atomic as many as it asks for, to the end of its piece.
-    static int psns(SendRequest request, int index) {
-        return request.operation.needsResponse()
-                ? Math.min(request.psnCount - index, request.piecePsns - index % request.piecePsns)
-                : 1;
-    }
-
     /// The peer takes only so many READs and atomics at once; other packets leave at the rate of the connection.
     private boolean mayLeave(SendRequest request, long now) {
         return request.operation.needsResponse() ? reads.size() < p.readsOutstandingMax : share.mayLeave(now);
@@ -363,14 +357,16 @@ final class Requester {
     }
 
     /// The oldest request is done. A keep-alive completes nowhere.
-    void finishOldest(SendRequest request) {
+    @Override
+    public void finishOldest(SendRequest request) {
         if (cursor.finishOldest()) {
             completions.succeed(request, cursor.head());
         }
     }
 
     /// All PSNs before `psn` have their answers; a request that failed on this side may have its turn.
-    void progress(int psn, long now) {
+    @Override
+    public void progress(int psn, long now) {
         if (!isWorking()) {
             return; // completing a request has ended the connection
         }
@@ -385,7 +381,8 @@ final class Requester {
 
     /// Goes back. When that was tried as often as it may be, the connection migrates to its alternate path, or
     /// fails.
-    void retry(Retransmission why, long now) {
+    @Override
+    public void retry(Retransmission why, long now) {
         if (recovery.retry(why, now)) {
             return;
         }

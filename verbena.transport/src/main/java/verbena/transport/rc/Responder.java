@@ -276,7 +276,7 @@ final class Responder {
     }
 
     private Verdict serveRead(int psn) {
-        var resource = takeResource(OwedResponses.Kind.READ, psn, Psn.count(message.bytes(), p.pathMtu));
+        var resource = takeResource(ResponseKind.READ, psn, Psn.count(message.bytes(), p.pathMtu));
         resource.address = message.address();
         resource.bytes = message.bytes();
         resource.rkey = message.rkey();
@@ -295,7 +295,7 @@ final class Responder {
         if (verdict != MemoryVerdict.OK) {
             return checklist.noAccess(opcode, verdict, message.rkey(), message.address(), Long.BYTES);
         }
-        var resource = takeResource(OwedResponses.Kind.ATOMIC, psn, 1);
+        var resource = takeResource(ResponseKind.ATOMIC, psn, 1);
         resource.original = core.memory.original();
         owed.addResult(resource, msn);
         return Verdict.ACCEPTED;
@@ -307,7 +307,7 @@ final class Responder {
         if (verdict != MemoryVerdict.OK) {
             return checklist.noAccess(opcode, verdict, message.rkey(), message.address(), Long.BYTES);
         }
-        owed.addResult(takeResource(OwedResponses.Kind.EMPTY, psn, 1), msn);
+        owed.addResult(takeResource(ResponseKind.EMPTY, psn, 1), msn);
         return Verdict.ACCEPTED;
     }
 
@@ -326,7 +326,7 @@ final class Responder {
         if (verdict != MemoryVerdict.OK) {
             return checklist.noAccess(opcode, verdict, message.rkey(), message.address(), message.bytes());
         }
-        owed.addResult(takeResource(OwedResponses.Kind.EMPTY, psn, 1), msn);
+        owed.addResult(takeResource(ResponseKind.EMPTY, psn, 1), msn);
         return Verdict.ACCEPTED;
     }
 
@@ -341,7 +341,7 @@ final class Responder {
     }
 
     /// A request has been carried out that takes `psnCount` PSNs and has a response of its own.
-    private ResponderResources.Resource takeResource(OwedResponses.Kind kind, int psn, int psnCount) {
+    private ResponderResources.Resource takeResource(ResponseKind kind, int psn, int psnCount) {
         gapReported = false;
         expected = Psn.add(psn, psnCount);
         msn = Psn.next(msn);
@@ -363,10 +363,10 @@ final class Responder {
             return replays.read(frame, opcode, psn, msn);
         }
         if (opcode.isAtomic()) {
-            return replays.result(OwedResponses.Kind.ATOMIC, psn, msn);
+            return replays.result(ResponseKind.ATOMIC, psn, msn);
         }
         if (opcode.isAtomicWrite() || opcode.isFlush()) {
-            return replays.result(OwedResponses.Kind.EMPTY, psn, msn);
+            return replays.result(ResponseKind.EMPTY, psn, msn);
         }
         // Not carried out again; the newest acknowledgement says more than one of its own would.
         if (early.isEmpty() || gapReported) {
@@ -461,7 +461,7 @@ final class Responder {
 
     /// Whether the next packet brings data that the peer has asked for.
     boolean owesData() {
-        return !tellsEarly() && !owed.isEmpty() && owed.first().kind == OwedResponses.Kind.READ;
+        return !tellsEarly() && !owed.isEmpty() && owed.first().kind == ResponseKind.READ;
     }
 
     boolean poll(Frame frame) {
@@ -489,7 +489,7 @@ final class Responder {
 
     private void sent(OwedResponses.Response response) {
         response.packet++;
-        if (response.kind == OwedResponses.Kind.ACKNOWLEDGE && response.syndrome == Syndrome.ACK) {
+        if (response.kind == ResponseKind.ACKNOWLEDGE && response.syndrome == Syndrome.ACK) {
             core.counters.count(Counter.SENT_ACKS);
         }
         if (response.isSent()) {

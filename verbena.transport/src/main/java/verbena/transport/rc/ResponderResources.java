@@ -10,7 +10,7 @@ import verbena.wire.ib.Psn;
 final class ResponderResources {
     /// One remembered request.
     static final class Resource {
-        OwedResponses.Kind kind = OwedResponses.Kind.READ;
+        ResponseKind kind = ResponseKind.READ;
         private boolean isValid;
         int psn;
         int psnCount;
@@ -57,7 +57,7 @@ final class ResponderResources {
     }
 
     /// Remembers one more request in place of the oldest; the caller fills it in.
-    Resource take(OwedResponses.Kind kind, int psn, int psnCount) {
+    Resource take(ResponseKind kind, int psn, int psnCount) {
         assert psnCount > 0 : "a request has a PSN";
         if (ring.length == 0) {
             ring = new Resource[capacity];
@@ -75,7 +75,7 @@ final class ResponderResources {
 
     /// The remembered request of this kind that has `psn` among its PSNs; null when there is none.
     @Nullable
-    Resource find(OwedResponses.Kind kind, int psn) {
+    Resource find(ResponseKind kind, int psn) {
         for (Resource resource : ring) {
             if (resource.isValid && Psn.isWithin(psn, resource.psn, resource.psnCount)) {
                 return resource.kind == kind ? resource : null;

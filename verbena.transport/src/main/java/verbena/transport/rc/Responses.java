@@ -21,11 +21,26 @@ import verbena.wire.ib.Psn;
 import verbena.wire.ib.SelectiveAck;
 import verbena.wire.ib.Syndrome;
 
-/// What the responses of the peer mean to a [Requester] (IBTA 9.7.5.1 and 9.9.2). Engine-confined.
+/// What the responses of the peer mean to a requester (IBTA 9.7.5.1 and 9.9.2). Engine-confined.
 final class Responses {
+    /// What responses change.
+    interface Sender {
+        /// Whether requests may be under way.
+        boolean isWorking();
+
+        /// Ends the oldest request, which has its answer.
+        void finishOldest(SendRequest request);
+
+        /// Goes on: all PSNs before `psn` have their answers.
+        void progress(int psn, long now);
+
+        /// Sends again what has no answer.
+        void retry(Retransmission why, long now);
+    }
+
     private final QueuePairCore core;
     private final QueuePairParameters p;
-    private final Requester requester;
+    private final Sender requester;
     private final RequestFailures failures;
     private final SendCursor cursor;
     private final LossRecovery recovery;
@@ -34,7 +49,7 @@ final class Responses {
 
     Responses(
             QueuePairCore core,
-            Requester requester,
+            Sender requester,
             RequestFailures failures,
             SendCursor cursor,
             LossRecovery recovery,

@@ -9,7 +9,7 @@ import verbena.verbs.QpState;
 import verbena.wire.Frame;
 
 /// What UC and UD have in common: a [UnreliableSender], a receive in use, and a life without timers.
-abstract sealed class Unreliable implements QueuePairProtocol permits UnreliableConnection, UnreliableDatagram {
+abstract class Unreliable implements QueuePairProtocol {
     final QueuePairCore core;
     final QueuePairParameters p;
     final Receiving receive;

@@ -46,7 +46,7 @@ public final class ConnectionId implements VerbsObject {
     }
 
     /// Q_Key of datagrams of the port space UDP (`RDMA_UDP_QKEY`).
-    public static final int UDP_QKEY = 0x0123_4567;
+    public static final int UDP_QKEY = OwnQueuePair.UDP_QKEY;
 
     private final PortSpace space;
     private volatile EventChannel channel;
@@ -64,7 +64,7 @@ public final class ConnectionId implements VerbsObject {
         this.channel = channel;
         this.space = space;
         this.ports = new OwnPorts(space, why -> offer(() -> onDeviceFailed(why)));
-        this.pair = new OwnQueuePair(this);
+        this.pair = new OwnQueuePair(this, space, this::context);
         this.groups = new OwnGroups(this);
         this.negotiation = new Negotiation(this, pair);
     }
@@ -136,7 +136,7 @@ public final class ConnectionId implements VerbsObject {
     public synchronized void bind(InetSocketAddress address, boolean oneFamily) {
         require("bind", State.IDLE);
         InetAddress at = OwnPorts.resolved("address", address);
-        local = new InetSocketAddress(at, ports.bind(channel, at, address.getPort(), oneFamily));
+        local = new InetSocketAddress(at, ports.bind(channel.devices(), at, address.getPort(), oneFamily));
         state = State.BOUND;
     }
 
@@ -161,11 +161,11 @@ public final class ConnectionId implements VerbsObject {
         }
         InetSocketAddress to;
         try {
-            InetSocketAddress meant = OwnPorts.meant(channel, destination, local == null ? source : Optional.of(local));
-            to = LocalDevices.answering(channel.only(), space, meant);
+            InetSocketAddress meant = OwnPorts.meant(channel.devices(), destination, local == null ? source : Optional.of(local));
+            to = LocalDevices.answering(channel.devices().only(), space, meant);
             local = state == State.IDLE
-                    ? ports.reach(channel, source, to)
-                    : ports.narrow(channel, Objects.requireNonNull(local), to);
+                    ? ports.reach(channel.devices(), source, to)
+                    : ports.narrow(channel.devices(), Objects.requireNonNull(local), to);
         } catch (VerbsException e) {
             ports.letGo();
             String why = String.valueOf(e.getMessage());

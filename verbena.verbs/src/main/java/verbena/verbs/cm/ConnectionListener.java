@@ -136,7 +136,7 @@ public final class ConnectionListener implements AutoCloseable {
     ///
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public Optional<Connection> accept(Duration timeout) throws InterruptedException {
-        return accept(EventChannel.nanos(timeout));
+        return accept(TimeLimits.nanos(timeout));
     }
 
     private Optional<Connection> accept(long nanos) throws InterruptedException {

@@ -22,16 +22,8 @@ final class ConnectionSetup {
         }
 
         Duration left() {
-            return Duration.ofNanos(Math.max(0, EventChannel.nanos(limit) - (System.nanoTime() - begin)));
+            return Duration.ofNanos(Math.max(0, TimeLimits.nanos(limit) - (System.nanoTime() - begin)));
         }
-    }
-
-    /// A time limit, for messages: `10 s`, `250 ms`.
-    static String text(Duration limit) {
-        long millis = limit.toMillis();
-        return limit.equals(Duration.ofSeconds(limit.toSeconds()))
-                ? limit.toSeconds() + " s"
-                : limit.equals(Duration.ofMillis(millis)) ? millis + " ms" : EventChannel.nanos(limit) / 1_000 + " us";
     }
 
     /// The addresses of a host: at least one.
@@ -82,7 +74,7 @@ final class ConnectionSetup {
             if (event.isEmpty()) {
                 throw new ConnectionException(
                         Reason.TIMEOUT,
-                        "connect: " + id + ": the peer has not answered within " + text(deadline.limit)
+                        "connect: " + id + ": the peer has not answered within " + TimeLimits.text(deadline.limit)
                                 + ", the limit of ConnectionOptions.withTimeout");
             }
             if (wanted.isInstance(event.get())) {

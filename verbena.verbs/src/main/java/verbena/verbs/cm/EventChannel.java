@@ -37,10 +37,7 @@ public final class EventChannel implements VerbsObject {
         default void discard() {}
     }
 
-    private final Optional<Context> only;
-    private final Function<Gid, Optional<Context>> devices;
-    private final boolean isNearest;
-    private final Function<Gid, Optional<Context>> within;
+    private final ChannelDevices devices;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<Pending> events = new ArrayDeque<>();
@@ -52,15 +49,8 @@ public final class EventChannel implements VerbsObject {
     /// The device that a thread attends to while it waits here.
     private volatile @Nullable ConnectionService attended;
 
-    private EventChannel(
-            Optional<Context> only,
-            Function<Gid, Optional<Context>> devices,
-            boolean isNearest,
-            Function<Gid, Optional<Context>> within) {
-        this.only = only;
+    private EventChannel(ChannelDevices devices) {
         this.devices = devices;
-        this.isNearest = isNearest;
-        this.within = within;
     }
 
     /// A channel whose connections use the devices that have the right addresses. Devices are opened when
@@ -75,7 +65,7 @@ public final class EventChannel implements VerbsObject {
     /// @param devices called by [ConnectionId#bind] and [ConnectionId#resolveAddress]; opens a device when it
     ///     has to
     public static EventChannel open(Function<Gid, Optional<Context>> devices) {
-        return new EventChannel(Optional.empty(), devices, false, EventChannel::none);
+        return new EventChannel(new ChannelDevices(Optional.empty(), devices, false, EventChannel::none));
     }
 
     /// A channel whose connections within this host go through its memory (`shm`) where both ends can, and all
@@ -93,7 +83,7 @@ public final class EventChannel implements VerbsObject {
     ///     For an address that it names none for, the process shares one
     public static EventChannel openNearest(
             Function<Gid, Optional<Context>> devices, Function<Gid, Optional<Context>> within) {
-        return new EventChannel(Optional.empty(), devices, true, within);
+        return new EventChannel(new ChannelDevices(Optional.empty(), devices, true, within));
     }
 
     /// Whether a connection of [#openNearest()] to this address and port would go through the memory of this host:
@@ -108,7 +98,8 @@ public final class EventChannel implements VerbsObject {
     /// A channel whose connections all use one device.
     public static EventChannel open(Context context) {
         context.connectionService(); // or says that it has none
-        return new EventChannel(Optional.of(context), EventChannel::none, false, EventChannel::none);
+        return new EventChannel(
+                new ChannelDevices(Optional.of(context), EventChannel::none, false, EventChannel::none));
     }
 
     /// Makes an identifier, for one listener or one connection (rdma_create_id(3)).
@@ -161,7 +152,7 @@ public final class EventChannel implements VerbsObject {
     ///
     /// @throws InvalidStateException when the channel is closed, also while waiting
     public Optional<ConnectionEvent> await(Duration timeout) throws InterruptedException {
-        return await(nanos(timeout));
+        return await(TimeLimits.nanos(timeout));
     }
 
     /// Waits for a time in nanoseconds; `Long.MAX_VALUE` is no limit.
@@ -237,36 +228,12 @@ public final class EventChannel implements VerbsObject {
         }
     }
 
-    /// Durations that do not fit are for ever.
-    static long nanos(Duration timeout) {
-        try {
-            return timeout.toNanos();
-        } catch (ArithmeticException e) {
-            return Long.MAX_VALUE;
-        }
-    }
-
-    Optional<Context> only() {
-        return only;
+    ChannelDevices devices() {
+        return devices;
     }
 
     private static Optional<Context> none(Gid local) {
         return Optional.empty();
-    }
-
-    /// Whether connections within this host use a device of the host.
-    boolean isNearest() {
-        return isNearest;
-    }
-
-    /// The device for connections within this host; empty for the one that the process shares.
-    Optional<Context> deviceWithin(Gid local) {
-        return within.apply(local);
-    }
-
-    /// The device that is named for an own address; empty for whatever device has it.
-    Optional<Context> deviceAt(Gid local) {
-        return devices.apply(local);
     }
 
     // ---- by identifiers

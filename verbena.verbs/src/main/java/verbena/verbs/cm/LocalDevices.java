@@ -148,13 +148,13 @@ final class LocalDevices {
     /// The device that a channel names for a local address, or the shared one.
     ///
     /// @throws ConnectionException when there is none
-    static Lease at(EventChannel channel, OwnAddress local) {
+    static Lease at(ChannelDevices named, OwnAddress local) {
         try {
-            if (channel.only().isPresent()) {
-                return atOnly(channel.only().get(), local);
+            if (named.only().isPresent()) {
+                return atOnly(named.only().get(), local);
             }
-            Optional<Context> named = channel.deviceAt(local.gid()).filter(local::isOf);
-            return named.isPresent() ? lent(named.get(), local.gid(), false) : shared(local);
+            Optional<Context> own = named.at().apply(local.gid()).filter(local::isOf);
+            return own.isPresent() ? lent(own.get(), local.gid(), false) : shared(local);
         } catch (DeviceException e) {
             throw new ConnectionException(ConnectionException.Reason.ADDRESS, String.valueOf(e.getMessage()), e);
         }
@@ -200,20 +200,20 @@ final class LocalDevices {
 
     /// The device by which processes of this host reach an own address; empty when the host has none, and for a
     /// link-local address: the memory of the host knows no interfaces, and two may have the same one.
-    static Optional<Lease> within(EventChannel channel, Gid local) {
+    static Optional<Lease> within(ChannelDevices named, Gid local) {
         return local.isLinkLocal()
                 ? Optional.empty()
-                : named(channel, local).or(() -> hostProvider().flatMap(provider -> within(provider, local)));
+                : ofProgram(named, local).or(() -> hostProvider().flatMap(provider -> within(provider, local)));
     }
 
     /// The same for a client, when the peer is on this host and has the port there too.
     ///
     /// @param from the own address towards the peer
-    static Optional<Lease> within(EventChannel channel, PortSpace space, Gid from, InetSocketAddress peer) {
+    static Optional<Lease> within(ChannelDevices named, PortSpace space, Gid from, InetSocketAddress peer) {
         return isHere(from, peer.getAddress())
                 ? hostProvider()
                         .filter(provider -> isServed(provider, space, peer))
-                        .flatMap(provider -> named(channel, from).or(() -> within(provider, from)))
+                        .flatMap(provider -> ofProgram(named, from).or(() -> within(provider, from)))
                 : Optional.empty();
     }
 
@@ -236,8 +236,8 @@ final class LocalDevices {
     }
 
     /// The device of the host that the channel names.
-    private static Optional<Lease> named(EventChannel channel, Gid local) {
-        return channel.deviceWithin(local).map(context -> lent(context, local, true));
+    private static Optional<Lease> ofProgram(ChannelDevices named, Gid local) {
+        return named.within().apply(local).map(context -> lent(context, local, true));
     }
 
     /// A share of a device that the program has opened, and will close.
@@ -274,11 +274,11 @@ final class LocalDevices {
     ///
     /// @param from the system's choice
     /// @throws ConnectionException when there is none
-    static Lease reaching(EventChannel channel, OwnAddress from, InetAddress peer) {
+    static Lease reaching(ChannelDevices named, OwnAddress from, InetAddress peer) {
         try {
-            return at(channel, from);
+            return at(named, from);
         } catch (ConnectionException taken) {
-            if (channel.only().isPresent()
+            if (named.only().isPresent()
                     || !isHere(from.gid(), peer)
                     || !from.gid().isIpv4()) { // IPv6 has one loopback address only
                 throw taken;

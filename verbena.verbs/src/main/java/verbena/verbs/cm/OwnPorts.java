@@ -45,10 +45,10 @@ final class OwnPorts {
     /// that a device can have.
     ///
     /// @return the port
-    int bind(EventChannel channel, InetAddress at, int wanted, boolean oneFamily) {
+    int bind(ChannelDevices devices, InetAddress at, int wanted, boolean oneFamily) {
         boolean isAnywhere = at.isAnyLocalAddress();
         List<OwnAddress> all = isAnywhere
-                ? LocalDevices.all(channel.only(), at, oneFamily).stream()
+                ? LocalDevices.all(devices.only(), at, oneFamily).stream()
                         .map(OwnAddress::of)
                         .toList()
                 : List.of(OwnAddress.of(at));
@@ -62,9 +62,9 @@ final class OwnPorts {
             ConnectionException refused = null;
             for (OwnAddress each : all) {
                 Optional<LocalDevices.Lease> within =
-                        isNearest(channel) ? LocalDevices.within(channel, each.gid()) : Optional.empty();
+                        isNearest(devices) ? LocalDevices.within(devices, each.gid()) : Optional.empty();
                 try {
-                    hold(LocalDevices.at(channel, each));
+                    hold(LocalDevices.at(devices, each));
                 } catch (ConnectionException e) {
                     // Another program has it. Only this host reaches loopback, by the memory too.
                     if (within.isEmpty() || !each.gid().address().isLoopbackAddress()) {
@@ -115,16 +115,16 @@ final class OwnPorts {
     /// Takes the device that reaches a peer, from an own address and port of choice, or from any port.
     ///
     /// @return own address and port; port 0 when connecting determines it
-    InetSocketAddress reach(EventChannel channel, Optional<InetSocketAddress> source, InetSocketAddress peer) {
+    InetSocketAddress reach(ChannelDevices devices, Optional<InetSocketAddress> source, InetSocketAddress peer) {
         Optional<OwnAddress> wanted = source.map(from -> resolved("source", from))
                 .filter(from -> !from.isAnyLocalAddress())
                 .map(OwnAddress::of)
                 .map(from -> from.towards(peer.getAddress()));
-        OwnAddress from = wanted.orElseGet(() -> LocalDevices.towards(channel.only(), peer.getAddress()));
-        LocalDevices.Lease lease = within(channel, from.gid(), peer)
+        OwnAddress from = wanted.orElseGet(() -> LocalDevices.towards(devices.only(), peer.getAddress()));
+        LocalDevices.Lease lease = within(devices, from.gid(), peer)
                 .orElseGet(() -> wanted.isPresent()
-                        ? LocalDevices.at(channel, from)
-                        : LocalDevices.reaching(channel, from, peer.getAddress()));
+                        ? LocalDevices.at(devices, from)
+                        : LocalDevices.reaching(devices, from, peer.getAddress()));
         hold(lease);
         int port = source.map(InetSocketAddress::getPort).orElse(0);
         if (port != 0) {
@@ -137,23 +137,23 @@ final class OwnPorts {
     }
 
     /// The device within this host, when the channel wants it and the peer is there.
-    private Optional<LocalDevices.Lease> within(EventChannel channel, Gid from, InetSocketAddress peer) {
-        return isNearest(channel) ? LocalDevices.within(channel, space, from, peer) : Optional.empty();
+    private Optional<LocalDevices.Lease> within(ChannelDevices devices, Gid from, InetSocketAddress peer) {
+        return isNearest(devices) ? LocalDevices.within(devices, space, from, peer) : Optional.empty();
     }
 
     /// Datagrams need not have a peer, and so one device.
-    private boolean isNearest(EventChannel channel) {
-        return channel.isNearest() && !space.isDatagram();
+    private boolean isNearest(ChannelDevices devices) {
+        return devices.isNearest() && !space.isDatagram();
     }
 
     /// Keeps only the port that reaches the peer, when there are ports at all addresses.
-    InetSocketAddress narrow(EventChannel channel, InetSocketAddress bound, InetSocketAddress peer) {
+    InetSocketAddress narrow(ChannelDevices devices, InetSocketAddress bound, InetSocketAddress peer) {
         boolean isAnywhere = bound.getAddress().isAnyLocalAddress();
         if (!isAnywhere && leases.size() == 1) {
             return bound;
         }
         Gid from = isAnywhere
-                ? LocalDevices.towards(channel.only(), peer.getAddress()).gid()
+                ? LocalDevices.towards(devices.only(), peer.getAddress()).gid()
                 : Gid.of(bound.getAddress());
         boolean isWithin = leases.stream()
                         .anyMatch(lease -> lease.isOfHost() && lease.local().equals(from))
@@ -178,14 +178,14 @@ final class OwnPorts {
     }
 
     /// The peer that is meant: a wildcard address is the own address, or one of this host, of loopback first.
-    static InetSocketAddress meant(EventChannel channel, InetSocketAddress peer, Optional<InetSocketAddress> own) {
+    static InetSocketAddress meant(ChannelDevices devices, InetSocketAddress peer, Optional<InetSocketAddress> own) {
         InetAddress at = resolved("destination", peer);
         if (!at.isAnyLocalAddress()) {
             return peer;
         }
         InetAddress host = own.map(InetSocketAddress::getAddress)
                 .filter(from -> !from.isAnyLocalAddress())
-                .or(() -> LocalDevices.all(channel.only(), at, false).stream()
+                .or(() -> LocalDevices.all(devices.only(), at, false).stream()
                         .map(Gid::address)
                         .min(Comparator.comparing((InetAddress each) -> !each.isLoopbackAddress())
                                 .thenComparing(each -> each.getClass() != at.getClass())))

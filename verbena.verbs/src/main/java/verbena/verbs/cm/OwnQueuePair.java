@@ -1,8 +1,10 @@
 package verbena.verbs.cm;
 
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
+import verbena.verbs.Context;
 import verbena.verbs.Endpoint;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.ProtectionDomain;
@@ -14,18 +16,27 @@ import verbena.verbs.Transition;
 import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 
-/// The queue pair of one [ConnectionId]: made by it, lent by the program, or only described by the program, which
+/// The queue pair of one connection identifier: made by it, lent by the program, or only described by the program, which
 /// moves it itself. Guarded by the identifier.
 final class OwnQueuePair {
-    private final ConnectionId id;
+    /// Q_Key of datagrams of the port space UDP (`RDMA_UDP_QKEY`).
+    static final int UDP_QKEY = 0x0123_4567;
+
+    /// The identifier, for messages.
+    private final Object id;
+
+    private final PortSpace space;
+    private final Supplier<Context> context;
     private @Nullable QueuePair queuePair;
     /// Whether it is closed with the identifier.
     private boolean isOwned;
     private int describedQpn;
     private QpType describedType = QpType.RC;
 
-    OwnQueuePair(ConnectionId id) {
+    OwnQueuePair(Object id, PortSpace space, Supplier<Context> context) {
         this.id = id;
+        this.space = space;
+        this.context = context;
     }
 
     Optional<QueuePair> queuePair() {
@@ -46,17 +57,17 @@ final class OwnQueuePair {
         if (queuePair != null && !queuePair.isClosed()) {
             throw new InvalidStateException("createQueuePair: " + id + " has one already");
         }
-        if (domain.context() != id.context()) {
+        if (domain.context() != context.get()) {
             throw new IllegalArgumentException(
                     "createQueuePair: domain: of another context than the connection's, which is at "
-                            + id.context().device().name());
+                            + context.get().device().name());
         }
         requireFits("createQueuePair: options: type ", options.type());
         QueuePair made = domain.createQueuePair(options);
         boolean done = false;
         try {
             if (options.type() == QpType.UD) {
-                made.modify(new Transition.ToInitUd(1, 0, ConnectionId.UDP_QKEY));
+                made.modify(new Transition.ToInitUd(1, 0, UDP_QKEY));
                 made.modify(new Transition.ToRtrUd());
                 made.modify(new Transition.ToRtsUnreliable(0));
             } else {
@@ -84,8 +95,8 @@ final class OwnQueuePair {
     }
 
     private void requireFits(String what, QpType type) {
-        if (type.isXrc() || id.space().isDatagram() != (type == QpType.UD)) {
-            throw new IllegalArgumentException(what + type + " does not go with port space " + id.space());
+        if (type.isXrc() || space.isDatagram() != (type == QpType.UD)) {
+            throw new IllegalArgumentException(what + type + " does not go with port space " + space);
         }
     }
 
@@ -106,14 +117,14 @@ final class OwnQueuePair {
     End end(ConnectionParameters parameters) {
         QueuePair made = queuePair;
         if (made == null) {
-            return new End(Optional.empty(), describedType, describedQpn, ConnectionId.UDP_QKEY, false, parameters);
+            return new End(Optional.empty(), describedType, describedQpn, UDP_QKEY, false, parameters);
         }
         QueuePairOptions options = made.query().options();
         return new End(
                 Optional.of(made),
                 made.type(),
                 made.qpn(),
-                ConnectionId.UDP_QKEY,
+                UDP_QKEY,
                 options.sharedReceiveQueue().isPresent(),
                 parameters);
     }

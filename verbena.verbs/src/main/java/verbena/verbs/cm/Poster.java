@@ -33,15 +33,15 @@ final class Poster {
     private final int inlineBytes;
     private final long requestNanos;
 
-    Poster(Connection connection, Ending ending, ConnectionOptions options, Outstanding sends, Outstanding receives) {
+    Poster(QueuePair queuePair, Staging staging, Ending ending, ConnectionOptions options, Outstanding sends, Outstanding receives) {
         this.ending = ending;
-        this.queuePair = connection.queuePair();
+        this.queuePair = queuePair;
         this.sends = sends;
         this.receives = receives;
-        this.staging = new Staging(connection);
+        this.staging = staging;
         this.inlineBytes = options.sizes().maxInlineBytes();
         Duration limit = options.requestTimeout();
-        this.requestNanos = limit.isZero() ? Long.MAX_VALUE : EventChannel.nanos(limit);
+        this.requestNanos = limit.isZero() ? Long.MAX_VALUE : TimeLimits.nanos(limit);
     }
 
     /// Posts a request, when the queue pair has room for it.
@@ -76,7 +76,7 @@ final class Poster {
             if (!inTime) {
                 ending.end(
                         Reason.TIMEOUT,
-                        request.verb + " was not done within " + ConnectionSetup.text(Duration.ofNanos(requestNanos))
+                        request.verb + " was not done within " + TimeLimits.text(Duration.ofNanos(requestNanos))
                                 + ", the limit of ConnectionOptions.withRequestTimeout");
                 throw ending.exception(request.verb);
             }

@@ -43,13 +43,13 @@ final class ReceivesAhead {
 
     /// @param count how many
     /// @param bytes of each
-    ReceivesAhead(Connection connection, Ending ending, Poster poster, Outstanding receives, int count, int bytes) {
-        this.queuePair = connection.queuePair();
+    ReceivesAhead(QueuePair queuePair, MemoryRegion memory, Ending ending, Poster poster, Outstanding receives, int count, int bytes) {
+        this.queuePair = queuePair;
         this.ending = ending;
         this.poster = poster;
         this.receives = receives;
         this.bytes = bytes;
-        this.memory = connection.allocate((long) count * bytes);
+        this.memory = memory;
         this.slots = new ArrayDeque<>(count);
     }
 

@@ -1,6 +1,7 @@
 package verbena.verbs.cm;
 
 import java.util.ArrayDeque;
+import java.util.function.LongFunction;
 import verbena.verbs.MemoryRegion;
 
 /// Registered memory of a connection for messages whose own memory is not. Kept for the next one while it is
@@ -9,12 +10,13 @@ final class Staging {
     private static final int SHORT_BYTES = 4096;
     private static final int KEPT_MAX = 64;
 
-    private final Connection connection;
+    /// Registers so many bytes for as long as the connection lives.
+    private final LongFunction<MemoryRegion> memory;
     // Guarded by itself.
     private final ArrayDeque<MemoryRegion> kept = new ArrayDeque<>();
 
-    Staging(Connection connection) {
-        this.connection = connection;
+    Staging(LongFunction<MemoryRegion> memory) {
+        this.memory = memory;
     }
 
     /// At least `bytes` bytes.
@@ -23,7 +25,7 @@ final class Staging {
             throw new IllegalArgumentException("bytes: zero or more, got " + bytes);
         }
         if (bytes > SHORT_BYTES) {
-            return connection.allocate(bytes);
+            return memory.apply(bytes);
         }
         synchronized (kept) {
             MemoryRegion known = kept.pollLast();
@@ -31,7 +33,7 @@ final class Staging {
                 return known;
             }
         }
-        return connection.allocate(SHORT_BYTES);
+        return memory.apply(SHORT_BYTES);
     }
 
     /// Nothing is under way in it. What is not given back is freed with the connection.

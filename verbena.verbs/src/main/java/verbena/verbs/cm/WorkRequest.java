@@ -64,7 +64,7 @@ public final class WorkRequest {
     ///
     /// @throws ConnectionException when the connection has ended, or the peer refuses the request
     public boolean await(Duration timeout) throws InterruptedException {
-        if (!outstanding.await(this, EventChannel.nanos(timeout))) {
+        if (!outstanding.await(this, TimeLimits.nanos(timeout))) {
             return false;
         }
         checked();

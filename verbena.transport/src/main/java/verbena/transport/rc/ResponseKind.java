@@ -1,0 +1,11 @@
+package verbena.transport.rc;
+
+/// What a responder owes for a request.
+enum ResponseKind {
+    /// ACK, NAK or RNR NAK, by its syndrome.
+    ACKNOWLEDGE,
+    READ,
+    ATOMIC,
+    /// The response to an ATOMIC WRITE or FLUSH.
+    EMPTY
+}
