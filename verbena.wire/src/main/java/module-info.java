@@ -7,6 +7,7 @@ module verbena.wire {
     requires static org.jspecify;
 
     exports verbena.wire to
+            verbena.cm,
             verbena.nic,
             verbena.sim,
             verbena.subnet,

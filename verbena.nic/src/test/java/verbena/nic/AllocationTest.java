@@ -3,8 +3,12 @@ package verbena.nic;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.nic.roce.SecretFile;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
@@ -120,6 +124,15 @@ class AllocationTest {
                 "rocev2,congestion=swift"
             })
     void noOperationAllocates(String device) {
+        measure(device);
+    }
+
+    @Test
+    void noProtectedOperationAllocates(@TempDir Path folder) {
+        measure("rocev2" + SecretFile.options(folder, "0123456789abcdef0123456789abcdef"));
+    }
+
+    private static void measure(String device) {
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (End a = new End(device);
                 End b = new End(device)) {

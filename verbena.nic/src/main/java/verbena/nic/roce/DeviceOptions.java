@@ -24,6 +24,7 @@ import verbena.wire.roce.Ethernet;
 /// @param congestion what its reliable connections do about congestion
 /// @param faults what is done to its packets, null for nothing
 /// @param capture where its packets are written, null for nowhere
+/// @param protection whether its packets are encrypted
 record DeviceOptions(
         int engines,
         UdpOptions link,
@@ -32,7 +33,8 @@ record DeviceOptions(
         @Nullable Mtu mtu,
         CongestionRule congestion,
         @Nullable Faults faults,
-        @Nullable CaptureFile capture) {
+        @Nullable CaptureFile capture,
+        Protection protection) {
     private static final Set<String> ON_ETHERNET =
             Set.of("busy-poll", "capture", "engines", "faults", "link", "mtu", "queue", "vlan");
     /// 4095 is reserved (IEEE 802.1Q, table 9-2).
@@ -41,7 +43,7 @@ record DeviceOptions(
     private static final int QUEUE_LAST = 4_095;
 
     static final DeviceOptions NONE =
-            new DeviceOptions(0, UdpOptions.DEFAULT, null, Ethernet.NO_TAG, null, CongestionRule.NONE, null, null);
+            new DeviceOptions(0, UdpOptions.DEFAULT, null, Ethernet.NO_TAG, null, CongestionRule.NONE, null, null, Protection.NONE);
     /// Those of a device that is on Ethernet itself, whatever its options.
     private static final DeviceOptions NONE_ON_ETHERNET = NONE.withWay(EthernetWay.PACKET_SOCKET);
 
@@ -59,8 +61,18 @@ record DeviceOptions(
         return options.checked(name);
     }
 
-    /// A packet socket has all queues.
+    /// A packet socket has all queues; only sockets of UDP are wrapped by PSP; a device with PSP has an address for
+    /// itself.
     private DeviceOptions checked(String name) {
+        protection.check(name);
+        if (protection.isOn() && way != null) {
+            throw new IllegalArgumentException("device " + name
+                    + ": option \"psp=on\" protects packets of UDP sockets, and link=raw and link=xdp have none");
+        }
+        if (protection.isOn() && engines > 1) {
+            throw new IllegalArgumentException("device " + name + ": option \"engines=" + engines
+                    + "\": with psp=on a device has one engine, because several would share an address");
+        }
         if (way != null && !way.isXdp() && engines > 1) {
             throw new IllegalArgumentException(
                     "device " + name + ": option \"engines=" + engines + "\": link=raw has one engine");
@@ -74,6 +86,9 @@ record DeviceOptions(
     static DeviceOptions parseOnEthernet(String name, String text) {
         return HostProvider.options(name, text, NONE_ON_ETHERNET, (options, setting) -> {
                     String option = setting.split("=", 2)[0];
+                    if (option.equals("psp")) {
+                        throw new IllegalArgumentException("PSP protects packets of UDP, and RoCE v1 has none");
+                    }
                     if (!ON_ETHERNET.contains(option)) {
                         throw new IllegalArgumentException("there is no option \"" + option
                                 + "\"; there are busy-poll, capture, engines, faults, link, mtu, queue and vlan");
@@ -103,33 +118,41 @@ record DeviceOptions(
                                 mtu,
                                 congestion,
                                 faults,
-                                capture);
+                                capture,
+                                protection);
                 };
             case "mtu" ->
                 new DeviceOptions(
-                        engines, link, way, vlan, Mtu.ofBytes(Integer.parseInt(value)), congestion, faults, capture);
-            case "faults" -> new DeviceOptions(engines, link, way, vlan, mtu, congestion, Faults.parse(value), capture);
+                        engines, link, way, vlan, Mtu.ofBytes(Integer.parseInt(value)), congestion, faults, capture, protection);
+            case "faults" -> new DeviceOptions(engines, link, way, vlan, mtu, congestion, Faults.parse(value), capture, protection);
             case "engines" ->
-                new DeviceOptions(HostProvider.parseEngines(value), link, way, vlan, mtu, congestion, faults, capture);
+                new DeviceOptions(HostProvider.parseEngines(value), link, way, vlan, mtu, congestion, faults, capture, protection);
             case "capture" ->
-                new DeviceOptions(engines, link, way, vlan, mtu, congestion, faults, CaptureFile.parse(value));
-            case "vlan" -> new DeviceOptions(engines, link, way, parseVlan(value), mtu, congestion, faults, capture);
+                new DeviceOptions(engines, link, way, vlan, mtu, congestion, faults, CaptureFile.parse(value), protection);
+            case "vlan" -> new DeviceOptions(engines, link, way, parseVlan(value), mtu, congestion, faults, capture, protection);
             case "queue" -> withWay(new EthernetWay(parseQueue(value), xdp().pollsBusily()));
             case "busy-poll" -> withWay(new EthernetWay(xdp().queue(), parseSwitch(value)));
             case "congestion" -> {
                 CongestionRule rule = CongestionRule.parse(value);
                 yield withCongestion(rule.withMarks(rule.marks() || congestion.marks()));
             }
+            case "psp" -> withProtection(protection.with(parseSwitch(value)));
+            case "secret" -> withProtection(protection.with(value));
             case "ecn" -> withCongestion(congestion.withMarks(parseSwitch(value)));
             default ->
                 throw new IllegalArgumentException(
                         "there is no option \"" + pair[0]
-                                + "\"; there are busy-poll, capture, congestion, ecn, engines, faults, link, mtu, queue and vlan");
+                                + "\"; there are busy-poll, capture, congestion, ecn, engines, faults, link, mtu, psp,"
+                                + " queue, secret and vlan");
         };
     }
 
     private DeviceOptions withCongestion(CongestionRule rule) {
-        return new DeviceOptions(engines, link, way, vlan, mtu, rule, faults, capture);
+        return new DeviceOptions(engines, link, way, vlan, mtu, rule, faults, capture, protection);
+    }
+
+    private DeviceOptions withProtection(Protection chosen) {
+        return new DeviceOptions(engines, link, way, vlan, mtu, congestion, faults, capture, chosen);
     }
 
     private static boolean parseSwitch(String value) {
@@ -141,7 +164,7 @@ record DeviceOptions(
     }
 
     private DeviceOptions withWay(EthernetWay chosen) {
-        return new DeviceOptions(engines, link, chosen, vlan, mtu, congestion, faults, capture);
+        return new DeviceOptions(engines, link, chosen, vlan, mtu, congestion, faults, capture, protection);
     }
 
     private EthernetWay xdp() {
@@ -187,6 +210,9 @@ record DeviceOptions(
     ///
     /// @throws IllegalArgumentException when several are asked for and cannot be had
     int enginesToOpen() {
+        if (protection.isOn()) {
+            return 1;
+        }
         String why = link.kind() == LinkKind.PORTABLE ? "link=portable" : NativeAccess.whyPortable();
         if (why == null) {
             return engines > 0 ? engines : HostProvider.fittingEngines();

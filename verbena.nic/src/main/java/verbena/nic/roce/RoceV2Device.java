@@ -51,10 +51,12 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
         try {
             int engines = options.enginesToOpen();
             CongestionRule congestion = options.congestionOn(host);
-            UdpOptions alone = engines == 1 ? options.link() : options.link().share();
+            boolean isProtected = options.protection().isOn();
+            UdpOptions how = isProtected ? options.link().wrap() : options.link();
+            UdpOptions alone = engines == 1 ? how : how.share();
             UdpLink first = host.gids().isEmpty()
                     ? UdpLinks.openOnLoopback(host, PORT, alone)
-                    : open(host, options.link().share());
+                    : open(host, isProtected ? how : how.share());
             links.add(first);
             var there = new HostInterface(
                     host.name(),
@@ -66,16 +68,22 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
                     host.bitsPerSecond(),
                     first.gids());
             while (links.size() < engines) {
-                links.add(open(there, options.link().share()));
+                links.add(open(there, how.share()));
             }
-            Mtu mtu =
-                    Optional.ofNullable(options.mtu()).map(first.pathMtu()::min).orElse(first.pathMtu());
             Faults faults = options.faults();
             List<? extends Link> used = faults == null
                     ? links
                     : links.stream()
                             .map(link -> new FaultyLink(link, faults, System::nanoTime))
                             .toList();
+            Mtu most = first.pathMtu();
+            if (isProtected) {
+                requireAlone(first);
+                Link around = options.protection().wrap(used.getFirst());
+                most = most.min(LinkDevice.largestMtu(around));
+                used = List.of(around);
+            }
+            Mtu mtu = Optional.ofNullable(options.mtu()).map(most::min).orElse(most);
             var context = DeviceContext.open(this, used, made -> new RoceKind(made, congestion), mtu);
             opened = true;
             context.watchNetwork();
@@ -88,6 +96,15 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
             if (!opened) {
                 links.forEach(UdpLink::close);
             }
+        }
+    }
+
+    /// Which of several devices a packet is for stands in what is encrypted.
+    private static void requireAlone(UdpLink link) {
+        if (link.slot() != Link.NO_SLOT) {
+            throw new LinkException(
+                    LinkException.Kind.UNSUPPORTED,
+                    "option \"psp=on\": needs an address for itself, and of 127.0.0.0/8 only 127.0.0.1 is local here");
         }
     }
 

@@ -28,6 +28,7 @@ import verbena.nic.link.Interfaces;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkKind;
 import verbena.nic.link.LoopbackAddress;
+import verbena.nic.link.psp.PspLink;
 import verbena.nic.link.udp.PacketInfoSocket;
 import verbena.nic.link.udp.UdpLinks;
 import verbena.nic.link.udp.UdpOptions;
@@ -51,6 +52,7 @@ import verbena.wire.roce.RoceV2;
 @Timeout(60)
 class ForgedSourceTest {
     private static final int PACKETS = 1_000;
+    private static final byte[] SECRET = new byte[32];
     private static final VarHandle WORDS = ValueLayout.JAVA_LONG.varHandle();
     private static final long MINE = 0x0101_0101_0101_0101L;
 
@@ -193,7 +195,8 @@ class ForgedSourceTest {
     }
 
     private static long dropped(Context device) {
-        return device.counters().getOrDefault("dropped.source", 0L);
+        return device.counters().getOrDefault("dropped.source", 0L)
+                + device.counters().getOrDefault("psp.dropped.plain", 0L);
     }
 
     @ParameterizedTest
@@ -202,6 +205,59 @@ class ForgedSourceTest {
         long[] fates = attack(link(kind, true), link(kind, true), AnotherPort::open);
         assertThat(fates).containsExactly(0, PACKETS);
         GoalRun.print("S5", PACKETS + " forged WRITEs from the peer's address and another port: 0 accepted");
+    }
+
+    /// With PSP the forger's packets are not believed, whatever they say.
+    @ParameterizedTest
+    @CsvSource({"PORTABLE, false", "AUTO, false", "AUTO, true"})
+    void withPspNothingForgedIsTaken(LinkKind kind, boolean fromThePeersPort) throws Exception {
+        Opener opener = fromThePeersPort ? SamePort::open : AnotherPort::open;
+        assertThat(attack(protectedLink(kind, SECRET), protectedLink(kind, SECRET), opener))
+                .containsExactly(0, PACKETS);
+    }
+
+    /// A device with the secret knows all numbers of the connection between two others.
+    @Test
+    void withPspAPeerOfTheSameSecretWritesIntoItsOwnConnectionsOnly() throws Exception {
+        long[] fates = attack(
+                protectedLink(LinkKind.AUTO, SECRET),
+                protectedLink(LinkKind.AUTO, SECRET),
+                (_, _, victim) -> Insider.open(Gid.of(victim)));
+        assertThat(fates).containsExactly(0, PACKETS);
+    }
+
+    private static Link protectedLink(LinkKind kind, byte[] secret) {
+        Link made = LoopbackAddress.claim(address -> UdpLinks.open(
+                Interfaces.loopback().withOnly(address).gids(),
+                RoceV2.UDP_PORT,
+                UdpOptions.DEFAULT.with(kind).wrap()));
+        return new PspLink(made, secret, System::nanoTime, SoftContext.secureRandom());
+    }
+
+    /// Has keys with the victim, and seals what it forges.
+    private record Insider(Link link, Gid victim, Frame[] one) implements Forger, AutoCloseable {
+        static Insider open(Gid victim) {
+            Frame[] frames = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64));
+            return new Insider(protectedLink(LinkKind.AUTO, SECRET), victim, frames);
+        }
+
+        @Override
+        public void send(Frame frame) {
+            Gid own = link.gids().getFirst().gid();
+            frame.sourceHigh = own.high();
+            frame.sourceLow = own.low();
+            one[0].copyFrom(frame);
+            assertThat(link.transmit(one, 0, 1)).isEqualTo(1);
+            while (link.counters().get("psp.keys.begun") == 0) { // the first one waits for keys
+                link.await(1_000_000);
+                assertThat(link.receive(one, 0, 1)).isZero();
+            }
+        }
+
+        @Override
+        public void close() {
+            link.close();
+        }
     }
 
     /// The remainder: cards and soft-RoCE choose a port for each flow, and promise nothing.

@@ -18,7 +18,7 @@ import verbena.wire.psp.PspVersion;
 /// arrived ([#offer]); until then it opens by the new keys and seals by the old ones.
 ///
 /// One owner; no allocation for a packet.
-public final class Association {
+public final class Association implements AutoCloseable {
     /// What [#seal] answers when there are no keys that may be used. The packet is dropped, and never sent in the
     /// clear.
     public static final int NO_KEYS = PspSealer.EXHAUSTED;
@@ -57,7 +57,7 @@ public final class Association {
 
     /// The keys of an agreement at work.
     private static final class Epoch {
-        final int openingSpi;
+        final Keys keys;
         final PspOpener opener;
         final PspSealer sealer;
         final long bornNanos;
@@ -67,7 +67,7 @@ public final class Association {
         boolean isUsed;
 
         Epoch(Keys keys, PspVersion version, int cryptOffset, Limits limits, long now) {
-            openingSpi = keys.openingSpi;
+            this.keys = keys;
             opener = new PspOpener(version, keys.opening);
             sealer = new PspSealer(keys.sealingSpi, version, keys.sealing, cryptOffset, FIRST_IV, limits.endPackets);
             bornNanos = now;
@@ -98,14 +98,21 @@ public final class Association {
 
     /// Takes keys that the peer has for certain: packets are sealed by them from now on.
     public void install(Keys keys, long now) {
+        close(next);
         next = null;
-        previous = current;
-        current = epoch(keys, now);
+        replace(epoch(keys, now));
     }
 
     /// Takes keys that the peer may not have got yet: packets are sealed by them when one has come that was.
     public void offer(Keys keys, long now) {
+        close(next);
         next = epoch(keys, now);
+    }
+
+    private void replace(Epoch by) {
+        close(previous);
+        previous = current;
+        current = by;
     }
 
     private Epoch epoch(Keys keys, long now) {
@@ -117,8 +124,7 @@ public final class Association {
     private void onOpened(Epoch by, long now) {
         if (by == next) {
             next = null;
-            previous = current;
-            current = by;
+            replace(by);
         }
         if (by == current && !by.isUsed) {
             by.isUsed = true;
@@ -168,7 +174,7 @@ public final class Association {
     }
 
     private static boolean is(@Nullable Epoch epoch, int spi) {
-        return epoch != null && epoch.openingSpi == spi;
+        return epoch != null && epoch.keys.openingSpi == spi;
     }
 
     private static boolean isDead(Epoch epoch, long now) {
@@ -192,11 +198,38 @@ public final class Association {
     }
 
     private static @Nullable Epoch alive(@Nullable Epoch epoch, long now) {
-        return epoch == null || isDead(epoch, now) ? null : epoch;
+        if (epoch == null || !isDead(epoch, now)) {
+            return epoch;
+        }
+        close(epoch);
+        return null;
     }
 
     private static long earlier(long one, long other) {
         return one - other < 0 ? one : other;
+    }
+
+    /// Whether packets leave under this SPI.
+    public boolean sealsUnder(int spi) {
+        return current != null && current.keys.sealingSpi == spi;
+    }
+
+    /// Forgets all keys.
+    @Override
+    public void close() {
+        close(previous);
+        close(current);
+        close(next);
+        previous = null;
+        current = null;
+        next = null;
+    }
+
+    private static void close(@Nullable Epoch epoch) {
+        if (epoch != null) {
+            epoch.keys.sealing.close();
+            epoch.keys.opening.close();
+        }
     }
 
     /// How many packets had this verdict.

@@ -7,7 +7,7 @@ import verbena.wire.psp.PspHeader;
 
 /// A cipher by OpenSSL's libcrypto, for packets in native memory. It allocates nothing ([decision
 /// 0188](../../../../../../../../docs/decisions/0188-packets-in-psp.md)).
-public final class LibcryptoPspCipher implements PspCipher, AutoCloseable {
+public final class LibcryptoPspCipher implements PspCipher {
     private final AesGcm cipher;
 
     /// @param key of 16 or 32 bytes

@@ -17,7 +17,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
+import verbena.nic.link.NoSeal;
 import verbena.nic.link.PathMtu;
+import verbena.nic.link.Seal;
 import verbena.nic.link.UdpSeal;
 import verbena.nic.link.WakeSignal;
 import verbena.verbs.Gid;
@@ -47,7 +49,9 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
     private final int packetMax;
     private final Mtu pathMtu;
 
-    final UdpSeal seal;
+    private final int port;
+
+    final Seal seal;
     final WakeSignal signal = new WakeSignal();
     // Written by the engine on rare paths; read by any thread.
     final AtomicLong malformed = new AtomicLong();
@@ -72,7 +76,8 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         // Packets are whole words (IBTA 9.2, PadCnt).
         this.packetMax = packetMax & ~3;
         this.pathMtu = pathMtu;
-        this.seal = new UdpSeal(port);
+        this.port = port;
+        this.seal = options.wrapped() ? new NoSeal() : new UdpSeal(port);
     }
 
     @Override
@@ -105,7 +110,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
 
     /// The UDP port: the destination of all packets, and the source of those to other hosts.
     public final int port() {
-        return seal.sourcePort();
+        return port;
     }
 
     @Override

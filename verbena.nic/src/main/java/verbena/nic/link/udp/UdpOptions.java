@@ -10,10 +10,12 @@ import verbena.nic.link.LinkKind;
 /// @param sendBufferBytes the send buffer to ask the system for; it may give less
 /// @param shared whether other processes of the same user may open a link at the same addresses, with the same
 ///     option; [DatagramChannelLink] ignores it
-public record UdpOptions(LinkKind kind, int receiveBufferBytes, int sendBufferBytes, boolean shared) {
+/// @param wrapped whether a link around it seals packets, which then leave and arrive as they are
+public record UdpOptions(
+        LinkKind kind, int receiveBufferBytes, int sendBufferBytes, boolean shared, boolean wrapped) {
     /// [LinkKind#AUTO], not shared; 16 MiB of receive buffer and 4 MiB of send buffer. The system counts a full
     /// packet with up to twice its size, so some 2,000 of them may wait.
-    public static final UdpOptions DEFAULT = new UdpOptions(LinkKind.AUTO, 16 << 20, 4 << 20, false);
+    public static final UdpOptions DEFAULT = new UdpOptions(LinkKind.AUTO, 16 << 20, 4 << 20, false, false);
 
     public UdpOptions {
         if (receiveBufferBytes < 1 || sendBufferBytes < 1) {
@@ -24,11 +26,16 @@ public record UdpOptions(LinkKind kind, int receiveBufferBytes, int sendBufferBy
 
     /// These options with another kind.
     public UdpOptions with(LinkKind other) {
-        return new UdpOptions(other, receiveBufferBytes, sendBufferBytes, shared);
+        return new UdpOptions(other, receiveBufferBytes, sendBufferBytes, shared, wrapped);
+    }
+
+    /// These options, for a link inside one that seals.
+    public UdpOptions wrap() {
+        return new UdpOptions(kind, receiveBufferBytes, sendBufferBytes, shared, true);
     }
 
     /// These options, for a link that shares its addresses with other links.
     public UdpOptions share() {
-        return new UdpOptions(kind, receiveBufferBytes, sendBufferBytes, true);
+        return new UdpOptions(kind, receiveBufferBytes, sendBufferBytes, true, wrapped);
     }
 }

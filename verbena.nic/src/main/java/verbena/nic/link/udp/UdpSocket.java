@@ -6,6 +6,8 @@ import static verbena.foreign.linux.LinuxAbi.IPPROTO_IPV6;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
+import verbena.nic.link.NoSeal;
+import verbena.nic.link.Seal;
 import verbena.nic.link.UdpSeal;
 import verbena.nic.link.sharing.SharedAddress;
 import verbena.verbs.Gid;
@@ -27,7 +29,7 @@ final class UdpSocket {
     /// The UDP port that it is bound to, and its packets leave from.
     final int port;
     /// Seals the packets that leave by it.
-    final UdpSeal seal;
+    final Seal seal;
     /// How its address is shared; null when it is not, or when the address is a group's.
     final @Nullable SharedAddress sharing;
     /// By which sockets packets from this address to this host leave; null when they leave by this one.
@@ -58,11 +60,11 @@ final class UdpSocket {
     private int lastTrafficClass;
     private int inARow;
 
-    UdpSocket(int fd, int port, Gid gid, int scopeId, @Nullable SharedAddress sharing) {
+    UdpSocket(int fd, int port, Gid gid, int scopeId, @Nullable SharedAddress sharing, boolean isWrapped) {
         this.sharing = sharing;
         this.fd = fd;
         this.port = port;
-        seal = new UdpSeal(port);
+        seal = isWrapped ? new NoSeal() : new UdpSeal(port);
         gidHigh = gid.high();
         gidLow = gid.low();
         ipv4 = gid.isIpv4();

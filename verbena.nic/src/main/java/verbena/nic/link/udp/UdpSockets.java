@@ -76,7 +76,7 @@ final class UdpSockets {
             if (sharing != null) {
                 sharing.onBound();
             }
-            return new UdpSocket(fd, port, gid, scopeId, sharing);
+            return new UdpSocket(fd, port, gid, scopeId, sharing, options.wrapped());
         } catch (LinkException e) {
             LinuxSockets.close(fd);
             throw e;
@@ -137,7 +137,7 @@ final class UdpSockets {
             MemorySegment length = arena.allocate(JAVA_INT);
             length.set(JAVA_INT, 0, SockaddrIn6.BYTES);
             require("getsockname", linux.name(fd, name, length));
-            var any = new UdpSocket(fd, BigEndian.u16(name, SockaddrIn.SIN_PORT), own.gid(), own.scopeId, null);
+            var any = new UdpSocket(fd, BigEndian.u16(name, SockaddrIn.SIN_PORT), own.gid(), own.scopeId, null, options.wrapped());
             var probe = own.ipv4 ? new IdentificationProbe(linux, arena, name.asSlice(0, SockaddrIn.BYTES)) : null;
             return new NearSockets(this, any, probe);
         } catch (LinkException e) {
@@ -160,7 +160,7 @@ final class UdpSockets {
             MemorySegment name = call.allocate(SockaddrIn6.BYTES, 8);
             int length = MessageBlock.putAddress(name, 0, to.destinationHigh, to.destinationLow, port, any.scopeId);
             require("connect", linux.connect(fd, name.asSlice(0, length)));
-            var socket = new UdpSocket(fd, any.port, any.gid(), any.scopeId, null);
+            var socket = new UdpSocket(fd, any.port, any.gid(), any.scopeId, null, options.wrapped());
             if (socket.connectedTo(to, probe)) {
                 return socket;
             }
@@ -223,7 +223,7 @@ final class UdpSockets {
             MessageBlock.putAddress(request, GroupReq.GR_GROUP, group.high(), group.low(), 0, 0);
             int level = group.isIpv4() ? IPPROTO_IP : IPPROTO_IPV6;
             requireForGroup(linux.setOption(fd, level, LinuxAbi.MCAST_JOIN_GROUP, request), group, at);
-            return new UdpSocket(fd, port, group, 0, null);
+            return new UdpSocket(fd, port, group, 0, null, options.wrapped());
         } catch (LinkException e) {
             LinuxSockets.close(fd);
             throw e;

@@ -1,0 +1,542 @@
+package verbena.nic.link.psp;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import verbena.cm.noise.KeyExchange;
+import verbena.nic.link.ForwardingLink;
+import verbena.nic.link.Link;
+import verbena.nic.link.LinkException;
+import verbena.nic.link.Occupancy;
+import verbena.nic.link.PacketPairs;
+import verbena.transport.psp.Association;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.wire.BigEndian;
+import verbena.wire.Frame;
+import verbena.wire.psp.PspHeader;
+import verbena.wire.psp.PspMasterKey;
+import verbena.wire.psp.PspVerdict;
+import verbena.wire.roce.RoceV2;
+
+/// Protects all packets of a link of UDP by PSP, and agrees on keys with each peer before the first one leaves
+/// ([decision 0193](../../../../../../../../docs/decisions/0193-psp-wraps-a-link.md)). Nothing else leaves, and
+/// nothing else is taken: what is not protected is counted and dropped.
+///
+/// The link below leaves packets as they are ([verbena.nic.link.NoSeal]). A packet that leaves is copied and sealed
+/// there, so the frame above stays as it was. A packet that arrives is opened where it lies. Packets to a peer
+/// without keys wait, a few of them, until keys are agreed on.
+///
+/// Threads as in [Link]. Allocates nothing for a packet once there are keys.
+public final class PspLink extends ForwardingLink {
+    /// Bytes that a packet grows by: header, inner UDP header, ICV.
+    public static final int OVERHEAD = PspHeader.BYTES + RoceV2.UDP_BYTES + PspHeader.ICV_BYTES;
+
+    private static final int BATCH = 64;
+    private static final int TEXT_AT = Frame.HEADROOM + PspHeader.BYTES;
+    private static final int PACKET_AT = TEXT_AT + RoceV2.UDP_BYTES;
+    private static final long SECOND = 1_000_000_000;
+    /// A rotation after 10 minutes or 2^30 packets; keys are dead after 30 minutes or 2^32 packets.
+    private static final Association.Limits LIMITS =
+            new Association.Limits(1L << 30, 1L << 32, 600 * SECOND, 1_800 * SECOND, 10 * SECOND);
+    private static final long SWEEP_NANOS = 10 * SECOND;
+    /// The protocol numbers of IP of what is inside: a packet of RoCE, or nothing, which confirms keys.
+    private static final int UDP = 17;
+    private static final int NOTHING = 59;
+    /// How many packets wait for the keys of one peer, and for those of all.
+    private static final int WAITING_MAX = 8;
+    private static final int ALL_WAITING_MAX = 256;
+
+    private static final int TRANSPORT_VERSION_BITS = 0xF;
+
+    private final LongSupplier clock;
+    private final RandomGenerator random;
+    private final Arena arena = Arena.ofShared();
+    private final PspCiphers ciphers;
+    private final Frame[] departures = Frame.allocate(arena.allocate((long) BATCH * Frame.SLOT_BYTES, 64));
+    private final Frame[] single = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64));
+    private final Occupancy occupancy = new Occupancy();
+    private final KeyExchange exchange;
+    private final PspPeers peers;
+    private final PspCounters counters = new PspCounters();
+    private final PspSleep sleep;
+    private int waiting;
+    private long sweepNanos;
+    /// Whether the time of the next deadline may have changed.
+    private boolean isDueChanged;
+
+    /// @param link closed with this one; it must not seal
+    /// @param secret that all devices have which may talk with each other, of at least 16 bytes
+    /// @param clock nanoseconds, monotonic
+    /// @param random unpredictable to anybody
+    public PspLink(Link link, byte[] secret, LongSupplier clock, RandomGenerator random) {
+        this(link, secret, clock, random, LIMITS, PspCiphers.isLibcryptoThere());
+    }
+
+    PspLink(
+            Link link,
+            byte[] secret,
+            LongSupplier clock,
+            RandomGenerator random,
+            Association.Limits limits,
+            boolean isLibcrypto) {
+        super(link);
+        this.clock = clock;
+        this.random = random;
+        ciphers = new PspCiphers(isLibcrypto, arena);
+        sleep = new PspSleep(clock);
+        peers = new PspPeers(limits, random::nextInt);
+        long now = clock.getAsLong();
+        sweepNanos = now + SWEEP_NANOS;
+        exchange = new KeyExchange(
+                secret, new Host(), counters::count, now);
+    }
+
+    @Override
+    public int packetMax() {
+        return Math.min(link.packetMax(), Frame.PACKET_MAX) - OVERHEAD & ~3;
+    }
+
+    /// Packets of a pair grow, so they may not fit into one piece any more.
+    @Override
+    public <T> @Nullable T service(Class<T> kind) {
+        return kind == PacketPairs.class ? null : super.service(kind);
+    }
+
+    // --- receiving
+
+    @Override
+    public int receive(Frame[] frames, int from, int count) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                return 0;
+            }
+            int arrived = link.receive(frames, from, count);
+            long now = clock.getAsLong();
+            int taken = 0;
+            for (int i = 0; i < arrived; i++) {
+                Frame frame = frames[from + i];
+                if (take(frame, now)) {
+                    if (taken < i) {
+                        frames[from + taken].copyFrom(frame);
+                    }
+                    taken++;
+                }
+            }
+            onTime(now);
+            return taken;
+        }
+    }
+
+    /// Opens what arrived; whether it is a packet for the engine.
+    private boolean take(Frame frame, long now) {
+        if (KeyExchange.isMessage(frame.slot, frame.start, frame.length)) {
+            isDueChanged = true;
+            exchange.onMessage(pairFrom(frame), frame.slot, frame.start, frame.length, now);
+            return false;
+        }
+        // Plain packets have a transport version of 0 where a header of PSP has its length, 1 or more.
+        if ((BigEndian.u8(frame.slot, frame.start + 1) & TRANSPORT_VERSION_BITS) == 0) {
+            counters.plain.incrementAndGet();
+            return false;
+        }
+        PspVerdict verdict = PspHeader.check(frame.slot, frame.start, frame.length);
+        if (verdict == PspVerdict.ACCEPTED) {
+            verdict = open(frame, now);
+        }
+        if (verdict != PspVerdict.ACCEPTED) {
+            counters.count(verdict);
+            return false;
+        }
+        return frame.length > 0;
+    }
+
+    private PspVerdict open(Frame frame, long now) {
+        int spi = PspHeader.spi(frame.slot, frame.start);
+        PspPeer peer = peers.bySpi(spi);
+        if (peer != null && !peer.isFrom(frame)) {
+            return PspVerdict.UNEXPECTED;
+        }
+        PspVerdict verdict = peer == null
+                ? PspVerdict.UNKNOWN
+                : peer.association.open(frame.slot, frame.start, frame.length, now);
+        if (peer == null || verdict != PspVerdict.ACCEPTED) {
+            if (verdict == PspVerdict.UNKNOWN && exchange.mayTellUnknown(now)) {
+                exchange.tellUnknown(pairFrom(frame), spi);
+            }
+            return verdict;
+        }
+        if (peer.unconfirmedSpi == spi) {
+            peer.unconfirmedSpi = 0;
+            isDueChanged = true;
+            exchange.onConfirmed(peer.pair);
+            sendWaiting(peer, now);
+        }
+        return unwrap(frame, peer);
+    }
+
+    /// Makes the frame what is inside; of length 0 when that is nothing.
+    private static PspVerdict unwrap(Frame frame, PspPeer peer) {
+        int header = PspHeader.bytes(frame.slot, frame.start);
+        int next = PspHeader.nextHeader(frame.slot, frame.start);
+        int text = frame.length - header - PspHeader.ICV_BYTES;
+        int at = frame.start + header;
+        if (next == NOTHING && text == 0) {
+            frame.length = 0;
+            return PspVerdict.ACCEPTED;
+        }
+        if (next != UDP
+                || text < RoceV2.UDP_BYTES + PACKET_MIN
+                || BigEndian.u16(frame.slot, at + 2) != RoceV2.UDP_PORT
+                || BigEndian.u16(frame.slot, at + 4) != text) {
+            return PspVerdict.UNEXPECTED;
+        }
+        frame.sourcePort = BigEndian.u16(frame.slot, at);
+        frame.length = text - RoceV2.UDP_BYTES;
+        if (frame.isOwn()) {
+            MemorySegment.copy(frame.slot, at + RoceV2.UDP_BYTES, frame.slot, frame.start, frame.length);
+        } else {
+            frame.view(frame.slot, frame.buffer, at + RoceV2.UDP_BYTES);
+        }
+        peer.seal.judge(frame, 0);
+        return PspVerdict.ACCEPTED;
+    }
+
+    private static KeyExchange.Pair pairFrom(Frame frame) {
+        return new KeyExchange.Pair(
+                new Gid(frame.destinationHigh, frame.destinationLow), new Gid(frame.sourceHigh, frame.sourceLow));
+    }
+
+    // --- sending
+
+    @Override
+    public int transmit(Frame[] frames, int from, int count) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            return stay == null ? 0 : send(frames, from, count);
+        }
+    }
+
+    private int send(Frame[] frames, int from, int count) {
+        long now = clock.getAsLong();
+        int done = 0;
+        while (done < count) {
+            int run = 0;
+            int most = Math.min(count - done, BATCH);
+            boolean isSealed = true;
+            while (run < most && isSealed) {
+                isSealed = seal(frames[from + done + run], departures[run], now);
+                run += isSealed ? 1 : 0;
+            }
+            int left = run == 0 ? 0 : link.transmit(departures, 0, run);
+            for (int i = 0; i < left; i++) {
+                frames[from + done + i].marks.unsendable |= departures[i].marks.unsendable;
+            }
+            done += left;
+            if (left < run) {
+                break;
+            }
+            if (!isSealed) {
+                done++; // it waits, or was refused
+            }
+        }
+        publishDue();
+        return done;
+    }
+
+    /// Writes the protected form of a frame into another one; false when it does not leave now.
+    private boolean seal(Frame frame, Frame into, long now) {
+        PspPeer peer = peers.to(frame);
+        if (peer == null) {
+            peer = meet(frame, now);
+            if (peer == null) {
+                frame.marks.unsendable = true;
+                counters.refused.incrementAndGet();
+                return false;
+            }
+        }
+        if (peer.association.wantsKeys(now)) {
+            renew(peer, now);
+        }
+        peer.seal.seal(frame, 0);
+        MemorySegment.copy(frame.slot, frame.start, into.slot, PACKET_AT, frame.length);
+        int udpBytes = RoceV2.UDP_BYTES + frame.length;
+        BigEndian.put32(into.slot, TEXT_AT, frame.sourcePort << 16 | RoceV2.UDP_PORT);
+        BigEndian.put32(into.slot, TEXT_AT + 4, udpBytes << 16);
+        int bytes = peer.association.seal(into.slot, Frame.HEADROOM, UDP, udpBytes, now);
+        if (bytes == Association.NO_KEYS) {
+            keepWaiting(peer, frame);
+            return false;
+        }
+        into.length = bytes;
+        into.copyWay(frame);
+        into.marks.unsendable = false;
+        return true;
+    }
+
+    /// Adds the peer that a frame goes to; null when there cannot be one.
+    private @Nullable PspPeer meet(Frame frame, long now) {
+        if (RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)
+                || frame.length > packetMax()
+                || !isOwn(frame.sourceHigh, frame.sourceLow)) {
+            return null;
+        }
+        return meet(
+                new KeyExchange.Pair(
+                        new Gid(frame.sourceHigh, frame.sourceLow),
+                        new Gid(frame.destinationHigh, frame.destinationLow)),
+                now);
+    }
+
+    private @Nullable PspPeer meet(KeyExchange.Pair pair, long now) {
+        PspPeer known = peers.of(pair);
+        if (known != null) {
+            return known;
+        }
+        int port = link.sourcePort(pair.local(), pair.remote());
+        PspPeer peer = peers.add(pair, port == 0 ? RoceV2.UDP_PORT : port, now);
+        counters.peers = peers.count();
+        isDueChanged = true; // there is something to sweep
+        return peer;
+    }
+
+    private boolean isOwn(long high, long low) {
+        for (GidEntry entry : link.gids()) {
+            if (entry.gid().low() == low && entry.gid().high() == high) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Begins to agree on other keys. Two own addresses get them without a peer.
+    private void renew(PspPeer peer, long now) {
+        if (!isOwn(peer.pair.remote().high(), peer.pair.remote().low())) {
+            isDueChanged = true;
+            exchange.begin(peer.pair, now);
+            return;
+        }
+        PspPeer mirror = meet(new KeyExchange.Pair(peer.pair.remote(), peer.pair.local()), now);
+        if (mirror == null) {
+            return;
+        }
+        byte[] there = drawn();
+        byte[] back = mirror == peer ? there : drawn();
+        int spi = peers.chooseSpi(peer, now);
+        int mirrorSpi = mirror == peer ? spi : peers.chooseSpi(mirror, now);
+        peer.association.install(
+                new Association.Keys(mirrorSpi, ciphers.cipher(there), spi, ciphers.cipher(back)), now);
+        if (mirror != peer) {
+            mirror.association.install(
+                    new Association.Keys(spi, ciphers.cipher(back), mirrorSpi, ciphers.cipher(there)), now);
+        }
+    }
+
+    private byte[] drawn() {
+        byte[] key = new byte[PspCiphers.VERSION.keyBytes()];
+        random.nextBytes(key);
+        return key;
+    }
+
+    // --- packets that wait for keys
+
+    private void keepWaiting(PspPeer peer, Frame frame) {
+        if (peer.waiting.size() == WAITING_MAX || waiting == ALL_WAITING_MAX) {
+            counters.unsealed.incrementAndGet();
+            return;
+        }
+        Frame copy = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
+        copy.copyFrom(frame);
+        peer.waiting.add(copy);
+        waiting++;
+    }
+
+    private void sendWaiting(PspPeer peer, long now) {
+        for (Frame frame = peer.waiting.poll(); frame != null; frame = peer.waiting.poll()) {
+            waiting--;
+            if (!seal(frame, single[0], now) || link.transmit(single, 0, 1) == 0) {
+                counters.unsealed.incrementAndGet();
+            }
+        }
+    }
+
+    /// What the exchange asks of the link.
+    private final class Host implements KeyExchange.Host {
+        @Override
+        public void send(KeyExchange.Pair pair, byte[] message) {
+            Frame frame = single[0];
+            MemorySegment.copy(message, 0, frame.slot, ValueLayout.JAVA_BYTE, Frame.HEADROOM, message.length);
+            transmit(pair, message.length);
+        }
+
+        @Override
+        public int chooseSpi(KeyExchange.Pair pair) {
+            long now = clock.getAsLong();
+            PspPeer peer = meet(pair, now);
+            return peer == null ? 0 : peers.chooseSpi(peer, now);
+        }
+
+        @Override
+        public void onAgreed(KeyExchange.Pair pair, KeyExchange.Agreed agreed) {
+            PspPeer peer = peers.of(pair);
+            if (peer == null) {
+                return; // the agreement took too long
+            }
+            long now = clock.getAsLong();
+            var keys = new Association.Keys(
+                    agreed.sealingSpi(),
+                    ciphers.cipher(new PspMasterKey(agreed.sealing()).derive(agreed.sealingSpi(), PspCiphers.VERSION)),
+                    agreed.openingSpi(),
+                    ciphers.cipher(new PspMasterKey(agreed.opening()).derive(agreed.openingSpi(), PspCiphers.VERSION)));
+            if (agreed.isKnownToPeer()) {
+                peer.unconfirmedSpi = 0;
+                peer.association.install(keys, now);
+                sendWaiting(peer, now);
+            } else {
+                peer.unconfirmedSpi = agreed.openingSpi();
+                peer.association.offer(keys, now);
+            }
+        }
+
+        @Override
+        public void confirm(KeyExchange.Pair pair) {
+            PspPeer peer = peers.of(pair);
+            int bytes = peer == null
+                    ? Association.NO_KEYS
+                    : peer.association.seal(single[0].slot, Frame.HEADROOM, NOTHING, 0, clock.getAsLong());
+            if (bytes != Association.NO_KEYS) {
+                transmit(pair, bytes);
+            }
+        }
+
+        /// Sends what was written into the single frame. What finds no room is repeated as if it was lost.
+        private void transmit(KeyExchange.Pair pair, int bytes) {
+            Frame frame = single[0];
+            frame.length = bytes;
+            frame.sourceHigh = pair.local().high();
+            frame.sourceLow = pair.local().low();
+            frame.destinationHigh = pair.remote().high();
+            frame.destinationLow = pair.remote().low();
+            frame.sourcePort = 0;
+            frame.trafficClass = 0;
+            frame.hopLimit = 0;
+            int _ = link.transmit(single, 0, 1);
+        }
+
+        @Override
+        public boolean sealsUnder(KeyExchange.Pair pair, int spi) {
+            PspPeer peer = peers.of(pair);
+            return peer != null && peer.association.sealsUnder(spi);
+        }
+
+        @Override
+        public void onFailed(KeyExchange.Pair pair) {
+            PspPeer peer = peers.of(pair);
+            if (peer != null) {
+                waiting -= peer.waiting.size();
+                counters.unsealed.addAndGet(peer.waiting.size());
+                peer.waiting.clear();
+            }
+        }
+
+        @Override
+        public void draw(byte[] into) {
+            random.nextBytes(into);
+        }
+    }
+
+    // --- time
+
+    private void onTime(long now) {
+        if (sleep.isDue(now)) {
+            isDueChanged = true;
+            exchange.onDeadline(now);
+            if (now - sweepNanos >= 0) {
+                sweepNanos = now + SWEEP_NANOS;
+                peers.forgetDead(now);
+                counters.peers = peers.count();
+            }
+        }
+        publishDue();
+    }
+
+    private void publishDue() {
+        if (!isDueChanged) {
+            return;
+        }
+        isDueChanged = false;
+        long due = exchange.deadlineNanos();
+        if (peers.count() > 0 && (due == KeyExchange.NEVER || sweepNanos - due < 0)) {
+            due = sweepNanos;
+        }
+        if (sleep.set(due)) {
+            link.wakeup();
+        }
+    }
+
+    /// Sleeps as [Link#await(long)] does; also returns when a message of an agreement has to be repeated.
+    @Override
+    public void await(long timeoutNanos) {
+        try {
+            link.await(sleep.begin(timeoutNanos));
+        } finally {
+            sleep.end();
+        }
+    }
+
+    @Override
+    public int fallAsleep(long timeoutNanos) {
+        int count = link.fallAsleep(sleep.begin(timeoutNanos));
+        if (count == 0) {
+            sleep.end();
+        }
+        return count;
+    }
+
+    @Override
+    public void awake() {
+        sleep.end();
+        link.awake();
+    }
+
+    // --- what it does not do
+
+    /// @throws LinkException always: a group has no keys
+    @Override
+    public void join(Gid group) {
+        throw new LinkException(
+                LinkException.Kind.UNSUPPORTED,
+                "multicast group " + group + ": psp=on protects packets to one peer, and a group has no keys");
+    }
+
+    @Override
+    public void leave(Gid group) {}
+
+    // --- counters, and the end
+
+    @Override
+    public long unsendable() {
+        return link.unsendable() + counters.refused.get();
+    }
+
+    /// Those of the link below; `psp.peers.now`; what was dropped, by reason; and agreements.
+    @Override
+    public Map<String, Long> counters() {
+        var all = new TreeMap<>(link.counters());
+        counters.report(all);
+        return all;
+    }
+
+    @Override
+    public void close() {
+        if (occupancy.close(link::wakeup)) {
+            link.close();
+            peers.close();
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package verbena.nic.roce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.nic.link.Namespace;
+import verbena.verbs.Access;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.DeviceException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.VerbsException;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.cm.ConnectionOptions;
+
+/// Devices with `psp=on` over sockets.
+@Timeout(60)
+class ProtectedDeviceTest {
+    private static final String SECRET = "0123456789abcdef0123456789abcdef";
+    private static final int BYTES = 1 << 20;
+
+    @TempDir
+    Path folder;
+
+    /// Two devices of one process, in a namespace where IPv6 has two addresses.
+    static final class OverIpv6 {
+        private OverIpv6() {}
+
+        public static void main(String[] arguments) throws Exception {
+            try (Context server = Device.named("rocev2@fd00::1" + arguments[0]).open();
+                    Context client = Device.named("rocev2@fd00::2" + arguments[0]).open()) {
+                exchange(server, client);
+            }
+        }
+    }
+
+    /// Connects two devices, and moves memory there and back.
+    private static void exchange(Context serverDevice, Context clientDevice) throws Exception {
+        var at = new InetSocketAddress(serverDevice.gid(1, 0).gid().address(), 0);
+        var options = ConnectionOptions.defaults();
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+                var listener = ConnectionListener.bind(at, options.withDevice(serverDevice))) {
+            var accepted = threads.submit((Callable<Connection>) listener::accept);
+            try (var client = Connection.connect(listener.localAddress(), options.withDevice(clientDevice));
+                    var server = accepted.get(30, TimeUnit.SECONDS)) {
+                MemoryRegion there = server.allocate(BYTES, Access.remoteAll());
+                MemoryRegion from = client.allocate(BYTES);
+                MemoryRegion back = client.allocate(BYTES);
+                byte[] content = new byte[BYTES];
+                new Random(54).nextBytes(content);
+                from.segment().copyFrom(MemorySegment.ofArray(content));
+                client.write(from, 0, BYTES, there.remote(), 0);
+                client.read(back, 0, BYTES, there.remote(), 0);
+                if (back.segment().mismatch(from.segment()) >= 0) {
+                    throw new AssertionError("other bytes came back");
+                }
+            }
+        }
+        for (Context one : new Context[] {serverDevice, clientDevice}) {
+            one.counters().forEach((counter, count) -> {
+                boolean isDrop = counter.startsWith("psp.dropped.") && !counter.endsWith(".repeated"); // by the faults
+                if (isDrop && count != 0) {
+                    throw new AssertionError(counter + " is " + count);
+                }
+            });
+            if (one.counters().get("psp.peers.now") != 1) {
+                throw new AssertionError(one.counters().toString());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", ",link=portable", ",faults=loss:2%,duplicate:2%,reorder:2%,seed:54"})
+    void twoDevicesTalk(String more) throws Exception {
+        String options = SecretFile.options(folder, SECRET) + more;
+        try (Context server = Device.named("rocev2" + options).open();
+                Context client = Device.named("rocev2" + options).open()) {
+            exchange(server, client);
+        }
+    }
+
+    /// A wire that damages packets: what was damaged is dropped as forged, and sent again.
+    @Test
+    void damageIsRepaired() throws Exception {
+        String options = SecretFile.options(folder, SECRET);
+        try (Context server = Device.named("rocev2" + options + ",faults=corrupt:2%,seed:54").open();
+                Context client = Device.named("rocev2" + options).open()) {
+            assertThatThrownBy(() -> exchange(server, client)).hasMessageContaining("psp.dropped.");
+            assertThat(server.counters().get("psp.dropped.forged")).isPositive();
+            assertThat(server.counters().get("dropped.icrc")).isZero();
+        }
+    }
+
+    @Test
+    void twoDevicesTalkOverIpv6() throws Exception {
+        Namespace namespace = Namespace.with(
+                "ip link set lo up && ip addr add fd00::1/128 dev lo nodad && ip addr add fd00::2/128 dev lo nodad");
+        assumeTrue(namespace != null, "no right to a network namespace, or no tool to set it up");
+        assertThat(namespace.run(OverIpv6.class, SecretFile.options(folder, SECRET)))
+                .isEmpty();
+    }
+
+    @Test
+    void aPlainPeerAndOneWithAnotherSecretDoNotGetIn() throws Exception {
+        String options = SecretFile.options(folder, SECRET);
+        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+        String others = SecretFile.options(elsewhere, SECRET.replace('0', '1'));
+        for (String peer : new String[] {"", others}) {
+            try (Context server = Device.named("rocev2" + options).open();
+                    Context client = Device.named("rocev2" + peer).open()) {
+                var at = new InetSocketAddress(server.gid(1, 0).gid().address(), 0);
+                var way = ConnectionOptions.defaults().withTimeout(Duration.ofSeconds(2));
+                try (var listener = ConnectionListener.bind(at, way.withDevice(server))) {
+                    assertThatThrownBy(() -> Connection.connect(listener.localAddress(), way.withDevice(client)))
+                            .isInstanceOf(VerbsException.class);
+                }
+                assertThat(server.counters().get(peer.isEmpty() ? "psp.dropped.plain" : "psp.keys.unproven"))
+                        .isPositive();
+            }
+        }
+    }
+
+    @Test
+    void whatCannotBeProtectedIsRefusedWithTheReason() throws Exception {
+        String options = SecretFile.options(folder, SECRET);
+        refused("rocev2,psp=on", "needs secret=FILE");
+        refused("rocev2,secret=" + folder, "needs psp=on");
+        refused("rocev2" + options + ",engines=2", "one engine");
+        refused("rocev2,link=raw" + options, "UDP sockets");
+        assertThatThrownBy(() -> DeviceOptions.parseOnEthernet("rocev1_eth0", options.substring(1)))
+                .hasMessageContaining("RoCE v1 has none");
+        Path file = folder.resolve("secret");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        refused("rocev2" + options, "others may read");
+        refused("rocev2" + SecretFile.options(folder, "short"), "32 to 1024 bytes");
+        Files.delete(file);
+        refused("rocev2" + options, "cannot read");
+    }
+
+    private static void refused(String device, String why) {
+        assertThatThrownBy(() -> Device.named(device).open())
+                .isInstanceOfAny(IllegalArgumentException.class, DeviceException.class)
+                .hasMessageContaining(why);
+    }
+}
