@@ -147,6 +147,7 @@ class VerbsDocTest {
                 "docs/abi.md",
                 "docs/files.md",
                 "docs/ibverbs.md",
+                "docs/internals.md",
                 "docs/conformance.md",
                 "docs/connections.md",
                 "docs/explain.md",
@@ -156,7 +157,8 @@ class VerbsDocTest {
                 "docs/seeing.md",
                 "docs/simulation.md",
                 "docs/stream.md",
-                "docs/subnet.md"
+                "docs/subnet.md",
+                "docs/where.md"
             })
     void everyClassAndMemberNamedInADocumentExists(String document) throws IOException {
         assertThat(namesThatDoNotExist(document)).isEmpty();
