@@ -265,7 +265,7 @@ class SharedProcessesTest {
         var neighbour = new Neighbour("shm", domain);
         neighbour.exchange(1);
         int slot = neighbour.queuePair.query().destinationQpn() >>> 16;
-        assertThat(localSockets()).contains("verbena/shm/2/slot-" + slot + "\n");
+        assertThat(localSockets()).contains("verbena/shm/3/slot-" + slot + "\n");
         neighbour.queuePair.postSend(7, neighbour.memory, 0, 100); // waits: there is no receive
         neighbour.queuePair.postSend(8, neighbour.memory, 0, 100);
         neighbour.kill();
@@ -277,7 +277,7 @@ class SharedProcessesTest {
         assertThat(wc.wrId()).isEqualTo(8);
         assertThat(wc.status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
         assertThat(neighbour.queuePair.state()).isEqualTo(QpState.ERR);
-        assertThat(localSockets()).doesNotContain("verbena/shm/2/slot-" + slot + "\n");
+        assertThat(localSockets()).doesNotContain("verbena/shm/3/slot-" + slot + "\n");
     }
 
     private static String localSockets() throws IOException {

@@ -18,7 +18,7 @@ public final class PeerSocket {
     /// Its number in the set of watched sockets.
     int number = -1;
 
-    PeerSocket(int fd, boolean isListening) {
+    public PeerSocket(int fd, boolean isListening) {
         this.fd = fd;
         this.isListening = isListening;
     }

@@ -271,6 +271,16 @@ public final class PeerSockets {
         return socket;
     }
 
+    /// Reports nothing but the end of a connection from now on.
+    public void hold(PeerSocket connection) {
+        watched.change(connection.number, 0);
+    }
+
+    /// Reports again what a connection has.
+    public void resume(PeerSocket connection) {
+        watched.change(connection.number, LinuxAbi.EPOLLIN);
+    }
+
     /// Sends a frame with a sealed envelope; returns 1, or the system's negated error.
     int send(int fd, Frame frame) {
         outgoing.prepareEnvelope(0, frame);

@@ -26,6 +26,8 @@ final class ShmNeighbour {
     private static final int NO_BELL = -1;
 
     final PeerSocket socket;
+    /// Whether it has said hello. One that has not has read nothing yet.
+    boolean hasAnswered;
     /// Hangs up when the neighbour's process begins to die; null when the neighbour has sent none, or it has.
     @Nullable
     PeerSocket lifeline;

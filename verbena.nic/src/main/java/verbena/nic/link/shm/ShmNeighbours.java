@@ -28,14 +28,14 @@ import verbena.wire.Frame;
 
 /// The neighbours of a [ShmLink]: how links of this host find each other, and what they say over their sockets.
 ///
-/// A neighbour says its slot first, then sends the file that it has made, the bell that wakes it, and its
+/// A neighbour says its slot first ([Roster]), then sends the file that it has made, the bell that wakes it, and its
 /// lifeline ([ShmMessages]). A request for a service comes over a connection of its own.
 ///
 /// For one thread at a time, except where a method allows any thread.
 final class ShmNeighbours {
     /// What the names of all links begin with. The number is that of what neighbours say, by sockets and rings:
     /// links of another number are on another host, as it were.
-    static final String PLACE = "shm/2";
+    static final String PLACE = "shm/3";
     private static final String SLOT = "slot-";
 
     private static final int SOCKET_BUFFER_BYTES = 1 << 20;
@@ -49,10 +49,9 @@ final class ShmNeighbours {
     private final MemorySegment one;
     private final PolledSleep sleep;
     private final PeerSockets peers;
-    private final Presence presence = new Presence();
+    private final Roster roster = new Roster(new Sockets());
     private @Nullable PeerSocket slotSocket;
 
-    private final @Nullable ShmNeighbour[] neighbours = new @Nullable ShmNeighbour[Presence.SLOTS];
     /// Those whose frames are read. The array never changes, but is replaced; the sleeping thread reads it.
     private volatile ShmNeighbour[] heard = {};
     /// Whether a link has connected and cannot be accepted, because this process has no descriptor left. The
@@ -92,12 +91,12 @@ final class ShmNeighbours {
             throw new LinkException(
                     LinkException.Kind.PORT_IN_USE, "shm: all " + Presence.SLOTS + " slots of this host are taken");
         }
-        presence.settle(own);
+        roster.settle(own);
         peers.connectEach(SLOT, Presence.SLOTS, own, (other, fd) -> {
             boolean _ = messages.sendHello(fd, own); // the neighbour may end at this moment
             PeerSocket connection = peers.watch(fd);
             if (connection != null) {
-                boolean _ = greet(connection, other);
+                roster.onConnected(connection, other);
             }
         });
     }
@@ -111,64 +110,81 @@ final class ShmNeighbours {
         return SLOT + slot;
     }
 
-    /// Notes which link is at the other end. False when the connection was closed, because that link has another
-    /// one that lives.
-    private boolean greet(PeerSocket connection, int slot) {
-        ShmNeighbour before = slot < 0 ? null : neighbours[slot];
-        boolean isKnown = before != null && before.socket == connection;
-        if (!isKnown && before != null && isThere(slot)) {
-            stray.incrementAndGet();
-            close(connection);
-            return false;
+    /// The sockets of this link, as its roster needs them.
+    private final class Sockets implements Roster.Ground {
+        @Override
+        public boolean isOpen(PeerSocket connection) {
+            try (Arena scratch = Arena.ofConfined()) {
+                MemorySegment polled = scratch.allocate(Pollfd.BYTES, 8);
+                Pollfds.watch(polled, 0, connection.fd, 0); // the kernel always tells of the end
+                return LinuxSockets.poll(polled, 1, scratch.allocate(Timespec.BYTES, 8)) <= 0;
+            }
         }
-        if (!presence.greet(connection, slot)) {
-            stray.incrementAndGet();
-            return true;
+
+        @Override
+        public void answer(PeerSocket connection) {
+            boolean _ = messages.sendHello(connection.fd, slot()); // the neighbour may end at this moment
         }
-        if (!isKnown && before != null) {
-            forget(slot, before); // its process has ended, and this is another one
+
+        @Override
+        public void read(PeerSocket connection) {
+            int _ = readMessage(connection);
         }
-        if (neighbours[slot] == null) {
-            neighbours[slot] = new ShmNeighbour(connection);
+
+        @Override
+        public void hold(PeerSocket connection) {
+            peers.hold(connection);
         }
-        return true;
+
+        @Override
+        public void resume(PeerSocket connection) {
+            peers.resume(connection);
+        }
+
+        @Override
+        public @Nullable PeerSocket watch(int descriptor) {
+            return peers.watch(descriptor);
+        }
+
+        @Override
+        public void close(PeerSocket socket) {
+            peers.close(socket);
+        }
+
+        @Override
+        public void onDying(int slot) {
+            news.dying(slot);
+        }
+
+        @Override
+        public void onGone(int slot, ShmNeighbour neighbour) {
+            heard = Arrays.stream(heard).filter(each -> each != neighbour).toArray(ShmNeighbour[]::new);
+            news.gone(slot, neighbour);
+            sleep.wakeup(); // a thread that sleeps has not seen the news
+        }
     }
 
     /// Closes a connection, and with it what the neighbour has shared.
     void close(PeerSocket connection) {
-        peers.close(connection);
-        if (presence.forget(connection)) {
-            ShmNeighbour neighbour = neighbours[connection.slot];
-            if (neighbour != null) {
-                forget(connection.slot, neighbour);
-            }
-        }
-    }
-
-    private void forget(int slot, ShmNeighbour neighbour) {
-        neighbours[slot] = null;
-        closeLifeline(neighbour);
-        heard = Arrays.stream(heard).filter(each -> each != neighbour).toArray(ShmNeighbour[]::new);
-        news.gone(slot, neighbour);
-        sleep.wakeup(); // a thread that sleeps has not seen the news
+        roster.close(connection);
     }
 
     int slot() {
-        return presence.slot();
+        return roster.slot();
     }
 
     /// How many neighbours there are. Any thread.
     int count() {
-        return presence.count();
+        return roster.count();
     }
 
     /// The neighbour with a slot, which may have connected just now.
     @Nullable
     ShmNeighbour neighbour(int slot) {
-        ShmNeighbour known = neighbours[slot];
+        ShmNeighbour known = roster.neighbour(slot);
         if (known == null && slotSocket != null) {
             int _ = letIn(slotSocket);
-            known = neighbours[slot];
+            known = roster.neighbour(slot);
         }
         return known;
     }
@@ -231,34 +247,26 @@ final class ShmNeighbours {
 
     /// As [Neighbours#theirPage].
     MemorySegment theirPage(int slot) {
-        ShmNeighbour neighbour = neighbours[slot];
+        ShmNeighbour neighbour = roster.neighbour(slot);
         return neighbour == null ? MemorySegment.NULL : neighbour.theirPage();
     }
 
     /// As [Neighbours#process].
     int process(int slot) {
-        ShmNeighbour neighbour = neighbours[slot];
+        ShmNeighbour neighbour = roster.neighbour(slot);
         return neighbour == null ? 0 : Math.max(0, linux.peerProcess(neighbour.socket.fd));
     }
 
     /// The ring that leads to the neighbour with a slot; null when there is none yet.
     @Nullable
     FrameRing outgoing(int slot) {
-        ShmNeighbour neighbour = neighbours[slot];
+        ShmNeighbour neighbour = roster.neighbour(slot);
         return neighbour == null ? null : neighbour.outgoing;
     }
 
     /// As [Neighbours#isThere].
     boolean isThere(int slot) {
-        ShmNeighbour neighbour = neighbours[slot];
-        if (neighbour == null) {
-            return false;
-        }
-        try (Arena scratch = Arena.ofConfined()) {
-            MemorySegment polled = scratch.allocate(Pollfd.BYTES, 8);
-            Pollfds.watch(polled, 0, neighbour.socket.fd, 0); // the kernel always tells of the end
-            return LinuxSockets.poll(polled, 1, scratch.allocate(Timespec.BYTES, 8)) <= 0;
-        }
+        return roster.isThere(slot);
     }
 
     private boolean send(ShmNeighbour to, int kind, int descriptor) {
@@ -295,7 +303,11 @@ final class ShmNeighbours {
             return 0;
         }
         if (socket.lifelineOf != null) {
-            onDying(socket.lifelineOf.slot);
+            roster.onDying(socket.lifelineOf);
+            return 0;
+        }
+        if (roster.isWaiting(socket)) {
+            roster.onWaiting(socket);
             return 0;
         }
         int taken = 0;
@@ -344,7 +356,8 @@ final class ShmNeighbours {
             closeDescriptor(messages.descriptor());
             return length;
         }
-        return onMessage(socket, length, messages.descriptor()) ? -1 : 0;
+        onMessage(socket, length, messages.descriptor());
+        return roster.isWaiting(socket) ? 0 : -1;
     }
 
     private int readFrame(int messageLength, Frame[] frames, int at, int room) {
@@ -355,18 +368,20 @@ final class ShmNeighbours {
         return 1;
     }
 
-    /// False when the connection was closed.
-    private boolean onMessage(PeerSocket socket, int length, int descriptor) {
+    private void onMessage(PeerSocket socket, int length, int descriptor) {
         int kind = messages.kind();
         if (kind == ShmMessages.HELLO) {
             closeDescriptor(descriptor);
-            return greet(socket, messages.helloSlot());
+            if (!roster.onHello(socket, messages.helloSlot())) {
+                stray.incrementAndGet();
+            }
+            return;
         }
-        ShmNeighbour neighbour = socket.slot == PeerSocket.NO_SLOT ? null : neighbours[socket.slot];
-        if (neighbour == null || neighbour.socket != socket) {
+        ShmNeighbour neighbour = roster.at(socket);
+        if (neighbour == null) {
             closeDescriptor(descriptor);
             stray.incrementAndGet();
-            return true;
+            return;
         }
         switch (kind) {
             case ShmMessages.FILE -> onFile(neighbour, descriptor);
@@ -380,7 +395,6 @@ final class ShmNeighbours {
                 }
             }
         }
-        return true;
     }
 
     private void onFile(ShmNeighbour neighbour, int descriptor) {
@@ -397,30 +411,9 @@ final class ShmNeighbours {
     }
 
     private void onLifeline(ShmNeighbour neighbour, int descriptor) {
-        if (descriptor < 0 || neighbour.lifeline != null) {
+        if (descriptor < 0 || !roster.onLifeline(neighbour, descriptor)) {
             stray.incrementAndGet();
             closeDescriptor(descriptor);
-            return;
-        }
-        neighbour.lifeline = peers.watch(descriptor);
-        if (neighbour.lifeline != null) {
-            neighbour.lifeline.lifelineOf = neighbour.socket;
-        }
-    }
-
-    /// The neighbour's process has begun to die; its socket tells the end.
-    private void onDying(int slot) {
-        ShmNeighbour neighbour = neighbours[slot];
-        if (neighbour != null) {
-            closeLifeline(neighbour);
-            news.dying(slot);
-        }
-    }
-
-    private void closeLifeline(ShmNeighbour neighbour) {
-        if (neighbour.lifeline != null) {
-            peers.close(neighbour.lifeline);
-            neighbour.lifeline = null;
         }
     }
 
@@ -464,18 +457,14 @@ final class ShmNeighbours {
 
     /// Adds the counters of this object. Any thread.
     void addCounters(Map<String, Long> to) {
-        to.put("shm.neighbours.now", (long) presence.count());
+        to.put("shm.neighbours.now", (long) roster.count());
         to.put("shm.refused", peers.refused());
         to.put("shm.stray", stray.get());
     }
 
     /// Closes sockets and memory; the listener is told nothing more.
     void close() {
-        for (ShmNeighbour neighbour : neighbours) {
-            if (neighbour != null) {
-                neighbour.close();
-            }
-        }
+        roster.forEach(ShmNeighbour::close);
         news.drop();
         peers.close();
     }

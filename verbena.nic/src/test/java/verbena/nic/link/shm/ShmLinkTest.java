@@ -385,10 +385,7 @@ class ShmLinkTest {
         var linux = new LinuxSockets(arena);
         var sockets = new PeerSockets(linux, arena, new MessageBlock(arena), "a test", ShmNeighbours.PLACE, 1 << 16);
         var messages = new ShmMessages(arena);
-        int slot = IntStream.range(0, Presence.SLOTS)
-                .filter(each -> each != a.slot() && each != b.slot())
-                .findFirst()
-                .orElseThrow();
+        int slot = freeSlot();
         int fd = sockets.connect("slot-" + a.slot());
         int life = linux.eventCounter(); // readable once it is rung
         assertThat(messages.sendHello(fd, slot)).isTrue();
@@ -412,10 +409,69 @@ class ShmLinkTest {
         sockets.close();
     }
 
+    private int freeSlot() {
+        return IntStream.range(0, Presence.SLOTS)
+                .filter(each -> each != a.slot() && each != b.slot())
+                .findFirst()
+                .orElseThrow();
+    }
+
     private MemorySegment word(long value) {
         MemorySegment word = arena.allocate(ValueLayout.JAVA_LONG);
         word.set(ValueLayout.JAVA_LONG, 0, value);
         return word;
+    }
+
+    /// The kernel closes the slot of a dying process before its connections.
+    @Test
+    void whoTakesTheSlotOfANeighbourThatStillDiesIsHeardWhenThatHasGone() {
+        var told = new ArrayList<String>();
+        a.listener(new Neighbours.Listener() {
+            @Override
+            public void onTold(int slot, MemorySegment message, int descriptor) {
+                told.add(message.getString(0));
+                LinuxSockets.close(descriptor);
+            }
+
+            @Override
+            public void onDying(int slot) {}
+
+            @Override
+            public void onGone(int slot) {
+                told.add("gone");
+            }
+        });
+        Runnable look = () -> {
+            a.receive(buffer, 0, 256);
+            a.move(0);
+        };
+        var linux = new LinuxSockets(arena);
+        var sockets = new PeerSockets(linux, arena, new MessageBlock(arena), "a test", ShmNeighbours.PLACE, 1 << 16);
+        var messages = new ShmMessages(arena);
+        int slot = freeSlot();
+        int dying = sockets.connect("slot-" + a.slot());
+        assertThat(messages.sendHello(dying, slot)).isTrue();
+        until(() -> a.isThere(slot), look);
+        int gaveUp = sockets.connect("slot-" + a.slot());
+        assertThat(messages.sendHello(gaveUp, slot)).isTrue();
+        int next = sockets.connect("slot-" + a.slot());
+        assertThat(messages.sendHello(next, slot)).isTrue();
+        assertThat(messages.sendTold(next, arena.allocateFrom("I am next"), -1)).isTrue();
+        for (int i = 0; i < 1_000; i++) {
+            look.run();
+        }
+        assertThat(messages.receive(next)).as("an answer").isZero();
+        assertThat(told).isEmpty();
+        LinuxSockets.close(gaveUp);
+        assertThat(messages.sendTold(dying, arena.allocateFrom("I am last"), -1)).isTrue();
+        LinuxSockets.close(dying);
+        until(() -> told.size() == 3, look);
+        assertThat(told).containsExactly("I am last", "gone", "I am next");
+        assertThat(messages.receive(next)).isPositive();
+        assertThat(messages.kind()).isEqualTo(ShmMessages.HELLO);
+        assertThat(messages.helloSlot()).isEqualTo(a.slot());
+        LinuxSockets.close(next);
+        sockets.close();
     }
 
     @Test
