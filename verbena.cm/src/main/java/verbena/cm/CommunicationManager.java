@@ -192,7 +192,7 @@ public final class CommunicationManager {
             case Apr apr -> {
                 CmConnection connection = connections.find(apr.remoteCommId(), apr.localCommId(), route);
                 if (connection != null) {
-                    connection.paths().onAnswered(apr);
+                    connection.paths().onAnswered(apr, now);
                 }
             }
             case SidrReq asked -> sidr.onRequest(asked, route);

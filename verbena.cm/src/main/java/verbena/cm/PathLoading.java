@@ -20,6 +20,8 @@ public final class PathLoading extends Timed {
 
     /// Active: what waits for its answer.
     private @Nullable Lap asked;
+    /// Active: the path that is named when that answer has come, or will not come any more.
+    private @Nullable CmPath next;
 
     private int retriesLeft;
     private boolean mayBePutOff;
@@ -39,13 +41,19 @@ public final class PathLoading extends Timed {
     // ---- what the owner does
 
     /// Active: asks the peer to load this path. [CmEvent.AlternateAnswered] follows, unless the peer does not answer.
-    /// What was asked before is forgotten.
+    /// One question is open at a time, because two may overtake each other: a path that is named meanwhile is next, and
+    /// only the last one.
     public void ask(CmPath path, long now) {
         if (!connection.isActive() || connection.state() != CmConnection.State.ESTABLISHED) {
             throw new IllegalStateException("only the active side of an established connection asks for a path");
         }
+        if (asked != null) {
+            next = path;
+            return;
+        }
         Lap lap = connection.messages().lap(path, connection.request().remoteResponseTimeout());
         asked = lap;
+        next = null;
         retriesLeft = connection.request().maxCmRetries();
         send(lap);
         await(now);
@@ -94,7 +102,7 @@ public final class PathLoading extends Timed {
         }
     }
 
-    void onAnswered(Apr apr) {
+    void onAnswered(Apr apr, long now) {
         Lap lap = asked;
         if (lap == null || lap.transactionId() != apr.transactionId()) {
             outbox.count(CmCounter.STRAYS);
@@ -103,6 +111,7 @@ public final class PathLoading extends Timed {
         forget();
         if (connection.state() == CmConnection.State.ESTABLISHED) {
             connection.tell(new CmEvent.AlternateAnswered(lap.alternate(), apr.status()));
+            askNext(now);
         }
     }
 
@@ -119,8 +128,13 @@ public final class PathLoading extends Timed {
 
     @Override
     void onDeadline(long now) {
-        if (asked == null || connection.state() != CmConnection.State.ESTABLISHED || retriesLeft-- == 0) {
+        if (asked == null || connection.state() != CmConnection.State.ESTABLISHED) {
             forget();
+            return;
+        }
+        if (retriesLeft-- == 0) {
+            forget();
+            askNext(now);
             return;
         }
         outbox.sendAgain(connection.route(), asked);
@@ -130,6 +144,13 @@ public final class PathLoading extends Timed {
     private void await(long now) {
         mayBePutOff = true;
         outbox.schedule(this, now + connection.answerNanos());
+    }
+
+    /// The owner may have ended the connection when it was told of the answer.
+    private void askNext(long now) {
+        if (next != null && connection.state() == CmConnection.State.ESTABLISHED) {
+            ask(next, now);
+        }
     }
 
     private void forget() {

@@ -94,6 +94,43 @@ class PathLoadingTest {
     }
 
     @Test
+    void aPathThatIsNamedBeforeTheAnswerWaitsForItAndTheLastOneCounts() {
+        run("""
+            a         ask-path  5-9
+            a ->>1s b LAP  lids 5-9
+            a         ask-path  6-9
+            a         ask-path  7-9
+            nothing   for       603ms
+            a -x b    LAP  lids 5-9
+            b         told      path 5-9
+            b         answer-path 0
+            b -> a    APR  status loaded
+            a         told      path 5-9 status 0
+            a -> b    LAP  lids 7-9
+            b         told      path 7-9
+            b         answer-path 0
+            b -> a    APR  status loaded
+            a         told      path 7-9 status 0
+            nothing   for       3600s
+            """);
+    }
+
+    @Test
+    void aPathThatIsNamedMeanwhileIsAskedForWhenThePeerDoesNotAnswer() {
+        run("""
+            a         ask-path  5-9
+            a         ask-path  6-9
+            """ + "a -x b    LAP  lids 5-9\n".repeat(16) + """
+            a -> b    LAP  lids 6-9
+            b         told      path 6-9
+            b         answer-path 0
+            b -> a    APR  status loaded
+            a         told      path 6-9 status 0
+            nothing   for       3600s
+            """);
+    }
+
+    @Test
     void aPeerThatDoesNotAnswerIsAskedSoOftenAsForAConnection() {
         run("""
             a         ask-path  5-9

@@ -18,7 +18,7 @@ import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Req;
 
 /// An established connection whose active side names one alternate path after the other, each when the one before is
-/// loaded. Messages are lost, come twice and overtake each other. Both ends agree on the last path.
+/// loaded, or sooner. Messages are lost, come twice and overtake each other. Both ends agree on the last path.
 final class PathLoadingWorld implements SmallWorld {
     /// What is wrong on purpose, in what leaves an end.
     enum Plant {
@@ -149,6 +149,11 @@ final class PathLoadingWorld implements SmallWorld {
         var steps = new ArrayList<Step>();
         if (asked < paths && loadedByActive == asked) {
             steps.add(Step.usual(() -> "the active side names path " + (asked + 1), () -> moves(this::ask)));
+        }
+        if (asked < paths && loadedByActive < asked) {
+            steps.add(Step.fault(
+                    () -> "the active side names path " + (asked + 1) + " before it has an answer",
+                    () -> moves(this::ask)));
         }
         addFlights(steps, toPassive, b, B_TO_A);
         addFlights(steps, toActive, a, A_TO_B);
