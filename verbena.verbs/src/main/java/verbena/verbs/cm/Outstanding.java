@@ -24,6 +24,8 @@ final class Outstanding {
     private static final int BATCH = 16;
     /// A request's number has its place in the low bits, and counts rounds above.
     private static final int PLACE_BITS = 32;
+    /// How long a thread that waits for room stays at the queue, while another one is about to post.
+    private static final long POSTING_NANOS = 1_000_000;
 
     private final Ending ending;
     private final CompletionQueue queue;
@@ -117,14 +119,30 @@ final class Outstanding {
             boolean _ = threads.await(
                     me,
                     this,
-                    all -> all.broken != null || (all.freeCount > 0 && all.queued.peek() == me),
+                    all -> all.hasRoom(me),
                     LeaderFollowers.FOREVER);
         } finally {
             queued.remove(me);
+            completions.mayBeWithdrawn = !queued.isEmpty(); // this thread may be about to post
             if (freeCount > 0 || broken != null) {
                 tellOldest(); // there may be more room than this thread takes
             }
         }
+    }
+
+    /// Asked at the latest before this thread leads.
+    private boolean hasRoom(LeaderFollowers.WaitSet me) {
+        completions.mayBeWithdrawn = !isEachPosted();
+        return broken != null || (freeCount > 0 && queued.peek() == me);
+    }
+
+    private boolean isEachPosted() {
+        for (WorkRequest each : places) {
+            if (each == null || !each.isPosted()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private void tellOldest() {
@@ -224,6 +242,10 @@ final class Outstanding {
     private final class Completions implements LeaderFollowers.Source {
         private final WorkCompletion first = new WorkCompletion();
         private final WorkCompletion[] others = new WorkCompletion[BATCH];
+        /// Whether a thread waits for room that another one may give back, because its request cannot be posted. That
+        /// does not end a wait at the queue. Under the lock.
+        private boolean mayBeWithdrawn;
+
         private boolean isFound;
         private int count;
         private @Nullable VerbsException trouble;
@@ -235,16 +257,17 @@ final class Outstanding {
         @Override
         public void await(long nanos) throws InterruptedException {
             boolean more = freeCount < places.length - 1; // when this thread had the lock
+            long limit = mayBeWithdrawn ? Math.min(nanos, POSTING_NANOS) : nanos;
             try {
-                if (nanos == 0) {
+                if (limit == 0) {
                     count = queue.poll(others);
                     return;
                 }
-                if (nanos == LeaderFollowers.FOREVER) {
+                if (limit == LeaderFollowers.FOREVER) {
                     queue.await(first);
                     isFound = true;
                 } else {
-                    isFound = queue.await(first, Duration.ofNanos(nanos));
+                    isFound = queue.await(first, Duration.ofNanos(limit));
                 }
                 count = isFound && more ? queue.poll(others) : 0;
             } catch (VerbsException e) {

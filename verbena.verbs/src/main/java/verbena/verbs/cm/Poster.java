@@ -54,6 +54,7 @@ final class Poster {
         try {
             request = queue.begin(verb, reusable);
             post.post(request);
+            request.onPosted();
             posted = true;
             return request;
         } catch (InvalidStateException e) {

@@ -23,6 +23,8 @@ public final class WorkRequest {
     @Nullable
     CompletableFuture<WorkRequest> future;
 
+    /// Whether it was posted, and will be completed.
+    private volatile boolean posted;
     private volatile boolean done;
     private WcStatus status = WcStatus.SUCCESS;
     private String cause = "";
@@ -147,7 +149,17 @@ public final class WorkRequest {
         wrId = number;
         status = WcStatus.SUCCESS;
         trouble = null;
+        posted = false;
         done = false;
+    }
+
+    /// It was posted. Needs no lock.
+    void onPosted() {
+        posted = true;
+    }
+
+    boolean isPosted() {
+        return posted;
     }
 
     boolean isFinished() {

@@ -113,7 +113,9 @@ public final class Waits {
 
         WorkRequest post() {
             try {
-                return outstanding.begin("send", false);
+                WorkRequest request = outstanding.begin("send", false);
+                request.onPosted();
+                return request;
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
