@@ -109,8 +109,9 @@ public final class XdpSocket {
     private final Ring departures;
     private final Ring completions;
     private final MemorySegment statistics;
-    private boolean isZeroCopy;
-    private boolean pollsBusily;
+    // Written when it is bound, while another thread may look for frames already.
+    private volatile boolean isZeroCopy;
+    private volatile boolean pollsBusily;
 
     // ---- arrivals
     /// Where the arrivals end that the kernel has told of.

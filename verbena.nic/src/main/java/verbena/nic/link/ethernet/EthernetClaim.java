@@ -160,7 +160,9 @@ final class EthernetClaim implements AutoCloseable {
         }
     }
 
-    private void giveBack() {
+    /// Ends the claim; it may be made again.
+    synchronized void giveBack() {
+        isTaken = false;
         ports.forEach(port -> LinuxSockets.close(port.fd));
         ports.clear();
         if (name >= 0) {

@@ -99,8 +99,8 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
     ///
     /// @param gids its addresses, of one type
     /// @param vlan as in [Station]
-    /// @throws LinkException when the system does not permit it, or, by AF_XDP, another link has the interface
-    ///     or an address; by a packet socket, [#claim()] says so
+    /// @throws LinkException when the system does not permit it; [#claim()] says whether another link has the
+    ///     interface or an address
     public static EthernetLink open(HostInterface host, List<GidEntry> gids, int vlan, EthernetWay way) {
         var station = new Station(gids, host.mac(), host.mtu(), vlan);
         Wire wire = way.isXdp()

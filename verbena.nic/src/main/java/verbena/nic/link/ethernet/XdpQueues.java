@@ -1,6 +1,7 @@
 package verbena.nic.link.ethernet;
 
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 
 /// What the [XdpWire]s of one device share: the program in the kernel, the groups of the interface, and what keeps the
-/// device alone there. It ends with the last of them. Any thread.
+/// device alone there. The device has the queues from [#claim()] on, until the last wire is closed. Any thread.
 final class XdpQueues {
     private final HostInterface host;
     private final Arena arena = Arena.ofShared();
@@ -23,11 +24,12 @@ final class XdpQueues {
     /// How many of the wires are in a group.
     private final Map<Gid, Integer> groups = new HashMap<>();
 
-    private int users = 1;
+    private final List<XdpQueue> queues = new ArrayList<>();
+    private boolean isClaimed;
 
     /// @param queue the first of the interface's queues
     /// @param count how many there are
-    /// @throws LinkException when the system does not permit it, or another link has the interface or an address
+    /// @throws LinkException when the system does not permit it
     XdpQueues(HostInterface host, boolean isRoceV1, List<GidEntry> gids, int queue, int count, boolean inPieces) {
         this.host = host;
         XdpProgram madeProgram = null;
@@ -41,7 +43,7 @@ final class XdpQueues {
             }
             madeMembership = new PacketMembership(linux, linux.packetSocket(), host.index());
             madeClaim = new EthernetClaim(isRoceV1, gids);
-            isReady = madeClaim.take();
+            isReady = true;
         } finally {
             if (!isReady) {
                 close(madeClaim, madeProgram, madeMembership);
@@ -53,15 +55,44 @@ final class XdpQueues {
         claim = madeClaim;
     }
 
-    /// One more wire uses it; [#release()] ends that. Its maker uses it, too.
-    synchronized void use() {
-        users++;
+    /// One more wire uses it, with this queue; [#release] ends that.
+    synchronized void use(XdpQueue queue) {
+        queues.add(queue);
     }
 
-    synchronized void release() {
-        if (--users == 0) {
-            close(claim, program, membership);
-            arena.close();
+    /// A wire is about to close its socket. The last one frees what is shared: frames go to the network stack again.
+    synchronized void release(XdpQueue queue) {
+        if (queues.remove(queue) && queues.isEmpty()) {
+            close();
+        }
+    }
+
+    /// Frees it all, when no wire uses it.
+    synchronized void close() {
+        close(claim, program, membership);
+        arena.close();
+    }
+
+    /// Takes the interface and the queues of all wires: frames come from now on. After a failure, queues that were
+    /// taken stay so until their wires are closed.
+    ///
+    /// @throws LinkException when another device or program has one of them, or the system does not permit it
+    synchronized void claim() {
+        if (isClaimed || queues.isEmpty()) {
+            return;
+        }
+        boolean isTaken = claim.take();
+        try {
+            for (XdpQueue queue : queues) {
+                queue.bind();
+                program.put(queue.number(), queue.socket().fd());
+            }
+            program.attach();
+            isClaimed = true;
+        } finally {
+            if (isTaken && !isClaimed) {
+                claim.giveBack();
+            }
         }
     }
 
@@ -78,25 +109,12 @@ final class XdpQueues {
         }
     }
 
-    // ---- the program
-
-    synchronized void put(int queue, int socket) {
-        program.put(queue, socket);
-    }
-
-    /// Frames come from now on.
-    ///
-    /// @throws LinkException when the interface has another program, or the system does not permit it
-    synchronized void attach() {
-        program.attach();
-    }
-
-    boolean isNative() {
+    synchronized boolean isNative() {
         return program.isNative();
     }
 
     synchronized long elsewhere() {
-        return users == 0 ? 0 : program.elsewhere();
+        return queues.isEmpty() ? 0 : program.elsewhere();
     }
 
     // ---- groups

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.XdpSocket;
@@ -36,13 +35,8 @@ final class XdpWire implements Wire {
     private static final int FRAME_MAX =
             Ethernet.BYTES + 2 * Ethernet.TAG_BYTES + RoceV2.IPV6_OVERHEAD + Frame.PACKET_MAX;
 
-    private static final long QUEUE_FREED_NANOS = 2_000_000_000;
-    private static final long QUEUE_RETRY_NANOS = 1_000_000;
-    private static final int MEBIBYTE = 1 << 20;
-
     private final Arena arena = Arena.ofShared();
-    private final LinuxSockets linux = new LinuxSockets(arena);
-    private final HostInterface host;
+    private final XdpQueue queue;
     private final XdpSocket socket;
     private final XdpQueues shared;
     /// Whether it tells what concerns all wires of its device.
@@ -66,7 +60,7 @@ final class XdpWire implements Wire {
     /// @param isRoceV1 whether frames of RoCE v1 arrive, else those of RoCE v2
     /// @param way with the first of the interface's queues
     /// @param count how many queues
-    /// @throws LinkException when the system does not permit it, or another link has the interface or an address
+    /// @throws LinkException when the system does not permit it
     static List<XdpWire> open(HostInterface host, boolean isRoceV1, List<GidEntry> gids, EthernetWay way, int count) {
         String why = NativeAccess.whyPortable();
         if (why != null) {
@@ -86,13 +80,13 @@ final class XdpWire implements Wire {
                 int queue = way.queue() + wires.size();
                 wires.add(new XdpWire(host, shared, size, queue, way.pollsBusily(), wires.isEmpty()));
             }
-            shared.attach();
             isReady = true;
         } finally {
-            if (!isReady) {
+            if (!isReady && wires.isEmpty()) {
+                shared.close();
+            } else if (!isReady) {
                 wires.forEach(XdpWire::close);
             }
-            shared.release();
         }
         return wires;
     }
@@ -101,88 +95,28 @@ final class XdpWire implements Wire {
             HostInterface host,
             XdpQueues shared,
             XdpSocket.Size size,
-            int queue,
+            int number,
             boolean pollsBusily,
             boolean isFirst) {
-        this.host = host;
         this.shared = shared;
         this.isFirst = isFirst;
-        XdpSocket made = null;
         boolean isReady = false;
         try {
-            made = XdpSocket.open(linux, size, arena);
-            bind(made, queue);
-            if (pollsBusily) {
-                made.pollBusily();
-            }
-            shared.put(queue, made.fd());
+            queue = new XdpQueue(new LinuxSockets(arena), arena, host, size, number, pollsBusily);
             isReady = true;
-        } catch (XdpSocket.RefusedException e) {
-            throw refused(e, size, queue);
         } finally {
             if (!isReady) {
-                if (made != null) {
-                    LinuxSockets.close(made.fd());
-                }
                 arena.close();
             }
         }
-        socket = made;
+        socket = queue.socket();
         bytes = socket.memory().asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
-        shared.use();
+        shared.use(queue);
     }
 
-    /// Binds the socket. The kernel gives a queue free some time after the last socket there was closed, also
-    /// when its process has been killed; so a queue that is taken is tried for a while.
-    private void bind(XdpSocket made, int queue) throws XdpSocket.RefusedException {
-        long end = System.nanoTime() + QUEUE_FREED_NANOS;
-        while (true) {
-            try {
-                made.bind(host.index(), queue);
-                return;
-            } catch (XdpSocket.RefusedException e) {
-                if (e.error() != LinuxAbi.EBUSY || System.nanoTime() - end > 0) {
-                    throw e;
-                }
-                LockSupport.parkNanos(QUEUE_RETRY_NANOS);
-            }
-        }
-    }
-
-    /// What is missing, and what helps.
-    private LinkException refused(XdpSocket.RefusedException e, XdpSocket.Size size, int queue) {
-        LinkException.Kind kind = LinkException.Kind.FAILED;
-        String advice = "";
-        switch (e.error()) {
-            case LinuxAbi.EPERM, LinuxAbi.EACCES -> {
-                kind = LinkException.Kind.NOT_PERMITTED;
-                advice = ". It needs CAP_NET_RAW: run as root.";
-            }
-            case LinuxAbi.EAFNOSUPPORT -> {
-                kind = LinkException.Kind.UNSUPPORTED;
-                advice = ". This kernel has no AF_XDP (CONFIG_XDP_SOCKETS).";
-            }
-            case LinuxAbi.ENOBUFS ->
-                advice = ". It locks " + (size.lockedBytes() + MEBIBYTE - 1) / MEBIBYTE
-                        + " MiB of memory: raise the limit (ulimit -l), or give it CAP_IPC_LOCK.";
-            case LinuxAbi.ENOPROTOOPT -> {
-                kind = LinkException.Kind.UNSUPPORTED;
-                advice = ". busy-poll=on needs Linux 5.11, with CONFIG_NET_RX_BUSY_POLL.";
-            }
-            case LinuxAbi.EBUSY ->
-                advice = ". Another program has queue " + queue + "; the option queue= names another.";
-            case LinuxAbi.EINVAL, LinuxAbi.EOPNOTSUPP -> {
-                kind = LinkException.Kind.UNSUPPORTED;
-                advice = queue > 0
-                        ? ". Is there a queue " + queue + "? (ethtool -l " + host.name() + " tells how many there are.)"
-                        : size.inPieces()
-                                ? ". Frames of this size come in pieces, for which it needs Linux 6.6 and a driver that has"
-                                        + " them: ip link set " + host.name() + " mtu 3500, or link=raw."
-                                : ". It needs Linux 5.9 and a driver of Ethernet; link=raw does without.";
-            }
-            default -> {}
-        }
-        return new LinkException(kind, "AF_XDP on " + host.name() + ": " + e.getMessage() + advice, e);
+    @Override
+    public void claim() {
+        shared.claim();
     }
 
     // ---- arrivals
@@ -323,7 +257,7 @@ final class XdpWire implements Wire {
         synchronized (statistics) {
             if (isOpen) {
                 isOpen = false;
-                shared.release(); // first: with the last wire, frames go to the network stack again
+                shared.release(queue); // first: with the last wire, frames go to the network stack again
                 LinuxSockets.close(socket.fd());
                 arena.close();
             }

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -76,6 +77,34 @@ class XdpDeviceTest {
         return new RoceV1Provider().device(name).orElseThrow();
     }
 
+    /// A queue pair with what it needs.
+    private static final class Pair implements AutoCloseable {
+        private final CompletionQueue queue;
+        private final ProtectionDomain domain;
+        private @Nullable QueuePair queuePair;
+
+        Pair(Context context) {
+            queue = context.createCompletionQueue(4);
+            domain = context.allocateProtectionDomain();
+            try {
+                queuePair = domain.createQueuePair(QueuePairOptions.rc(queue));
+            } finally {
+                if (queuePair == null) {
+                    close();
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            if (queuePair != null) {
+                queuePair.close();
+            }
+            domain.close();
+            queue.close();
+        }
+    }
+
     /// What the system tells of an interface.
     private static String told(String name) throws Exception {
         Process ip = new ProcessBuilder("ip", "-d", "link", "show", name).start();
@@ -88,8 +117,11 @@ class XdpDeviceTest {
 
         public static void main(String[] arguments) throws Exception {
             try (Context context = v1("rocev1_veth0,link=xdp").open()) {
-                assertThat(context.counters()).containsEntry("ethernet.xdp.in-driver", 1L);
-                assertThat(told("veth0")).contains("xdp");
+                assertThat(told("veth0")).doesNotContain("xdp");
+                try (Pair _ = new Pair(context)) {
+                    assertThat(context.counters()).containsEntry("ethernet.xdp.in-driver", 1L);
+                    assertThat(told("veth0")).contains("xdp");
+                }
             } catch (DeviceException e) {
                 if (e.getMessage().contains("It needs CAP_")) {
                     System.out.println(FORBIDDEN + e.getMessage());
@@ -106,26 +138,41 @@ class XdpDeviceTest {
         }
 
         private static void refusalsSayWhatToDo() {
-            assertThatThrownBy(() -> v1("rocev1_veth0,link=xdp,queue=7").open())
-                    .isInstanceOf(DeviceException.class)
-                    .hasMessageContaining("Is there a queue 7? (ethtool -l veth0");
+            try (Context context = v1("rocev1_veth0,link=xdp,queue=7").open()) {
+                isRefused(context, "Is there a queue 7? (ethtool -l veth0");
+            }
             assertThatThrownBy(() -> v1("rocev1_veth0,queue=0")).hasMessageContaining("needs link=xdp before it");
             assertThatThrownBy(() -> v1("rocev1_veth0,busy-poll=on")).hasMessageContaining("needs link=xdp before it");
             assertThatThrownBy(() -> v1("rocev1_veth0,link=xdp,busy-poll=20")).hasMessageContaining("on or off");
             assertThatThrownBy(() -> v1("rocev1_veth0,link=portable")).hasMessageContaining("link: raw or xdp");
             assertThatThrownBy(() -> v1("rocev1_veth0,link=xdp,queue=x")).hasMessageContaining("\"queue=x\"");
-            try (Context _ = v1("rocev1_veth0,link=xdp").open()) {
-                assertThatThrownBy(() -> v1("rocev1_veth0,link=xdp").open())
-                        .isInstanceOf(DeviceException.class)
-                        .hasMessageContaining("RoCE v1 on veth0 is in use");
-                assertThatThrownBy(() -> new RoceV2Provider()
-                                .device("rocev2_veth0,link=xdp")
-                                .orElseThrow()
-                                .open())
-                        .isInstanceOf(DeviceException.class)
-                        .hasMessageContaining("Another program has queue 0");
+            anyNumberIsOpenAndTheFirstQueuePairTakesTheQueue();
+        }
+
+        private static void anyNumberIsOpenAndTheFirstQueuePairTakesTheQueue() {
+            try (Context another = v1("rocev1_veth0,link=xdp").open();
+                    Context ofV2 = new RoceV2Provider()
+                            .device("rocev2_veth0,link=xdp")
+                            .orElseThrow()
+                            .open()) {
+                try (Context first = v1("rocev1_veth0,link=xdp").open();
+                        Pair _ = new Pair(first)) {
+                    isRefused(another, "RoCE v1 on veth0 is in use");
+                    isRefused(ofV2, "Another program has queue 0");
+                    isRefused(ofV2, "Another program has queue 0"); // its UDP port was given back
+                    new Pair(first).close();
+                }
+                new Pair(another).close();
+                isRefused(ofV2, "Another program has queue 0"); // until the other device is closed
             }
         }
+
+        private static void isRefused(Context context, String why) {
+            assertThatThrownBy(() -> new Pair(context))
+                    .isInstanceOf(DeviceException.class)
+                    .hasMessageContaining(why);
+        }
+
 
         private static void bytesGoOverTheCable() throws Exception {
             for (String options : List.of("", ",busy-poll=on", ",vlan=100", ",faults=loss:3%,seed:7")) {
@@ -210,11 +257,14 @@ class XdpDeviceTest {
                 groupsReachAllEngines(a, b);
                 groupsReachAllEngines(b, b); // what a device sends to itself is not on the wire
             }
-            assertThatThrownBy(() -> v1("rocev1_many0,link=xdp,engines=3").open())
-                    .isInstanceOf(DeviceException.class)
-                    .hasMessageContaining("Is there a queue 2? (ethtool -l many0");
+            try (Context context = v1("rocev1_many0,link=xdp,engines=3").open()) {
+                isRefused(context, "Is there a queue 2? (ethtool -l many0");
+            }
             assertThatThrownBy(() -> v1("rocev1_many0,engines=2")).hasMessageContaining("link=raw has one engine");
-            v1("rocev1_many0" + options).open().close();
+            try (Context context = v1("rocev1_many0" + options).open()) {
+                new Pair(context).close();
+                assertThat(told("many0")).contains("xdp");
+            }
             assertThat(told("many0")).doesNotContain("xdp");
         }
 
@@ -330,7 +380,8 @@ class XdpDeviceTest {
             var random = new Random(88);
             long mac = mac("veth0");
             try (Arena arena = Arena.ofConfined();
-                    Context context = v1("rocev1_veth0,link=xdp").open()) {
+                    Context context = v1("rocev1_veth0,link=xdp").open();
+                    Pair _ = new Pair(context)) {
                 var linux = new LinuxSockets(arena);
                 int fd = linux.packetSocket();
                 MemorySegment name = arena.allocate(SockaddrLl.BYTES, 8);
@@ -410,14 +461,16 @@ class XdpDeviceTest {
         }
     }
 
-    /// Opens a device and is killed.
+    /// Opens a device, takes the interface and is killed.
     static final class Killed {
         private Killed() {}
 
         public static void main(String[] arguments) throws Exception {
             Context context = v1("rocev1_veth0,link=xdp").open();
+            var pair = new Pair(context);
             System.out.println("open");
             int _ = System.in.read();
+            pair.close();
             context.close();
         }
     }
