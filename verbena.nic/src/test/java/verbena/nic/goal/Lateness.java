@@ -1,15 +1,20 @@
 package verbena.nic.goal;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/// Measures how late this machine runs a thread that has waited for a time. A thread waits again and again for the
-/// whole test. A test may exceed a promised time by the delay that the machine caused to all threads meanwhile.
+/// Measures how late this machine runs threads. A thread waits for a time again and again for the whole test, and the
+/// kernel counts how long a thread that could run had no processor. A test may exceed a promised time by what the
+/// machine took from its threads meanwhile.
 final class Lateness implements AutoCloseable {
     private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final CountDownLatch over = new CountDownLatch(1);
     private volatile long worstNanos;
+    private volatile long began = System.nanoTime();
 
     Lateness() {
         Thread.ofPlatform().daemon().start(this::measure);
@@ -17,7 +22,6 @@ final class Lateness implements AutoCloseable {
 
     private void measure() {
         try {
-            long began = System.nanoTime();
             while (!over.await(WAIT_NANOS, TimeUnit.NANOSECONDS)) {
                 long now = System.nanoTime();
                 worstNanos = Math.max(worstNanos, now - began - WAIT_NANOS);
@@ -28,11 +32,21 @@ final class Lateness implements AutoCloseable {
         }
     }
 
-    /// The worst delay since the last call.
+    /// The worst delay of a thread that sleeps most of the time, since the last call.
     long takeWorstNanos() {
-        long worst = worstNanos;
+        long worst = Math.max(worstNanos, System.nanoTime() - began - WAIT_NANOS);
         worstNanos = 0;
         return worst;
+    }
+
+    /// How long this thread has had no processor when it could run, in all its life. One that has worked hard gets its
+    /// next turn later than one that sleeps. 0 where the kernel does not tell (/proc/PID/schedstat).
+    static long nanosWithoutProcessor() {
+        try {
+            return Long.parseLong(Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ")[1]);
+        } catch (IOException _) {
+            return 0;
+        }
     }
 
     @Override
