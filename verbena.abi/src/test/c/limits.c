@@ -74,7 +74,83 @@ static int mw_type(uint32_t v) {
     return made ? ibv_dealloc_mw(made) : errno;
 }
 
+/* ---- ways to a peer */
+
+static int with_way(struct ibv_ah_attr way) {
+    way.is_global = 1;
+    if (ibv_query_gid(context, 1, way.grh.sgid_index, &way.grh.dgid) != 0) {
+        ibv_query_gid(context, 1, 0, &way.grh.dgid);
+    }
+    errno = 0;
+    struct ibv_ah *made = ibv_create_ah(pd, &way);
+    return made ? ibv_destroy_ah(made) : errno ? errno : -1;
+}
+
+#define WAY(name, field, bits) \
+    static int way_##name(uint32_t v) { \
+        struct ibv_ah_attr way = {.port_num = 1}; \
+        way.field = v; \
+        return (uint64_t) v >> (bits) ? EINVAL : with_way(way); /* what lies above is not the field's */ \
+    }
+WAY(port, port_num, 8)
+WAY(sl, sl, 8)
+WAY(path_bits, src_path_bits, 8)
+WAY(lid, dlid, 16)
+WAY(sgid_index, grh.sgid_index, 8)
+WAY(flow_label, grh.flow_label, 32) /* its low 20 bits, as with cards */
+WAY(hop_limit, grh.hop_limit, 8)
+WAY(traffic_class, grh.traffic_class, 8)
+
+/* The rates that there are have no order: all 256. */
+static void try_rates(void) {
+    for (int rate = 0; rate < 256; rate++) {
+        int is_rate = rate == IBV_RATE_MAX || ibv_rate_to_mbps((enum ibv_rate) rate) > 0;
+        int code = with_way((struct ibv_ah_attr) {.port_num = 1, .static_rate = rate});
+        if (is_rate ? code != 0 : code != EINVAL) {
+            printf("static_rate: %d gave %d\n", rate, code);
+            failures++;
+        }
+    }
+}
+
 /* ---- questions */
+
+static int port(uint32_t v) {
+    struct ibv_port_attr attributes;
+    return v > 255 ? EINVAL : ibv_query_port(context, v, &attributes);
+}
+
+static int port_of_gid(uint32_t v) {
+    union ibv_gid gid;
+    return v > 255 ? EINVAL : ibv_query_gid(context, v, 0, &gid) ? errno : 0;
+}
+
+static int port_of_pkey(uint32_t v) {
+    __be16 pkey;
+    return v > 255 ? EINVAL : ibv_query_pkey(context, v, 0, &pkey) ? errno : 0;
+}
+
+static int port_of_entry(uint32_t v) {
+    struct ibv_gid_entry entry;
+    return ibv_query_gid_ex(context, v, 0, &entry, 0);
+}
+
+static int index_of_entry(uint32_t v) {
+    struct ibv_gid_entry entry;
+    return ibv_query_gid_ex(context, 1, v, &entry, 0);
+}
+
+/* Nothing is moderated, and the device says so: each value is refused, as the kernel does for a driver without. */
+static void try_moderation(void) {
+    struct ibv_device_attr_ex has;
+    EXPECT_CODE(0, ibv_query_device_ex(context, NULL, &has));
+    EXPECT(has.cq_mod_caps.max_cq_count == 0 && has.cq_mod_caps.max_cq_period == 0);
+    const uint16_t values[] = {0, 1, 0x7FFF, 0x8000, 0xFFFE, 0xFFFF};
+    for (int i = 0; i < 36; i++) {
+        struct ibv_modify_cq_attr attributes = {IBV_CQ_ATTR_MODERATE, {values[i / 6], values[i % 6]}};
+        EXPECT_CODE(EOPNOTSUPP, ibv_modify_cq(cq, &attributes));
+    }
+}
 
 static int gid_index(uint32_t v) {
     union ibv_gid gid;
@@ -298,9 +374,9 @@ int main(void) {
     struct ibv_srq_init_attr shared = {.attr = {.max_wr = 100, .max_sge = 1}};
     srq = ibv_create_srq(pd, &shared);
     struct ibv_device_attr has;
-    struct ibv_port_attr port;
+    struct ibv_port_attr port_has;
     EXPECT_CODE(0, ibv_query_device(context, &has));
-    EXPECT_CODE(0, ibv_query_port(context, 1, &port));
+    EXPECT_CODE(0, ibv_query_port(context, 1, &port_has));
     const int64_t any = (1LL << 32) - 1;
     const struct row rows[] = {
         {"max_send_wr", max_send_wr, 0, has.max_qp_wr},
@@ -317,16 +393,29 @@ int main(void) {
         {"resized cqe", resized_cqe, 1, has.max_cqe},
         {"comp_vector", comp_vector, 0, context->num_comp_vectors - 1},
         {"type of a window", mw_type, 1, 2},
-        {"index of a GID", gid_index, 0, port.gid_tbl_len - 1},
-        {"index of a P_Key", pkey_index, 0, port.pkey_tbl_len - 1},
+        {"port of a handle", way_port, 1, 1},
+        {"sl", way_sl, 0, 15},
+        {"src_path_bits", way_path_bits, 0, 255},
+        {"dlid", way_lid, 0, 0xFFFF},
+        {"sgid_index of a handle", way_sgid_index, 0, port_has.gid_tbl_len - 1},
+        {"flow_label", way_flow_label, 0, any},
+        {"hop_limit", way_hop_limit, 0, 255},
+        {"traffic_class", way_traffic_class, 0, 255},
+        {"port", port, 1, 1},
+        {"port of a GID", port_of_gid, 1, 1},
+        {"port of a P_Key", port_of_pkey, 1, 1},
+        {"port of an entry of GIDs", port_of_entry, 1, 1},
+        {"index of an entry of GIDs", index_of_entry, 0, port_has.gid_tbl_len - 1},
+        {"index of a GID", gid_index, 0, port_has.gid_tbl_len - 1},
+        {"index of a P_Key", pkey_index, 0, port_has.pkey_tbl_len - 1},
         {"qp_state", init_state, 1, 0}, /* never */
-        {"path_mtu", rtr_path_mtu, 1, port.active_mtu},
+        {"path_mtu", rtr_path_mtu, 1, port_has.active_mtu},
         {"dest_qp_num", rtr_dest_qp_num, 0, any},
         {"rq_psn", rtr_rq_psn, 0, any},
         {"max_dest_rd_atomic", rtr_max_dest_rd_atomic, 0, has.max_qp_rd_atom},
         {"min_rnr_timer", rtr_min_rnr_timer, 0, 31},
         {"port of an address", rtr_port, 1, 1},
-        {"sgid_index", rtr_sgid_index, 0, port.gid_tbl_len - 1},
+        {"sgid_index", rtr_sgid_index, 0, port_has.gid_tbl_len - 1},
         {"timeout", timeout, 0, 31},
         {"retry_cnt", retry_cnt, 0, 7},
         {"rnr_retry", rnr_retry, 0, 7},
@@ -348,5 +437,9 @@ int main(void) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         try(&rows[i]);
     }
+    struct ibv_ah_attr nowhere = {.port_num = 1}; /* over Ethernet every way has a GRH */
+    EXPECT_ERRNO(EINVAL, ibv_create_ah(pd, &nowhere) == NULL);
+    try_rates();
+    try_moderation();
     return failures > 0;
 }

@@ -80,10 +80,13 @@ class ObjectsTest {
     @Test
     void thereIsOnePort() {
         assertThat(a.context.port(1).activeMtu()).isEqualTo(Mtu.MTU_4096);
-        assertThatThrownBy(() -> a.context.port(2))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("got 2");
-        assertThatThrownBy(() -> a.context.gids(0)).isInstanceOf(IllegalArgumentException.class);
+        for (int port : new int[] {0, 2, 255, 257, -1, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
+            String got = "got " + port;
+            assertThatThrownBy(() -> a.context.port(port)).hasMessageContaining(got);
+            assertThatThrownBy(() -> a.context.gids(port)).hasMessageContaining(got);
+            assertThatThrownBy(() -> a.context.gid(port, 0)).hasMessageContaining(got);
+            assertThatThrownBy(() -> a.context.pkey(port, 0)).hasMessageContaining(got);
+        }
         assertThatThrownBy(() -> a.context.gid(1, 3))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("[0], got 3");
