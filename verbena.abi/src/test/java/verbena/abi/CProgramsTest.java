@@ -94,4 +94,12 @@ class CProgramsTest {
     void datagramsBehaveAsThoseOfUdpDo() {
         programs.runC(Programs.SOURCES.resolve("datagrams.c"));
     }
+
+    /// From a socket at all addresses the system sends from 127.0.0.1, where no device is.
+    @Test
+    void datagramsGoByADeviceAtAnotherAddressOfLoopback() {
+        programs.close();
+        programs = Programs.over("rocev2@127.3.5.7");
+        programs.runC(Programs.SOURCES.resolve("datagrams.c"), "127.3.5.7");
+    }
 }

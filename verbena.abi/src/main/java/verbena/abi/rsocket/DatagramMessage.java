@@ -84,6 +84,14 @@ final class DatagramMessage {
             return own instanceof Inet4Address ? 16 : 28;
         }
 
+        /// The name of its sender. Within loopback the system sends from 127.0.0.1 whatever address the queue pair has,
+        /// and datagrams over that have the queue pair's.
+        InetSocketAddress sender(InetSocketAddress from) {
+            return own.isLoopbackAddress() && from.getAddress().isLoopbackAddress()
+                    ? new InetSocketAddress(own, from.getPort())
+                    : from;
+        }
+
         /// Itself, and the datagram behind it.
         ByteBuffer before(Pieces data) {
             ByteBuffer whole = ByteBuffer.allocate(bytes() + (int) data.bytes());

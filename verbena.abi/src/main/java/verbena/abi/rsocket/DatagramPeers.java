@@ -85,7 +85,10 @@ final class DatagramPeers {
         if (known != null) {
             return Optional.of(known);
         }
-        Optional<Peer> made = towards(to, own).flatMap(from -> queue(from, to)).map(Peer::new);
+        Optional<Peer> made = towards(to, own)
+                .flatMap(from -> queue(from, to))
+                .or(() -> onLoopback(to, own))
+                .map(Peer::new);
         if (made.isPresent()) {
             if (peers.size() == PEERS_MAX) {
                 peers.pollFirstEntry().getValue().close();
@@ -97,29 +100,50 @@ final class DatagramPeers {
 
     private Optional<DatagramQueue> queue(InetSocketAddress own, InetSocketAddress to) {
         DatagramQueue known = queues.get(own.getAddress());
-        if (known != null) {
-            return Optional.of(known);
-        }
-        Optional<DatagramQueue> made = Threads.make(() -> make(own, to));
-        made.ifPresent(queue -> {
-            queues.put(own.getAddress(), queue);
-            onMade.accept(queue);
-        });
-        return made;
+        return known != null
+                ? Optional.of(known)
+                : resolved(Optional.of(new InetSocketAddress(own.getAddress(), 0)), to)
+                        .map(id -> made(id, own));
     }
 
-    /// Makes a queue pair at an own address, from which datagrams are sent; empty when there is no device at that
-    /// address.
-    ///
-    /// @param name own address and port of UDP
-    private Optional<DatagramQueue> make(InetSocketAddress name, InetSocketAddress to) {
-        ConnectionId id = RsocketIds.create(PortSpace.UDP);
-        id.resolveAddress(Optional.of(new InetSocketAddress(name.getAddress(), 0)), to);
-        if (id.state() != ConnectionId.State.ADDRESS_RESOLVED) {
-            id.close();
+    /// An rsocket at all addresses sends to loopback from 127.0.0.1, as the system chooses. When no device is there, a
+    /// device at another address of loopback does it, as for a connection.
+    private Optional<DatagramQueue> onLoopback(InetSocketAddress to, InetSocketAddress own) {
+        if (!own.getAddress().isAnyLocalAddress() || !to.getAddress().isLoopbackAddress()) {
             return Optional.empty();
         }
-        return Optional.of(new DatagramQueue(id, name, options));
+        return resolved(Optional.empty(), to).map(id -> {
+            InetAddress from = id.localAddress().orElseThrow().getAddress();
+            DatagramQueue known = queues.get(from);
+            if (known != null) {
+                id.close();
+                return known;
+            }
+            return made(id, new InetSocketAddress(from, own.getPort()));
+        });
+    }
+
+    /// An identifier at an own address, or any; empty when no device there reaches the peer.
+    private static Optional<ConnectionId> resolved(Optional<InetSocketAddress> from, InetSocketAddress to) {
+        return Threads.make(() -> {
+            ConnectionId id = RsocketIds.create(PortSpace.UDP);
+            id.resolveAddress(from, to);
+            if (id.state() != ConnectionId.State.ADDRESS_RESOLVED) {
+                id.close();
+                return Optional.empty();
+            }
+            return Optional.of(id);
+        });
+    }
+
+    /// Makes a queue pair at an own address, from which datagrams are sent.
+    ///
+    /// @param name own address and port of UDP
+    private DatagramQueue made(ConnectionId id, InetSocketAddress name) {
+        DatagramQueue queue = Threads.make(() -> new DatagramQueue(id, name, options));
+        queues.put(name.getAddress(), queue);
+        onMade.accept(queue);
+        return queue;
     }
 
     /// The address that the system would send from, unless the rsocket is bound to one; empty when there is no way.

@@ -178,7 +178,7 @@ final class DatagramRsocket implements AnyRsocket {
                     return;
                 }
                 message.flip();
-                DatagramMessage.Introduction.take(message).ifPresent(it -> onIntroduction(it, from));
+                DatagramMessage.Introduction.take(message).ifPresent(it -> onIntroduction(it, it.sender(from)));
             }
         } catch (IOException e) {
             // of one that was sent: datagrams get lost
