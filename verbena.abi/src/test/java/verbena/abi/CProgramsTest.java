@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import verbena.abi.Programs.Ended;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
 
 /// Programs of our own in C: the example of a textbook, and one that does everything wrong.
 class CProgramsTest {
@@ -88,6 +90,17 @@ class CProgramsTest {
     @Test
     void aDescriptorIsReadableAsLongAsThereIsAnEvent() {
         programs.runC(Programs.SOURCES.resolve("readiness.c"));
+    }
+
+    /// Another one has its UDP port and does not share it, as the process of another user.
+    @Test
+    void aDeviceWhosePortIsTakenIsOpenedAndRefusesQueuePairs() {
+        programs.close();
+        programs = Programs.over("rocev2@127.3.5.8");
+        try (Context _ = Device.named("rocev2@127.3.5.8,link=portable").open()) {
+            String said = programs.runC(Programs.SOURCES.resolve("watching.c")).said();
+            assertThat(said).contains("UDP port 4791 at 127.3.5.8 is in use").contains("by process ");
+        }
     }
 
     @Test

@@ -23,12 +23,15 @@ import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.Context;
+import verbena.verbs.Device;
 import verbena.verbs.DeviceAttributes;
+import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 import verbena.verbs.LinkLayer;
 import verbena.verbs.PortAttributes;
+import verbena.verbs.spi.WatchableDevice;
 
 /// Devices, their ports and addresses, and their events.
 final class DeviceCalls {
@@ -83,7 +86,20 @@ final class DeviceCalls {
 
     static long openDevice(long device) {
         var of = Handles.get(device, DeviceHandle.class);
-        return ContextHandle.of(Threads.make(of.device()::open), of).pointer;
+        return ContextHandle.of(Threads.make(() -> opened(of.device())), of).pointer;
+    }
+
+    /// Any number of programs has a device open. Where another user's process has its port, only questions are
+    /// answered.
+    private static Context opened(Device device) {
+        try {
+            return device.open();
+        } catch (DeviceException e) {
+            if (device instanceof WatchableDevice watchable) {
+                return watchable.watch(e);
+            }
+            throw e;
+        }
     }
 
     static long closeDevice(long context) {

@@ -10,9 +10,11 @@ import verbena.nic.link.FaultyLink;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
+import verbena.nic.link.NativeAccess;
 import verbena.nic.link.udp.UdpLink;
 import verbena.nic.link.udp.UdpLinks;
 import verbena.nic.link.udp.UdpOptions;
+import verbena.nic.link.udp.WatchingLink;
 import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -20,12 +22,13 @@ import verbena.verbs.DeviceException;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
 import verbena.verbs.TransportType;
+import verbena.verbs.spi.WatchableDevice;
 
 /// RoCE v2 in user space, on the addresses of one network interface.
 ///
 /// @param name as [Device#name()]
 /// @param host the interface; its GIDs are the device's, none for an address of its own on loopback
-record RoceV2Device(String name, HostInterface host, DeviceOptions options) implements Device {
+record RoceV2Device(String name, HostInterface host, DeviceOptions options) implements Device, WatchableDevice {
     /// UDP port of RoCE v2 (IBTA A17.2).
     static final int PORT = 4791;
 
@@ -97,6 +100,28 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
                 links.forEach(UdpLink::close);
             }
         }
+    }
+
+    @Override
+    public Context watch(DeviceException why) {
+        boolean isPortTaken =
+                why.getCause() instanceof LinkException cause && cause.kind() == LinkException.Kind.PORT_IN_USE;
+        if (!isPortTaken || gids().isEmpty() || NativeAccess.whyPortable() != null) {
+            throw why;
+        }
+        CongestionRule congestion = options.congestionOn(host);
+        Mtu mtu = Optional.ofNullable(options.mtu()).map(host.pathMtu()::min).orElse(host.pathMtu());
+        var link = new WatchingLink(gids(), (LinkException) why.getCause());
+        DeviceContext context = null;
+        try {
+            context = DeviceContext.open(this, List.of(link), made -> new RoceKind(made, congestion), mtu);
+        } finally {
+            if (context == null) {
+                link.close();
+            }
+        }
+        context.watchNetwork();
+        return context;
     }
 
     /// Which of several devices a packet is for stands in what is encrypted.
