@@ -482,8 +482,8 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
                 interrupted |= sayGoodbye(lingerNanos);
             }
             isClosed = true;
+            stream.close(); // first: a queue pair that is there gives back hundreds of receives when it is disconnected
             id.disconnect();
-            stream.close();
             seat.close();
             threads.tell(waiting);
             if (interrupted) {
