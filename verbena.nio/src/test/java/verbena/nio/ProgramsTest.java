@@ -38,7 +38,7 @@ import verbena.nio.programs.NettyEcho;
 class ProgramsTest {
     private static final int BYTES = 2_000_000;
     /// Of one end of a connection that is idle, with what the collector has not found yet.
-    private static final int HEAP_BYTES_MAX = 20_000;
+    private static final int HEAP_BYTES_MAX = 17_000;
 
     @TempDir
     Path folder;

@@ -27,12 +27,15 @@ import verbena.wire.ib.Transport;
 ///
 /// The data is read from this side's memory: a WRITE's is still there, and a READ's is there already.
 final class DirectPacketWriter implements DirectPackets {
+    /// No packets, before the first request. Nothing writes to it.
+    private static final SendRequest NONE = SendRequest.ofNoBytes(SendOperation.WRITE);
+
     private final QueuePairCore core;
     private final QueuePairParameters p;
     private final RequestWriter writer;
     private final Transport transport;
 
-    private SendRequest request = SendRequest.ofNoBytes(SendOperation.WRITE);
+    private SendRequest request = NONE;
     private int firstPsn;
     /// How many PSNs have all their packets.
     private int index;

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 /// at a time. Other threads may look at a position once it was handed to them.
 public final class SlotRing<T> {
     /// Places at first, and twice as many each time that they are too few.
-    private static final int PLACES_FIRST = 16;
+    private static final int PLACES_FIRST = 4;
 
     private final Supplier<T> maker;
     private final int placesMax;

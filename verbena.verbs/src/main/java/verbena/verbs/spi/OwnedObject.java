@@ -1,9 +1,10 @@
 package verbena.verbs.spi;
 
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,8 @@ import verbena.verbs.VerbsObject;
 public abstract class OwnedObject implements VerbsObject {
     /// One lock for all trees. A thread holds it briefly, and calls and waits for nothing meanwhile.
     private static final Object TREE = new Object();
+    /// Children in a list. More are in a set, because each leaves by itself.
+    private static final int FEW = 8;
     /// How long a thread that has to help waits before it looks again.
     private static final long HELP_MILLIS = 1;
 
@@ -37,8 +40,8 @@ public abstract class OwnedObject implements VerbsObject {
 
     private volatile String label;
     // Changed under TREE.
-    private final List<OwnedObject> parents = new ArrayList<>();
-    private final Set<OwnedObject> children = new LinkedHashSet<>();
+    private List<OwnedObject> parents = Collections.emptyList();
+    private Collection<OwnedObject> children = Collections.emptyList();
     private @Nullable Closing closing;
     /// Neither closed nor being closed.
     private volatile boolean open = true;
@@ -57,11 +60,25 @@ public abstract class OwnedObject implements VerbsObject {
         synchronized (TREE) {
             from.forEach(OwnedObject::checkOpen);
             for (OwnedObject parent : from) {
-                if (parent.children.add(this)) {
+                if (parent.adopt(this)) {
+                    parents = parents.isEmpty() ? new ArrayList<>(1) : parents;
                     parents.add(parent);
                 }
             }
         }
+    }
+
+    /// Whether `child` was not one before.
+    private boolean adopt(OwnedObject child) {
+        if (children.contains(child)) {
+            return false;
+        }
+        if (children.isEmpty()) {
+            children = new ArrayList<>(1); // most have one or none
+        } else if (children.size() == FEW) {
+            children = new LinkedHashSet<>(children);
+        }
+        return children.add(child);
     }
 
     /// Notes that this object was made from `parent`.
@@ -195,7 +212,7 @@ public abstract class OwnedObject implements VerbsObject {
             for (OwnedObject parent : parents) {
                 parent.children.remove(this);
             }
-            parents.clear();
+            parents = Collections.emptyList();
         }
     }
 
