@@ -154,6 +154,7 @@ class VerbsDocTest {
                 "docs/messages.md",
                 "docs/ordering.md",
                 "docs/reliability.md",
+                "docs/security.md",
                 "docs/seeing.md",
                 "docs/simulation.md",
                 "docs/stream.md",
