@@ -34,22 +34,22 @@ public enum Access {
         this.bit = bit;
     }
 
-    /// The bit of `enum ibv_access_flags`.
+    /// Returns the bit of `enum ibv_access_flags`.
     public int bit() {
         return bit;
     }
 
-    /// No remote rights; the local side may read and write.
+    /// Returns no remote rights: the local side may read and write.
     public static Set<Access> local() {
         return EnumSet.of(LOCAL_WRITE);
     }
 
-    /// A peer may read, write and do atomics.
+    /// Returns the rights to read, write and do atomics, for a peer.
     public static Set<Access> remoteAll() {
         return EnumSet.of(LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC);
     }
 
-    /// The bits of a set, as `enum ibv_access_flags` has them.
+    /// Returns the bits of a set, as `enum ibv_access_flags` has them.
     public static int bits(Collection<Access> access) {
         int bits = 0;
         for (Access a : access) {
@@ -58,7 +58,7 @@ public enum Access {
         return bits;
     }
 
-    /// The set that has these bits.
+    /// Returns the set that has these bits.
     ///
     /// @throws IllegalArgumentException when a bit has no name here
     public static Set<Access> ofBits(int bits) {

@@ -16,7 +16,7 @@ public record AckTimeout(int code) {
         }
     }
 
-    /// The shortest timeout that is not shorter than `duration`; zero gives 8.2 µs, the shortest there is.
+    /// Returns the shortest timeout that is not shorter than `duration`; zero gives 8.2 µs, the shortest there is.
     ///
     /// @throws IllegalArgumentException when `duration` is negative or over 8796 s
     public static AckTimeout atLeast(Duration duration) {
@@ -30,12 +30,12 @@ public record AckTimeout(int code) {
         throw new IllegalArgumentException("ack timeout: 0 to " + Duration.ofNanos(nanos(31)) + ", got " + duration);
     }
 
-    /// The time; zero for [#NEVER].
+    /// Returns the time; zero for [#NEVER].
     public Duration duration() {
         return Duration.ofNanos(nanos(code));
     }
 
-    /// The time of a code, 0 to 31, in nanoseconds, without allocation; 0 for code 0, which waits for ever.
+    /// Returns the time of a code, 0 to 31, in nanoseconds, without allocation; 0 for code 0, which waits for ever.
     public static long nanos(int code) {
         return code == 0 ? 0 : 4_096L << code;
     }

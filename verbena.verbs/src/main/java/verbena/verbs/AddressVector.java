@@ -51,7 +51,7 @@ public record AddressVector(
         Objects.requireNonNull(staticRate, "staticRate");
     }
 
-    /// The way from the first of the own LIDs, at the rate of the port.
+    /// Returns the way from the first of the own LIDs, at the rate of the port.
     public AddressVector(
             Gid destination,
             int sourceGidIndex,
@@ -74,13 +74,13 @@ public record AddressVector(
                 StaticRate.PORT);
     }
 
-    /// The usual way: port 1, hop limit 64, no traffic class.
+    /// Returns the usual way: port 1, hop limit 64, no traffic class.
     public static AddressVector to(Gid destination, int sourceGidIndex) {
         return new AddressVector(destination, sourceGidIndex, 1, 0, 64, 0, 0, 0);
     }
 
-    /// The way back to the sender of a datagram, with the datagram's traffic class, and on InfiniBand with its service
-    /// level, from the LID that it came to.
+    /// Returns the way back to the sender of a datagram, with the datagram's traffic class, and on InfiniBand with
+    /// its service level, from the LID that it came to.
     ///
     /// @param received the completion of the datagram's receive
     /// @param area the 40 bytes that precede the data in its receive: a GRH or IPv6 header, or 20 bytes that
@@ -116,8 +116,8 @@ public record AddressVector(
         return to(source, own).withTrafficClass(trafficClass);
     }
 
-    /// As libibverbs decides: an IPv6 header has its version in front, and nothing in it looks like an IPv4 header
-    /// with the right checksum.
+    /// Decides as libibverbs does: an IPv6 header has its version in front, and nothing in it looks like an IPv4
+    /// header with the right checksum.
     private static boolean isIpv4(MemorySegment area) {
         if (area.get(JAVA_BYTE, 20) != 0x45) {
             return false;
@@ -138,7 +138,7 @@ public record AddressVector(
         return new Gid(area.get(LONG, offset), area.get(LONG, offset + 8));
     }
 
-    /// This address vector from another own port.
+    /// Returns this address vector from another own port.
     public AddressVector withPort(int port) {
         return new AddressVector(
                 destination,
@@ -153,7 +153,7 @@ public record AddressVector(
                 staticRate);
     }
 
-    /// This address vector with another traffic class.
+    /// Returns this address vector with another traffic class.
     public AddressVector withTrafficClass(int trafficClass) {
         return new AddressVector(
                 destination,
@@ -168,7 +168,7 @@ public record AddressVector(
                 staticRate);
     }
 
-    /// This address vector with another service level.
+    /// Returns this address vector with another service level.
     public AddressVector withServiceLevel(int serviceLevel) {
         return new AddressVector(
                 destination,
@@ -183,7 +183,7 @@ public record AddressVector(
                 staticRate);
     }
 
-    /// This address vector with another destination LID.
+    /// Returns this address vector with another destination LID.
     public AddressVector withDestinationLid(int lid) {
         return new AddressVector(
                 destination,
@@ -198,7 +198,7 @@ public record AddressVector(
                 staticRate);
     }
 
-    /// This address vector from another of the own LIDs (LMC).
+    /// Returns this address vector from another of the own LIDs (LMC).
     public AddressVector withSourcePathBits(int bits) {
         return new AddressVector(
                 destination,
@@ -213,7 +213,7 @@ public record AddressVector(
                 staticRate);
     }
 
-    /// This address vector with another static rate.
+    /// Returns this address vector with another static rate.
     public AddressVector withStaticRate(StaticRate rate) {
         return new AddressVector(
                 destination,

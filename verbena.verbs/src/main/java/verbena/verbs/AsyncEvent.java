@@ -5,7 +5,7 @@ package verbena.verbs;
 public sealed interface AsyncEvent {
     Type type();
 
-    /// What happened (`enum ibv_event_type`).
+    /// The kind of event (`enum ibv_event_type`).
     enum Type {
         /// A completion queue overflowed; it is broken.
         CQ_ERR,

@@ -1,6 +1,6 @@
 package verbena.verbs;
 
-/// Which accesses atomics are atomic with (`enum ibv_atomic_cap`).
+/// The accesses that atomics are atomic with (`enum ibv_atomic_cap`).
 public enum AtomicCapability {
     NONE,
     /// Among the queue pairs of one device.
@@ -8,7 +8,7 @@ public enum AtomicCapability {
     /// Among everything that touches the memory.
     GLOBAL;
 
-    /// As `ibv_devinfo` prints it, for example `ATOMIC_HCA`.
+    /// Returns the name that `ibv_devinfo` prints, for example `ATOMIC_HCA`.
     @Override
     public String toString() {
         return "ATOMIC_" + name();

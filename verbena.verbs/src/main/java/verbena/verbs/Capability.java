@@ -1,6 +1,6 @@
 package verbena.verbs;
 
-/// What a device can do, so that a program can ask before it is refused ([UnsupportedException]).
+/// Abilities of a device, for programs that ask before they are refused ([UnsupportedException]).
 public enum Capability {
     RC,
     UC,

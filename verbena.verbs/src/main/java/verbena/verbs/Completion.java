@@ -2,7 +2,7 @@ package verbena.verbs;
 
 import java.util.OptionalInt;
 
-/// How a request ended, as a value that can be kept; see [WorkCompletion] for the one that is reused.
+/// The end of a request, as a value that can be kept; see [WorkCompletion] for the one that is reused.
 public sealed interface Completion {
     long wrId();
 

@@ -3,8 +3,8 @@ package verbena.verbs;
 import java.time.Duration;
 import java.util.Optional;
 
-/// Where notifications of completion queues arrive (ibv_create_comp_channel(3)). Safe for use by any thread.
-/// Taking a notification acknowledges it.
+/// A channel for notifications of completion queues (ibv_create_comp_channel(3)). Safe for use by any thread. Taking
+/// a notification acknowledges it.
 public interface CompletionChannel extends VerbsObject {
     Context context();
 

@@ -3,15 +3,15 @@ package verbena.verbs;
 import java.time.Duration;
 import java.util.Optional;
 
-/// Where finished requests are reported (ibv_create_cq(3)). Any thread may poll; each completion is given out once.
-/// The thread that polled a request's completion sees what the request wrote.
+/// A queue of finished requests (ibv_create_cq(3)). Any thread may poll; each completion is given out once. The
+/// thread that polled a request's completion sees what the request wrote.
 ///
 /// A completion queue that overflows is broken: [AsyncEvent.CompletionQueueEvent] is raised and its queue pairs go to
 /// ERR. Make it as large as all requests that can be outstanding on it.
 public interface CompletionQueue extends VerbsObject {
     Context context();
 
-    /// Number of completions it can hold.
+    /// Returns the number of completions that it can hold.
     int capacity();
 
     /// Takes the oldest completion into `wc`; false, and `wc` unchanged, when there is none. Never blocks, never
@@ -50,6 +50,6 @@ public interface CompletionQueue extends VerbsObject {
     /// @throws ResourceLimitException when more are in it than `entries`, or the device has none of this size
     void resize(int entries);
 
-    /// The channel it was made with.
+    /// Returns the channel that it was made with.
     Optional<CompletionChannel> channel();
 }

@@ -29,8 +29,8 @@ public record ConnectOptions(
         access = Set.copyOf(access);
     }
 
-    /// The peer may READ, WRITE and do atomics where regions allow; 67 ms ACK timeout, 7 retries, RNR without limit
-    /// with 0.64 ms between attempts, 16 READs and atomics.
+    /// Returns the defaults: the peer may READ, WRITE and do atomics where regions allow; 67 ms ACK timeout, 7
+    /// retries, RNR without limit with 0.64 ms between attempts, 16 READs and atomics.
     public static ConnectOptions defaults() {
         return new ConnectOptions(
                 Access.remoteAll(),

@@ -4,7 +4,7 @@ package verbena.verbs;
 public final class ConnectionException extends VerbsException {
     private static final long serialVersionUID = 1L;
 
-    /// Why, for programs to decide by.
+    /// Reasons, for programs to decide by.
     public enum Reason {
         /// No device of this host reaches the address, or the port is taken.
         ADDRESS,
@@ -14,7 +14,7 @@ public final class ConnectionException extends VerbsException {
         REFUSED,
         /// The peer's application refuses.
         REJECTED,
-        /// It took longer than it was allowed to.
+        /// The attempt took longer than it was allowed to.
         TIMEOUT,
         /// A request failed, which ends the connection, or this side could not go on.
         FAILED,

@@ -10,18 +10,18 @@ import verbena.verbs.spi.ConnectionService;
 public interface Context extends VerbsObject {
     Device device();
 
-    /// What the device can do.
+    /// Returns what the device can do.
     DeviceAttributes attributes();
 
-    /// State of a port; ports count from 1.
+    /// Returns the state of a port; ports count from 1.
     ///
     /// @throws IllegalArgumentException when there is no such port
     PortAttributes port(int port);
 
-    /// The GID table of a port, without empty entries.
+    /// Returns the GID table of a port, without empty entries.
     List<GidEntry> gids(int port);
 
-    /// One entry of the GID table.
+    /// Returns one entry of the GID table.
     ///
     /// @throws IllegalArgumentException when there is no such port or entry
     default GidEntry gid(int port, int index) {
@@ -33,13 +33,13 @@ public interface Context extends VerbsObject {
                         + gids(port).stream().map(GidEntry::index).toList() + ", got " + index));
     }
 
-    /// The entry of the GID table to use towards `peer`: of the same address family and scope, and on the same
-    /// network where there are several.
+    /// Returns the entry of the GID table to use towards `peer`: of the same address family and scope, and on the
+    /// same network where there are several.
     ///
     /// @throws DeviceException when no own address can reach `peer`; the message shows the table
     GidEntry gidFor(int port, Gid peer);
 
-    /// A P_Key of a port, 16 bits.
+    /// Returns a P_Key of a port, 16 bits.
     ///
     /// @throws IllegalArgumentException when there is no such port or entry
     int pkey(int port, int index);
@@ -92,12 +92,12 @@ public interface Context extends VerbsObject {
     /// @throws InvalidStateException when the device is closed, also while waiting
     AsyncEvent awaitAsyncEvent() throws InterruptedException;
 
-    /// What the device has counted since it was opened, by name: packets and bytes, retransmissions, and every packet
-    /// that was not accepted under the one reason why. A name that ends in `.now` tells how many of something there
-    /// are at this moment; all others never fall.
+    /// Returns what the device has counted since it was opened, by name: packets and bytes, retransmissions, and
+    /// every packet that was not accepted under the one reason why. A name that ends in `.now` tells how many of
+    /// something there are at this moment; all others never fall.
     SortedMap<String, Long> counters();
 
-    /// For [verbena.verbs.cm]: how connections of this device are made.
+    /// Returns the service that makes connections of this device, for [verbena.verbs.cm].
     ///
     /// @throws UnsupportedException when the device has no connection manager
     default ConnectionService connectionService() {

@@ -22,24 +22,24 @@ import verbena.verbs.spi.Providers;
 /// | `shm` | memory that it shares with the `shm` devices of other processes of this user on this host |
 /// | `ibverbs@10.0.0.3` | the system's device, a card for instance, that has this address |
 public interface Device {
-    /// The name, for example `rocev2_eth0`.
+    /// Returns the name, for example `rocev2_eth0`.
     String name();
 
-    /// Which family of protocols it speaks.
+    /// Returns which family of protocols it speaks.
     TransportType transportType();
 
-    /// GUID of the node; stable for a device of the same name on the same host.
+    /// Returns the GUID of the node, which is stable for a device of the same name on the same host.
     long nodeGuid();
 
-    /// The GIDs that port 1 of an opened device will have; empty when they are only known then.
+    /// Returns the GIDs that port 1 of an opened device will have; empty when they are only known then.
     List<GidEntry> gids();
 
-    /// Port 1 as it is now, where that is known without opening the device.
+    /// Returns port 1 as it is now, where that is known without opening the device.
     default Optional<PortAttributes> port() {
         return Optional.empty();
     }
 
-    /// Whether it reaches processes of this host only.
+    /// Returns whether it reaches processes of this host only.
     default boolean isOfHost() {
         return false;
     }
@@ -49,7 +49,7 @@ public interface Device {
     /// @throws DeviceException when it cannot be opened: an address in use by another process, for example
     Context open();
 
-    /// All devices that can be found now, those of the first provider first. Looks at the system anew.
+    /// Returns all devices that can be found now, those of the first provider first. Looks at the system anew.
     static List<Device> list() {
         var devices = new ArrayList<Device>();
         for (Provider provider : Providers.all()) {
@@ -58,7 +58,7 @@ public interface Device {
         return List.copyOf(devices);
     }
 
-    /// The device of this name.
+    /// Returns the device of this name.
     ///
     /// @throws DeviceException when no provider knows it; the message lists what there is
     /// @throws IllegalArgumentException when the name is of a provider's form but has a mistake in it

@@ -2,8 +2,8 @@ package verbena.verbs;
 
 import java.util.Set;
 
-/// What a device can do and how much of it (`struct ibv_device_attr`, ibv_query_device(3)). A limit of 0 says that
-/// the device does not have such objects.
+/// The abilities and limits of a device (`struct ibv_device_attr`, ibv_query_device(3)). A limit of 0 says that the
+/// device does not have such objects.
 ///
 /// @param timestampMask the bits of [WorkCompletion#timestamp()] that count: the time between two of them is
 ///     `(later - earlier) & timestampMask` ticks
@@ -49,7 +49,7 @@ public record DeviceAttributes(
         capabilities = Set.copyOf(capabilities);
     }
 
-    /// Whether the device has this.
+    /// Returns whether the device has this.
     public boolean has(Capability capability) {
         return capabilities.contains(capability);
     }

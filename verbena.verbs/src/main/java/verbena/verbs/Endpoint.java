@@ -3,7 +3,7 @@ package verbena.verbs;
 import java.util.HexFormat;
 import java.util.Objects;
 
-/// What one end of a connection has to know of the other. Programs exchange it before
+/// The address of one end of a connection, which the other end has to know. Programs exchange it before
 /// [QueuePair#connect(Endpoint)], by any means: a socket, a file, the connection manager.
 ///
 /// @param gid address of the port
@@ -29,13 +29,13 @@ public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu, int 
         Checks.range("lid", lid, 0, 0xFFFF);
     }
 
-    /// An endpoint that has no LID.
+    /// Returns an endpoint that has no LID.
     public Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu) {
         this(gid, gidType, qpn, psn, mtu, 0);
     }
 
-    /// One line of text that [#parse(String)] takes back: `gid/type/qpn/psn/mtu`, and `/lid` where
-    /// there is one.
+    /// Returns one line of text that [#parse(String)] takes back: `gid/type/qpn/psn/mtu`, and `/lid` where there is
+    /// one.
     public String format() {
         var hex = HexFormat.of();
         return gid + "/" + gidType.name() + "/" + hex.toHexDigits(qpn, 6) + "/" + hex.toHexDigits(psn, 6) + "/" + mtu

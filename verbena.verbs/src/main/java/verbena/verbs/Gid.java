@@ -15,7 +15,7 @@ public record Gid(long high, long low) {
     /// Size on the wire, in bytes.
     public static final int BYTES = 16;
 
-    /// The GID of an IP address.
+    /// Returns the GID of an IP address.
     public static Gid of(InetAddress address) {
         byte[] a = address.getAddress();
         ByteBuffer b = ByteBuffer.wrap(a);
@@ -24,8 +24,8 @@ public record Gid(long high, long low) {
                 : new Gid(b.getLong(), b.getLong());
     }
 
-    /// The GID written as an IPv6 or IPv4 literal, or as eight groups of four hexadecimal digits as `ibv_devinfo`
-    /// prints it. Never asks a name service.
+    /// Returns the GID written as an IPv6 or IPv4 literal, or as eight groups of four hexadecimal digits as
+    /// `ibv_devinfo` prints it. Never asks a name service.
     ///
     /// @throws IllegalArgumentException when `text` is no such literal
     public static Gid parse(String text) {
@@ -36,22 +36,22 @@ public record Gid(long high, long low) {
         }
     }
 
-    /// Whether this is an IPv4 address in GID form.
+    /// Returns whether this is an IPv4 address in GID form.
     public boolean isIpv4() {
         return high == 0 && low >>> 32 == 0xFFFF;
     }
 
-    /// Whether this is a link-local IPv6 address (`fe80::/10`).
+    /// Returns whether this is a link-local IPv6 address (`fe80::/10`).
     public boolean isLinkLocal() {
         return high >>> 54 == 0xFE80 >>> 6;
     }
 
-    /// Whether this is the address of a multicast group: `ff00::/8`, or `224.0.0.0/4` in GID form.
+    /// Returns whether this is the address of a multicast group: `ff00::/8`, or `224.0.0.0/4` in GID form.
     public boolean isMulticast() {
         return isIpv4() ? (low >>> 28 & 0xF) == 0xE : high >>> 56 == 0xFF;
     }
 
-    /// The IP address, a plain IPv4 one where it can be.
+    /// Returns the IP address, a plain IPv4 one where it can be.
     public InetAddress address() {
         try {
             return isIpv4()
@@ -63,12 +63,12 @@ public record Gid(long high, long low) {
         }
     }
 
-    /// The sixteen bytes in network order.
+    /// Returns the sixteen bytes in network order.
     public byte[] bytes() {
         return ByteBuffer.allocate(BYTES).putLong(high).putLong(low).array();
     }
 
-    /// Eight groups of four hexadecimal digits, as rdma-core prints a GID.
+    /// Returns eight groups of four hexadecimal digits, as rdma-core prints a GID.
     public String groups() {
         String hex = HexFormat.of().formatHex(bytes());
         var groups = new StringBuilder(39);
@@ -78,7 +78,7 @@ public record Gid(long high, long low) {
         return groups.toString();
     }
 
-    /// The shortest usual form: `10.77.0.1`, or an IPv6 address as RFC 5952 writes it, `fd77::1`.
+    /// Returns the shortest usual form: `10.77.0.1`, or an IPv6 address as RFC 5952 writes it, `fd77::1`.
     @Override
     public String toString() {
         return isIpv4() ? address().getHostAddress() : compressed();

@@ -1,6 +1,6 @@
 package verbena.verbs;
 
-/// How packets addressed by a GID are encapsulated (`enum ibv_gid_type` of ibv_query_gid_ex(3)).
+/// The encapsulation of packets that a GID addresses (`enum ibv_gid_type` of ibv_query_gid_ex(3)).
 public enum GidType {
     /// InfiniBand.
     IB("IB"),
@@ -17,7 +17,7 @@ public enum GidType {
         this.label = label;
     }
 
-    /// As rdma-core prints it, for example `RoCE v2`.
+    /// Returns the name that rdma-core prints, for example `RoCE v2`.
     @Override
     public String toString() {
         return label;

@@ -15,7 +15,7 @@ public final class InUseException extends VerbsException {
         this.children = List.copyOf(children);
     }
 
-    /// The objects that have to be closed first.
+    /// Returns the objects that have to be closed first.
     public List<String> children() {
         return children == null ? List.of() : children;
     }

@@ -7,7 +7,7 @@ import java.util.Set;
 public interface MemoryRegion extends VerbsObject {
     ProtectionDomain protectionDomain();
 
-    /// The memory.
+    /// Returns the memory.
     ///
     /// @throws InvalidStateException when it is another device's ([ProtectionDomain#registerDmaBuf]), which this
     ///     process has no address of
@@ -16,19 +16,19 @@ public interface MemoryRegion extends VerbsObject {
     /// Address of its first byte as requests name it: the IOVA.
     long address();
 
-    /// Bytes.
+    /// Returns the bytes.
     long length();
 
-    /// Key for scatter/gather entries of one's own requests.
+    /// Returns the key for scatter/gather entries of one's own requests.
     int lkey();
 
-    /// Key that a peer needs; unpredictable, and no secret to anyone who sees the packets.
+    /// Returns the key that a peer needs: unpredictable, and no secret to anyone who sees the packets.
     int rkey();
 
     /// Rights.
     Set<Access> access();
 
-    /// The address and key by which a peer reaches this memory.
+    /// Returns the address and key by which a peer reaches this memory.
     default RemoteMemory remote() {
         return new RemoteMemory(address(), rkey(), length());
     }

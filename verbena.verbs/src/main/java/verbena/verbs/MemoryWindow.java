@@ -5,13 +5,13 @@ package verbena.verbs;
 public interface MemoryWindow extends VerbsObject {
     ProtectionDomain protectionDomain();
 
-    /// 1 or 2.
+    /// Returns the type, 1 or 2.
     int type();
 
-    /// The key as it is now. The program that binds a window of type 2 chooses the low 8 bits.
+    /// Returns the key as it is now. The program that binds a window of type 2 chooses the low 8 bits.
     int rkey();
 
-    /// The rkey that a type 2 bind should give next: the low 8 bits counted up (ibv_inc_rkey(3)).
+    /// Returns the rkey that a type 2 bind should give next: the low 8 bits counted up (ibv_inc_rkey(3)).
     default int nextRkey() {
         return (rkey() & ~0xFF) | ((rkey() + 1) & 0xFF);
     }

@@ -14,17 +14,17 @@ public enum Mtu {
         this.bytes = bytes;
     }
 
-    /// Payload bytes of a full packet.
+    /// Returns the payload bytes of a full packet.
     public int bytes() {
         return bytes;
     }
 
-    /// The value in messages and in `enum ibv_mtu`: 1 (256) to 5 (4096).
+    /// Returns the value in messages and in `enum ibv_mtu`: 1 (256) to 5 (4096).
     public int code() {
         return ordinal() + 1;
     }
 
-    /// The MTU of this code.
+    /// Returns the MTU of this code.
     ///
     /// @throws IllegalArgumentException when `code` is not 1 to 5
     public static Mtu ofCode(int code) {
@@ -34,7 +34,7 @@ public enum Mtu {
         return values()[code - 1];
     }
 
-    /// The MTU of so many bytes.
+    /// Returns the MTU of so many bytes.
     ///
     /// @throws IllegalArgumentException when `bytes` is not 256, 512, 1024, 2048 or 4096
     public static Mtu ofBytes(int bytes) {
@@ -46,7 +46,7 @@ public enum Mtu {
         throw new IllegalArgumentException("mtu: 256, 512, 1024, 2048 or 4096 bytes, got " + bytes);
     }
 
-    /// The smaller of two.
+    /// Returns the smaller of two.
     public Mtu min(Mtu other) {
         return compareTo(other) <= 0 ? this : other;
     }

@@ -1,21 +1,21 @@
 package verbena.verbs;
 
-/// Where a connected queue pair stands with its alternate path (IBTA 17.2.8, `enum ibv_mig_state`). A program asks for
+/// The state of the alternate path of a connected queue pair (IBTA 17.2.8, `enum ibv_mig_state`). A program asks for
 /// [#REARM], and for [#MIGRATED] when it is [#ARMED].
 public enum PathMigration {
     /// The path that it has is its only one: that with which it was connected, or the one that it has migrated to.
     MIGRATED,
     /// An alternate path is loaded, and the queue pair waits until the peer has one too. A packet of the peer tells.
     REARM,
-    /// When all retries are used up, or the peer migrates, the alternate path takes the place of the path.
+    /// The alternate path takes the place of the path when all retries are used up, or the peer migrates.
     ARMED;
 
-    /// The number in `enum ibv_mig_state`.
+    /// Returns the number in `enum ibv_mig_state`.
     public int code() {
         return ordinal();
     }
 
-    /// The state with this number.
+    /// Returns the state with this number.
     ///
     /// @throws IllegalArgumentException when there is none
     public static PathMigration ofCode(int code) {

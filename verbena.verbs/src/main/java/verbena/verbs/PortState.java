@@ -9,7 +9,7 @@ public enum PortState {
     ACTIVE,
     ACTIVE_DEFER;
 
-    /// As `ibv_devinfo` prints it, for example `PORT_ACTIVE`.
+    /// Returns the name that `ibv_devinfo` prints, for example `PORT_ACTIVE`.
     @Override
     public String toString() {
         return "PORT_" + name();

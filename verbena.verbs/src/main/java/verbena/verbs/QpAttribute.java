@@ -30,7 +30,7 @@ public enum QpAttribute {
         this.bit = bit;
     }
 
-    /// The bit of `enum ibv_qp_attr_mask`.
+    /// Returns the bit of `enum ibv_qp_attr_mask`.
     public int bit() {
         return bit;
     }

@@ -3,8 +3,8 @@ package verbena.verbs;
 import java.util.Optional;
 import java.util.Set;
 
-/// What a queue pair is set to (`struct ibv_qp_attr` and `struct ibv_qp_init_attr`, ibv_query_qp(3)). Attributes that
-/// have not been set in this life of the queue pair have their default.
+/// The attributes of a queue pair (`struct ibv_qp_attr` and `struct ibv_qp_init_attr`, ibv_query_qp(3)). Attributes
+/// that have not been set in this life of the queue pair have their default.
 public record QpAttributes(
         QpState state,
         Mtu pathMtu,

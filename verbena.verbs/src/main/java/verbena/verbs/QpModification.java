@@ -11,7 +11,7 @@ import java.util.Set;
 public final class QpModification {
     private final EnumMap<QpAttribute, Object> values = new EnumMap<>(QpAttribute.class);
 
-    /// Nothing set.
+    /// A modification with nothing set.
     public QpModification() {}
 
     /// Asks for a new state.
@@ -19,17 +19,17 @@ public final class QpModification {
         return set(QpAttribute.STATE, state);
     }
 
-    /// The state that the caller believes the queue pair to be in.
+    /// Returns the state that the caller believes the queue pair to be in.
     public QpModification currentState(QpState state) {
         return set(QpAttribute.CUR_STATE, state);
     }
 
-    /// Whether entering SQD raises [AsyncEvent.Type#SQ_DRAINED].
+    /// Returns whether entering SQD raises [AsyncEvent.Type#SQ_DRAINED].
     public QpModification sqdNotify(boolean notify) {
         return set(QpAttribute.EN_SQD_ASYNC_NOTIFY, notify);
     }
 
-    /// The rights of the peer.
+    /// Returns the rights of the peer.
     public QpModification access(Set<Access> access) {
         return set(QpAttribute.ACCESS_FLAGS, Set.copyOf(access));
     }
@@ -46,7 +46,7 @@ public final class QpModification {
         return set(QpAttribute.QKEY, qkey);
     }
 
-    /// The way to the peer.
+    /// Returns the way to the peer.
     public QpModification path(AddressVector path) {
         return set(QpAttribute.AV, path);
     }
@@ -69,22 +69,22 @@ public final class QpModification {
         return set(QpAttribute.RNR_RETRY, count);
     }
 
-    /// First PSN that the peer will send.
+    /// Sets the first PSN that the peer will send.
     public QpModification rqPsn(int psn) {
         return set(QpAttribute.RQ_PSN, psn);
     }
 
-    /// First PSN that we shall send.
+    /// Sets the first PSN that this side will send.
     public QpModification sqPsn(int psn) {
         return set(QpAttribute.SQ_PSN, psn);
     }
 
-    /// READs and atomics that we may have outstanding.
+    /// Sets how many READs and atomics this side may have outstanding.
     public QpModification maxReadAtomic(int count) {
         return set(QpAttribute.MAX_QP_RD_ATOMIC, count);
     }
 
-    /// READs and atomics that the peer may have outstanding.
+    /// Sets how many READs and atomics the peer may have outstanding.
     public QpModification maxDestinationReadAtomic(int count) {
         return set(QpAttribute.MAX_DEST_RD_ATOMIC, count);
     }
@@ -102,25 +102,25 @@ public final class QpModification {
         return set(QpAttribute.ALT_PATH, path);
     }
 
-    /// [PathMigration#REARM] arms the alternate path, as soon as the peer has done so too. [PathMigration#MIGRATED]
-    /// migrates to it at once, where it is armed.
+    /// Sets the state of migration. [PathMigration#REARM] arms the alternate path, as soon as the peer has done so
+    /// too. [PathMigration#MIGRATED] migrates to it at once, where it is armed.
     public QpModification pathMigration(PathMigration state) {
         return set(QpAttribute.PATH_MIG_STATE, state);
     }
 
-    /// The attributes that have been set.
+    /// Returns the attributes that have been set.
     public Set<QpAttribute> mask() {
         var mask = EnumSet.noneOf(QpAttribute.class);
         mask.addAll(values.keySet());
         return mask;
     }
 
-    /// Whether this has been set.
+    /// Returns whether this has been set.
     public boolean has(QpAttribute attribute) {
         return values.containsKey(attribute);
     }
 
-    /// The value of an attribute, or `otherwise` when it has not been set.
+    /// Returns the value of an attribute, or `otherwise` when it has not been set.
     ///
     /// @param type what the attribute's setter takes; `Integer` for numbers
     public <T> T get(QpAttribute attribute, Class<T> type, T otherwise) {
@@ -128,7 +128,7 @@ public final class QpModification {
         return value == null ? otherwise : type.cast(value);
     }
 
-    /// A number, or `otherwise` when it has not been set.
+    /// Returns a number, or `otherwise` when it has not been set.
     public int getInt(QpAttribute attribute, int otherwise) {
         return values.get(attribute) instanceof Integer number ? number : otherwise;
     }

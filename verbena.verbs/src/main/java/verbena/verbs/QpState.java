@@ -17,7 +17,7 @@ public enum QpState {
     /// All requests end with `WR_FLUSH_ERR`; arriving packets are dropped.
     ERR;
 
-    /// The value of `enum ibv_qp_state`.
+    /// Returns the value of `enum ibv_qp_state`.
     public int code() {
         return ordinal();
     }

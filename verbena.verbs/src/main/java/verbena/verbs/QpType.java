@@ -19,12 +19,12 @@ public enum QpType {
         this.code = code;
     }
 
-    /// The value of `enum ibv_qp_type`.
+    /// Returns the value of `enum ibv_qp_type`.
     public int code() {
         return code;
     }
 
-    /// The capability of devices that have it.
+    /// Returns the capability of devices that have it.
     public Capability capability() {
         return switch (this) {
             case RC -> Capability.RC;
@@ -34,7 +34,7 @@ public enum QpType {
         };
     }
 
-    /// Whether it is an end of an extended reliable connection.
+    /// Returns whether it is an end of an extended reliable connection.
     public boolean isXrc() {
         return this == XRC_INITIATOR || this == XRC_TARGET;
     }

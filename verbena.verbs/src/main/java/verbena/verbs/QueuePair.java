@@ -10,20 +10,20 @@ import java.util.TreeMap;
 public interface QueuePair extends VerbsObject {
     ProtectionDomain protectionDomain();
 
-    /// The number that peers address it by, 24 bits; unpredictable.
+    /// Returns the number that peers address it by, 24 bits; unpredictable.
     int qpn();
 
     QpType type();
 
     QpState state();
 
-    /// What this queue pair has counted since it was made, by the names of [Context#counters()]; names of what
-    /// happens to no single queue pair stay at 0. Empty when the device does not count by queue pair.
+    /// Returns what this queue pair has counted since it was made, by the names of [Context#counters()]; names of
+    /// what happens to no single queue pair stay at 0. Empty when the device does not count by queue pair.
     default SortedMap<String, Long> counters() {
         return new TreeMap<>();
     }
 
-    /// The attributes that it was made with and set to.
+    /// Returns the attributes that it was made with and set to.
     QpAttributes query();
 
     /// Takes a step; the attributes that it requires are the transition's parameters.
@@ -40,11 +40,11 @@ public interface QueuePair extends VerbsObject {
     /// @throws InvalidAttributesException when one is missing, not allowed in this step, or out of range
     void modify(QpModification modification);
 
-    /// What the peer has to know to connect to this queue pair through GID `gidIndex` of port 1. The first PSN in
-    /// it is drawn at random once per life of the queue pair.
+    /// Returns what the peer has to know to connect to this queue pair through GID `gidIndex` of port 1. The first
+    /// PSN in it is drawn at random once per life of the queue pair.
     Endpoint endpoint(int gidIndex);
 
-    /// What the peer has to know to connect through the first GID of port 1.
+    /// Returns what the peer has to know to connect through the first GID of port 1.
     default Endpoint endpoint() {
         return endpoint(protectionDomain().context().gids(1).getFirst().index());
     }

@@ -4,7 +4,7 @@ import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 
-/// How a queue pair is to be made (`struct ibv_qp_init_attr`, ibv_create_qp(3)). Start with [#rc], [#uc], [#ud] or
+/// The options of a new queue pair (`struct ibv_qp_init_attr`, ibv_create_qp(3)). Start with [#rc], [#uc], [#ud] or
 /// [#xrcInitiator] and change what should differ.
 ///
 /// @param type kind of service
@@ -24,7 +24,7 @@ public record QueuePairOptions(
         Sizes sizes,
         boolean signalAll,
         Set<Capability> extensions) {
-    /// How much a queue pair holds (`struct ibv_qp_cap`).
+    /// The sizes of a queue pair (`struct ibv_qp_cap`).
     ///
     /// @param maxSendWr requests that can be outstanding on the send queue
     /// @param maxReceiveWr receives that can be outstanding; ignored with a shared receive queue
@@ -59,17 +59,17 @@ public record QueuePairOptions(
         }
     }
 
-    /// [Sizes#DEFAULT], one completion queue, signalled on request.
+    /// Returns options with [Sizes#DEFAULT] and one completion queue, signalled on request.
     public static QueuePairOptions of(QpType type, CompletionQueue cq) {
         return new QueuePairOptions(type, cq, cq, Optional.empty(), Sizes.DEFAULT, false, Set.of());
     }
 
-    /// A reliable connection with what [#of] gives.
+    /// Returns a reliable connection with what [#of] gives.
     public static QueuePairOptions rc(CompletionQueue cq) {
         return of(QpType.RC, cq);
     }
 
-    /// An unreliable connection with what [#of] gives.
+    /// Returns an unreliable connection with what [#of] gives.
     public static QueuePairOptions uc(CompletionQueue cq) {
         return of(QpType.UC, cq);
     }
@@ -79,8 +79,8 @@ public record QueuePairOptions(
         return of(QpType.UD, cq);
     }
 
-    /// The sending end of an extended reliable connection with what [#of] gives. It has no receive queue, so the
-    /// sizes of that do not count.
+    /// Returns the sending end of an extended reliable connection with what [#of] gives. It has no receive queue, so
+    /// the sizes of that do not count.
     public static QueuePairOptions xrcInitiator(CompletionQueue cq) {
         return of(QpType.XRC_INITIATOR, cq);
     }

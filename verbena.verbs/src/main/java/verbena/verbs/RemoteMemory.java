@@ -2,7 +2,7 @@ package verbena.verbs;
 
 import java.util.HexFormat;
 
-/// What one side has to know of the other's memory to READ, WRITE or do atomics on it.
+/// The address and key of a peer's memory, for READ, WRITE and atomics.
 ///
 /// @param address of the first byte, as the owner counts (its IOVA)
 /// @param rkey the key
@@ -14,7 +14,7 @@ public record RemoteMemory(long address, int rkey, long length) {
         }
     }
 
-    /// Part of it.
+    /// Returns a part of it.
     ///
     /// @throws IndexOutOfBoundsException when the part is not inside
     public RemoteMemory slice(long offset, long bytes) {
@@ -22,7 +22,8 @@ public record RemoteMemory(long address, int rkey, long length) {
         return new RemoteMemory(address + offset, rkey, bytes);
     }
 
-    /// One line of text that [#parse(String)] takes back: `address/rkey/length`, in hexadecimal but the length.
+    /// Returns one line of text that [#parse(String)] takes back: `address/rkey/length`, in hexadecimal but the
+    /// length.
     public String format() {
         return HexFormat.of().toHexDigits(address) + "/" + HexFormat.of().toHexDigits(rkey) + "/" + length;
     }

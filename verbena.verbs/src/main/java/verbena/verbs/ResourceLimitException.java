@@ -17,12 +17,12 @@ public final class ResourceLimitException extends VerbsException {
         this.limit = limit;
     }
 
-    /// The limit, by the name of its attribute.
+    /// Returns the limit, by the name of its attribute.
     public String resource() {
         return resource;
     }
 
-    /// How much there is.
+    /// Returns how much there is.
     public long limit() {
         return limit;
     }

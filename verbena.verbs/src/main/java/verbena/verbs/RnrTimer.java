@@ -19,7 +19,7 @@ public record RnrTimer(int code) {
         }
     }
 
-    /// The shortest timer that is not shorter than `duration`.
+    /// Returns the shortest timer that is not shorter than `duration`.
     ///
     /// @throws IllegalArgumentException when `duration` is negative or over 655.36 ms
     public static RnrTimer atLeast(Duration duration) {
@@ -37,12 +37,12 @@ public record RnrTimer(int code) {
         throw new IllegalArgumentException("rnr timer: 0 to 655.36 ms, got " + duration);
     }
 
-    /// The time.
+    /// Returns the time.
     public Duration duration() {
         return Duration.ofNanos(nanos(code));
     }
 
-    /// The time of a code in nanoseconds, without allocation.
+    /// Returns the time of a code in nanoseconds, without allocation.
     public static long nanos(int code) {
         return TABLE[code & 31] * 10_000L;
     }

@@ -18,22 +18,22 @@ import java.util.Set;
 /// mistake throws at its request, and the message names the request's place in the batch; the requests before it
 /// remain and can be submitted.
 public interface SendBatch extends AutoCloseable {
-    /// SEND: into a receive of the peer.
+    /// Begins a SEND, which goes into a receive of the peer.
     SendBatch send(long wrId);
 
-    /// SEND with 32 bits of immediate data.
+    /// Begins a SEND with 32 bits of immediate data.
     SendBatch sendWithImmediate(long wrId, int immediate);
 
-    /// SEND that withdraws a key of the peer.
+    /// Begins a SEND that withdraws a key of the peer.
     SendBatch sendWithInvalidate(long wrId, int rkey);
 
-    /// RDMA WRITE to the peer's memory.
+    /// Begins an RDMA WRITE to the peer's memory.
     SendBatch write(long wrId, long remoteAddress, int rkey);
 
-    /// RDMA WRITE that also takes a receive of the peer and hands it 32 bits.
+    /// Begins an RDMA WRITE that also takes a receive of the peer and hands it 32 bits.
     SendBatch writeWithImmediate(long wrId, long remoteAddress, int rkey, int immediate);
 
-    /// RDMA READ of the peer's memory into the scatter entries.
+    /// Begins an RDMA READ of the peer's memory into the scatter entries.
     SendBatch read(long wrId, long remoteAddress, int rkey);
 
     /// Adds to 8 aligned bytes of the peer; the value before goes to the one scatter entry of 8 bytes.
@@ -98,14 +98,14 @@ public interface SendBatch extends AutoCloseable {
     /// Wakes a peer that waits for solicited messages only.
     SendBatch solicited();
 
-    /// UD: where the datagram goes; every request on such a queue pair needs it.
+    /// Names the destination of a datagram (UD); every request on such a queue pair needs it.
     ///
     /// @param qpn 0xFFFFFF for a multicast group
     /// @param qkey of the receiver; with its high bit set the own queue pair's is sent instead (IBTA 10.2.5)
     SendBatch to(AddressHandle handle, int qpn, int qkey);
 
-    /// XRC: the shared receive queue of the peer that the request is for; every request on an initiator needs it. A
-    /// WRITE, a READ or an atomic reaches memory of that queue's protection domain.
+    /// Names the shared receive queue of the peer that the request is for (XRC); every request on an initiator needs
+    /// it. A WRITE, a READ or an atomic reaches memory of that queue's protection domain.
     ///
     /// @param srqNumber the peer's [SharedReceiveQueue#number()]
     SendBatch to(int srqNumber);

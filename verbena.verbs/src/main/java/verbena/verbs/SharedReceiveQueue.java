@@ -6,8 +6,8 @@ import java.util.OptionalInt;
 public interface SharedReceiveQueue extends VerbsObject {
     ProtectionDomain protectionDomain();
 
-    /// The number by which peers name it, 24 bits, unpredictable (ibv_get_srq_num(3)); empty when it is not of an
-    /// [XrcDomain].
+    /// Returns the number by which peers name it, 24 bits, unpredictable (ibv_get_srq_num(3)); empty when it is not
+    /// of an [XrcDomain].
     default OptionalInt number() {
         return OptionalInt.empty();
     }
@@ -15,7 +15,7 @@ public interface SharedReceiveQueue extends VerbsObject {
     /// Receives that can be outstanding.
     int maxWr();
 
-    /// Scatter entries of each.
+    /// Returns the number of scatter entries of each receive.
     int maxSge();
 
     /// Starts a batch of receives; the calling thread owns the queue's posting side until the batch is closed.
@@ -34,6 +34,6 @@ public interface SharedReceiveQueue extends VerbsObject {
     /// Asks for one [AsyncEvent.SharedReceiveQueueEvent] when fewer than `limit` receives are left; 0 disarms.
     void armLimit(int limit);
 
-    /// The armed limit; 0 after the event.
+    /// Returns the armed limit; 0 after the event.
     int limit();
 }

@@ -2,9 +2,10 @@ package verbena.verbs;
 
 import java.util.Optional;
 
-/// How fast packets may leave by a path at most (`enum ibv_rate`, IBTA 9.11). The names are the rates on the cable.
+/// The highest rate at which packets may leave by a path (`enum ibv_rate`, IBTA 9.11). The names are the rates on the
+/// cable.
 public enum StaticRate {
-    /// As fast as the port's own link.
+    /// The rate of the port's own link.
     PORT(0, 0, false),
     GBPS_2_5(2, 2_500, true),
     GBPS_5(5, 5_000, true),
@@ -41,22 +42,22 @@ public enum StaticRate {
         this.isTenForEight = isTenForEight;
     }
 
-    /// The value in messages and in `enum ibv_rate`.
+    /// Returns the value in messages and in `enum ibv_rate`.
     public int code() {
         return code;
     }
 
-    /// Mb/s on the cable, as `ibv_rate_to_mbps` has it; 0 for [#PORT].
+    /// Returns Mb/s on the cable, as `ibv_rate_to_mbps` has it; 0 for [#PORT].
     public int mbps() {
         return mbps;
     }
 
-    /// Bits of packets per second, without what their encoding on the cable adds; 0 for [#PORT].
+    /// Returns the bits of packets per second, without what their encoding on the cable adds; 0 for [#PORT].
     public long packetBitsPerSecond() {
         return isTenForEight ? mbps * 800_000L : mbps * 64_000_000L / 66;
     }
 
-    /// The rate of this code; empty when there is none.
+    /// Returns the rate of this code; empty when there is none.
     public static Optional<StaticRate> ofCode(int code) {
         for (StaticRate rate : values()) {
             if (rate.code == code) {

@@ -4,7 +4,7 @@ import java.util.Set;
 
 /// A step of a queue pair's life, with the attributes that the step requires as parameters (ibv_modify_qp(3)).
 public sealed interface Transition {
-    /// The transition as a set of attributes.
+    /// Returns the transition as a set of attributes.
     QpModification modification();
 
     /// Forgets everything; requests are discarded without completions.
@@ -23,7 +23,7 @@ public sealed interface Transition {
             access = Set.copyOf(access);
         }
 
-        /// Port 1, the default P_Key.
+        /// A step at port 1, with the default P_Key.
         public ToInit(Set<Access> access) {
             this(1, 0, access);
         }
@@ -135,7 +135,7 @@ public sealed interface Transition {
         }
     }
 
-    /// From SQD, or SQE, goes on sending.
+    /// The step from SQD, or SQE, back to sending.
     record Resume() implements Transition {
         @Override
         public QpModification modification() {

@@ -15,7 +15,7 @@ public enum TransportType {
         this.code = code;
     }
 
-    /// The value of `enum ibv_transport_type`.
+    /// Returns the value of `enum ibv_transport_type`.
     public int code() {
         return code;
     }

@@ -13,7 +13,7 @@ public final class UnsupportedException extends VerbsException {
         this.capability = capability;
     }
 
-    /// The capability that is missing.
+    /// Returns the capability that is missing.
     public Capability capability() {
         return capability;
     }

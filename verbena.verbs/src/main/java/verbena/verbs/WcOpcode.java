@@ -1,6 +1,6 @@
 package verbena.verbs;
 
-/// What a completed work request did (`enum ibv_wc_opcode`).
+/// The operation of a completed work request (`enum ibv_wc_opcode`).
 public enum WcOpcode {
     SEND(0),
     RDMA_WRITE(1),
@@ -20,7 +20,7 @@ public enum WcOpcode {
         this.code = code;
     }
 
-    /// The value of `enum ibv_wc_opcode`.
+    /// Returns the value of `enum ibv_wc_opcode`.
     public int code() {
         return code;
     }

@@ -1,6 +1,6 @@
 package verbena.verbs;
 
-/// How a work request ended (`enum ibv_wc_status`, IBTA 10.10.3).
+/// The end of a work request (`enum ibv_wc_status`, IBTA 10.10.3).
 public enum WcStatus {
     SUCCESS("success", "The request was carried out."),
     LOC_LEN_ERR(
@@ -59,12 +59,12 @@ public enum WcStatus {
         this.meaning = meaning;
     }
 
-    /// The value of `enum ibv_wc_status`.
+    /// Returns the value of `enum ibv_wc_status`.
     public int code() {
         return ordinal();
     }
 
-    /// The status of this code.
+    /// Returns the status of this code.
     ///
     /// @throws IllegalArgumentException when no status has this code
     public static WcStatus ofCode(int code) {
@@ -74,17 +74,17 @@ public enum WcStatus {
         return values()[code];
     }
 
-    /// What it means and what usually helps, in a sentence or two.
+    /// Returns what it means and what usually helps, in a sentence or two.
     public String meaning() {
         return meaning;
     }
 
-    /// Where it is described: checks, causes, remedies. `verbena status NAME` shows the page.
+    /// Returns where it is described: checks, causes, remedies. `verbena status NAME` shows the page.
     public String page() {
         return "docs/status/" + name() + ".md";
     }
 
-    /// The words of ibv_wc_status_str(3).
+    /// Returns the words of ibv_wc_status_str(3).
     public String label() {
         return label;
     }

@@ -35,7 +35,7 @@ public final class WorkCompletion {
     /// Creates a completion that no poll has filled yet.
     public WorkCompletion() {}
 
-    /// For providers: sets everything, and takes the time stamp away.
+    /// Sets everything and removes the time stamp; for providers.
     ///
     /// @param immediateOrRkey immediate data as sent, or the key that was withdrawn; the flags tell
     /// @param sender of a datagram: the number of its queue pair, or all that [#sender(int, int, int, int)] tells
@@ -65,7 +65,7 @@ public final class WorkCompletion {
         this.cause = cause;
     }
 
-    /// For providers: what a datagram over InfiniBand tells of its sender, in one number for [#fill]. On wires without
+    /// Returns the sender of a datagram over InfiniBand in one number for [#fill]; for providers. On wires without
     /// LIDs it is the number of the queue pair alone.
     ///
     /// @param qpn number of the sender's queue pair
@@ -76,14 +76,14 @@ public final class WorkCompletion {
         return qpn | (long) lid << LID_SHIFT | (long) serviceLevel << LEVEL_SHIFT | (long) pathBits << PATH_SHIFT;
     }
 
-    /// For providers, after [#fill]: when it was.
+    /// Sets the time stamp, after [#fill]; for providers.
     ///
     /// @param ticks of the device's clock
     public void stamp(long ticks) {
         timestamp = ticks;
     }
 
-    /// The number that the request was posted with.
+    /// Returns the number that the request was posted with.
     public long wrId() {
         return wrId;
     }
@@ -92,7 +92,7 @@ public final class WorkCompletion {
         return status;
     }
 
-    /// Whether the status is `SUCCESS`.
+    /// Returns whether the status is `SUCCESS`.
     public boolean ok() {
         return status == WcStatus.SUCCESS;
     }
@@ -101,81 +101,81 @@ public final class WorkCompletion {
         return opcode;
     }
 
-    /// A number of the provider's own that tells more about a failure; 0 when there is none.
+    /// Returns a number of the provider's own that tells more about a failure; 0 when there is none.
     public int vendorError() {
         return vendorError;
     }
 
-    /// Bytes received or read.
+    /// Returns the bytes received or read.
     public long byteLength() {
         return byteLength;
     }
 
-    /// Whether the message had immediate data.
+    /// Returns whether the message had immediate data.
     public boolean hasImmediate() {
         return (flags & WITH_IMM) != 0;
     }
 
-    /// Immediate data: the number that the sender gave to its request (big-endian on the wire).
+    /// Returns the immediate data: the number that the sender gave to its request (big-endian on the wire).
     public int immediate() {
         return immediateOrRkey;
     }
 
-    /// Whether the message withdrew a key of ours.
+    /// Returns whether the message withdrew a key of ours.
     public boolean hasInvalidate() {
         return (flags & WITH_INV) != 0;
     }
 
-    /// The key that the message withdrew.
+    /// Returns the key that the message withdrew.
     public int invalidatedRkey() {
         return immediateOrRkey;
     }
 
-    /// Number of the queue pair that the request was posted on.
+    /// Returns the number of the queue pair that the request was posted on.
     public int qpn() {
         return qpn;
     }
 
-    /// UD: number of the sender's queue pair.
+    /// Returns the number of the sender's queue pair (UD).
     public int sourceQpn() {
         return (int) sender & 0xFF_FFFF;
     }
 
-    /// UD over InfiniBand: LID of the sender's port; 0 on wires without LIDs. Without [#GRH] it is all that is known
-    /// of the sender's address (IBTA 11.4.2.1).
+    /// Returns the LID (UD over InfiniBand) of the sender's port; 0 on wires without LIDs. Without [#GRH] it is all
+    /// that is known of the sender's address (IBTA 11.4.2.1).
     public int sourceLid() {
         return (int) (sender >>> LID_SHIFT) & 0xFFFF;
     }
 
-    /// UD over InfiniBand: the service level that the datagram came with, 0 to 15.
+    /// Returns the service level (UD over InfiniBand) that the datagram came with, 0 to 15.
     public int serviceLevel() {
         return (int) (sender >>> LEVEL_SHIFT) & 0xF;
     }
 
-    /// UD over InfiniBand: which of the own port's LIDs the datagram came to, as the low bits of that LID; 0 for a
-    /// port with one LID, and for a datagram to a group.
+    /// Returns the low bits of the own port's LID that the datagram came to (UD over InfiniBand): 0 for a port with
+    /// one LID, and for a datagram to a group.
     public int pathBits() {
         return (int) (sender >>> PATH_SHIFT) & 0x7F;
     }
 
-    /// The flags: [#GRH], [#WITH_IMM], [#WITH_INV], [#IPV4].
+    /// Returns the flags: [#GRH], [#WITH_IMM], [#WITH_INV], [#IPV4].
     public int flags() {
         return flags;
     }
 
-    /// When the device completed it, in ticks of its own clock, which starts anywhere and goes round
-    /// ([DeviceAttributes#timestampMask()], [DeviceAttributes#timestampKilohertz()]). Only of a queue that was
+    /// Returns the time at which the device completed it, in ticks of its own clock, which starts anywhere and goes
+    /// round ([DeviceAttributes#timestampMask()], [DeviceAttributes#timestampKilohertz()]). Only of a queue that was
     /// made by [Context#createTimestampedCompletionQueue]; 0 of any other, and after a failure.
     public long timestamp() {
         return timestamp;
     }
 
-    /// Why it failed, in words: which check failed, what the peer said. Empty when all went well.
+    /// Returns why it failed, in words: which check failed, what the peer said. Empty when all went well.
     public String cause() {
         return cause;
     }
 
-    /// A copy that can be kept.
+    /// Returns a copy that can be kept.
     public Completion snapshot() {
         return ok()
                 ? new Completion.Success(

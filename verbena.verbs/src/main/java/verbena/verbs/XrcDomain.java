@@ -1,6 +1,6 @@
 package verbena.verbs;
 
-/// Which shared receive queues the peers of an extended reliable connection (XRC, IBTA A14) may name
+/// The shared receive queues that peers of an extended reliable connection (XRC, IBTA A14) may name
 /// (ibv_open_xrcd(3)). Safe for use by any thread.
 ///
 /// Each request of such a connection says which shared receive queue of the peer it is for, so one connection serves

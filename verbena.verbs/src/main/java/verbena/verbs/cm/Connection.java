@@ -39,7 +39,7 @@ import verbena.verbs.SendBatch;
 /// strings copy once. For requests of other kinds, use [#queuePair()] and the completion queues; do not mix the
 /// two on one queue.
 public final class Connection implements AutoCloseable {
-    /// How long closing waits for the peer to know.
+    /// The time that closing waits for the peer to know.
     private static final Duration FAREWELL = Duration.ofSeconds(1);
 
     private final ConnectionId id;
@@ -122,7 +122,7 @@ public final class Connection implements AutoCloseable {
 
     // ---- what belongs to it
 
-    /// What the peer has said of itself, with its private data.
+    /// Returns what the peer has said of itself, with its private data.
     public PeerParameters peer() {
         PeerParameters known = peer;
         if (known == null) {
@@ -143,7 +143,7 @@ public final class Connection implements AutoCloseable {
         return id;
     }
 
-    /// Its own, and no other connection's, unless its options lend it one.
+    /// Returns its own, and no other connection's, unless its options lend it one.
     public ProtectionDomain protectionDomain() {
         return parts.domain();
     }
@@ -152,7 +152,7 @@ public final class Connection implements AutoCloseable {
         return queuePair;
     }
 
-    /// The queue in which sends, writes, reads and atomics complete.
+    /// Returns the queue in which sends, writes, reads and atomics complete.
     public CompletionQueue sendCompletions() {
         return parts.sends();
     }
@@ -402,7 +402,7 @@ public final class Connection implements AutoCloseable {
                 r -> queuePair.postFetchAdd(r.wrId, words, Outstanding.wordOf(r), part.address(), part.rkey(), add));
     }
 
-    /// The bytes of an atomic. At another address the peer would refuse it, and the connection would be over.
+    /// Returns the bytes of an atomic. At another address the peer would refuse it, and the connection would be over.
     private static RemoteMemory word(String verb, RemoteMemory to, long at) {
         RemoteMemory part = to.slice(at, Long.BYTES);
         if ((part.address() & 7) != 0) {

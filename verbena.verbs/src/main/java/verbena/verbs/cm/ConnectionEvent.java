@@ -3,10 +3,9 @@ package verbena.verbs.cm;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 
-/// What an [EventChannel] tells of a connection (`enum rdma_cm_event_type`, rdma_get_cm_event(3)). Taking an event
-/// acknowledges it.
+/// An event of a connection (`enum rdma_cm_event_type`, rdma_get_cm_event(3)). Taking an event acknowledges it.
 public sealed interface ConnectionEvent {
-    /// The identifier that it is about; for [ConnectRequest] the new one.
+    /// Returns the identifier that it is about; for [ConnectRequest] the new one.
     ConnectionId id();
 
     /// The address is found, and with it the device: [ConnectionId#resolveRoute].
@@ -77,6 +76,6 @@ public sealed interface ConnectionEvent {
 
     record MulticastError(ConnectionId id, Gid group, String why) implements ConnectionEvent {}
 
-    /// After a disconnection: late packets are gone, the queue pair's number could be used again.
+    /// The end of the time after a disconnection: late packets are gone, the queue pair's number could be used again.
     record TimewaitExit(ConnectionId id) implements ConnectionEvent {}
 }

@@ -83,7 +83,7 @@ public final class ConnectionId implements VerbsObject {
         return channel;
     }
 
-    /// The device, once an address is bound or resolved. Not for closing.
+    /// Returns the device, once an address is bound or resolved. Not for closing.
     ///
     /// @throws InvalidStateException before, and for a listener at several devices: on all addresses, or with a
     ///     channel of [EventChannel#openNearest()]
@@ -100,8 +100,9 @@ public final class ConnectionId implements VerbsObject {
         return question.apply(ports);
     }
 
-    /// Own address and port, once an address is bound or resolved. Resolving takes a free port for an identifier
-    /// that has none. At a device whose ports are TCP's (iWARP) the port is 0 until the connection is established.
+    /// Returns the own address and port, once an address is bound or resolved. Resolving takes a free port for an
+    /// identifier that has none. At a device whose ports are TCP's (iWARP) the port is 0 until the connection is
+    /// established.
     public Optional<InetSocketAddress> localAddress() {
         return Optional.ofNullable(local);
     }
@@ -110,7 +111,7 @@ public final class ConnectionId implements VerbsObject {
         return Optional.ofNullable(peer);
     }
 
-    /// The queue pair that [#createQueuePair] made.
+    /// Returns the queue pair that [#createQueuePair] made.
     public synchronized Optional<QueuePair> queuePair() {
         return pair.queuePair();
     }
@@ -128,7 +129,7 @@ public final class ConnectionId implements VerbsObject {
         bind(address, false);
     }
 
-    /// The same.
+    /// Does the same.
     ///
     /// @param oneFamily whether `::` is to stand for IPv6 addresses only, so that another identifier may have
     ///     the port of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3)). On a host without IPv6
@@ -204,9 +205,8 @@ public final class ConnectionId implements VerbsObject {
         return pair.create(domain, options);
     }
 
-    /// For a queue pair that the program has made, and brought to INIT: connecting and accepting bring it to
-    /// RTS, and disconnecting to ERR. It stays the program's to close; one of
-    /// [#createQueuePair] becomes so.
+    /// Uses a queue pair that the program has made and brought to INIT: connecting and accepting bring it to RTS, and
+    /// disconnecting to ERR. It stays the program's to close; one of [#createQueuePair] becomes so.
     public synchronized void useQueuePair(QueuePair made) {
         requireOpen("useQueuePair");
         pair.use(made);
@@ -218,8 +218,8 @@ public final class ConnectionId implements VerbsObject {
         pair.describe(type, qpn);
     }
 
-    /// The attributes that bring the program's own queue pair to RTR and then to RTS (rdma_init_qp_attr(3)). The
-    /// program brings it to INIT by itself. Active: after [ConnectionEvent.ConnectResponse]; passive: before
+    /// Returns the attributes that bring the program's own queue pair to RTR and then to RTS (rdma_init_qp_attr(3)).
+    /// The program brings it to INIT by itself. Active: after [ConnectionEvent.ConnectResponse]; passive: before
     /// [#accept].
     ///
     /// @param parameters passive: those that [#accept] will be called with; active: those of [#connect]
@@ -247,7 +247,7 @@ public final class ConnectionId implements VerbsObject {
         state = State.CONNECTING;
     }
 
-    /// The same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no, the
+    /// Does the same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no, the
     /// peer is refused, and has had no connection; over iWARP it has one, which ends. Then comes
     /// [ConnectionEvent.ConnectError].
     public synchronized void connect(ConnectionParameters parameters, BooleanSupplier isWanted) {
@@ -255,7 +255,7 @@ public final class ConnectionId implements VerbsObject {
         connect(parameters);
     }
 
-    /// The program's own queue pair is in RTS: says so to the peer (rdma_establish(3)).
+    /// Tells the peer that the program's own queue pair is in RTS (rdma_establish(3)).
     public synchronized void establish() {
         require("establish", State.CONNECTING);
         negotiation.exchange("establish").ready();
@@ -271,8 +271,8 @@ public final class ConnectionId implements VerbsObject {
         listen(backlog, Secret.NONE);
     }
 
-    /// The same for peers that prove that they know a secret ([ConnectionParameters#withSecret]): requests of other
-    /// peers are refused.
+    /// Does the same for peers that prove that they know a secret ([ConnectionParameters#withSecret]): requests of
+    /// other peers are refused.
     ///
     /// @param secret [Secret#NONE] for all peers except those that ask with a secret
     /// @throws verbena.verbs.UnsupportedException when the device cannot have it proven
@@ -293,7 +293,7 @@ public final class ConnectionId implements VerbsObject {
         return theirs::onNews;
     }
 
-    /// A request gets its identifier.
+    /// Becomes the identifier of a request.
     synchronized void begin(EventChannel where, IncomingRequest request) {
         Exchange begun = request.exchange();
         channel = where;
@@ -330,7 +330,7 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- either side
 
-    /// A packet has arrived on the program's own queue pair, so the peer is ready though it has not said so
+    /// Establishes the connection: a packet has arrived on the program's own queue pair, so the peer is ready
     /// (rdma_notify(3) with COMM_EST).
     public synchronized void communicationEstablished() {
         negotiation.exchange("communicationEstablished").communicationEstablished();
@@ -358,7 +358,7 @@ public final class ConnectionId implements VerbsObject {
         joinMulticast(group, false);
     }
 
-    /// The same, or as a sender that does not receive from the group: the queue pair is not attached then
+    /// Does the same, or as a sender that does not receive from the group: the queue pair is not attached then
     /// (rdma_join_multicast_ex(3)).
     public synchronized void joinMulticast(InetAddress group, boolean sendOnly) {
         Gid gid = Gid.of(group);
@@ -412,7 +412,7 @@ public final class ConnectionId implements VerbsObject {
         }
     }
 
-    /// On the thread that takes the event.
+    /// Called by the thread that takes the event.
     private synchronized Optional<ConnectionEvent> learn(Exchange begun, News news) {
         if (state == State.CLOSED) {
             return Optional.empty();

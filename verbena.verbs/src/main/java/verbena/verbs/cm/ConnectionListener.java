@@ -29,7 +29,7 @@ public final class ConnectionListener implements AutoCloseable {
     /// Accepted, and not confirmed by the peer. Guarded by itself.
     private final Map<ConnectionId, Connection> begun = new HashMap<>();
 
-    /// Of its memory; empty before the first. Guarded by itself.
+    /// The domains of its memory; empty before the first. Guarded by itself.
     private final List<SharedDomain> domains = new ArrayList<>();
 
     /// Held by the thread that closes. Others wait for it, and find nothing left to do.
@@ -68,8 +68,8 @@ public final class ConnectionListener implements AutoCloseable {
         return bind(at, options, BACKLOG);
     }
 
-    /// The same, for a number of requests that may wait for [#accept()]. Peers that ask when there are so many are
-    /// asked to wait, as with a socket, and give up by themselves when that lasts too long.
+    /// Returns the same, for a number of requests that may wait for [#accept()]. Peers that ask when there are so
+    /// many are asked to wait, as with a socket, and give up by themselves when that lasts too long.
     ///
     /// @param backlog at least 1; the other methods have 1024, as many as a device keeps waiting
     public static ConnectionListener bind(InetSocketAddress at, ConnectionOptions options, int backlog) {
@@ -89,7 +89,7 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /// The address and port at which it listens.
+    /// Returns the address and port at which it listens.
     public InetSocketAddress localAddress() {
         return id.localAddress().orElseThrow();
     }
@@ -113,7 +113,7 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /// The domain of its memory at a device; empty when it has no memory there.
+    /// Returns the domain of its memory at a device; empty when it has no memory there.
     private Optional<SharedDomain> domain(Context at) {
         synchronized (domains) {
             return domains.stream().filter(each -> each.isOf(at)).findFirst();

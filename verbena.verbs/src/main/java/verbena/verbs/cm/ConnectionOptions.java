@@ -62,8 +62,8 @@ public record ConnectionOptions(
         device = device.or(sharing::device);
     }
 
-    /// [ConnectionParameters#defaults()] with a keep-alive of 5 s; 64 sends and 64 receives with up to 4 entries
-    /// each; 64 bytes inline; 60 s to connect. No limit for requests, no receives ahead, nothing shared.
+    /// Returns [ConnectionParameters#defaults()] with a keep-alive of 5 s; 64 sends and 64 receives with up to 4
+    /// entries each; 64 bytes inline; 60 s to connect. No limit for requests, no receives ahead, nothing shared.
     public static ConnectionOptions defaults() {
         return new ConnectionOptions(
                 ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)),
@@ -91,9 +91,9 @@ public record ConnectionOptions(
         return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
-    /// The connection posts receives by itself, as many as its queue pair holds, before it is made and again after
-    /// each message. So a message finds a receive at once, and its sender never waits to try again. The receiving
-    /// forms copy each message out; [Connection#receiveAsync] is not for such a connection.
+    /// Makes the connection post receives by itself, as many as its queue pair holds, before it is made and again
+    /// after each message. So a message finds a receive at once, and its sender never waits to try again. The
+    /// receiving forms copy each message out; [Connection#receiveAsync] is not for such a connection.
     ///
     /// @param maxBytes of a message, at least 1; a longer one ends the connection. The memory of a connection is
     ///     this times [QueuePairOptions.Sizes#maxReceiveWr()]
@@ -109,34 +109,34 @@ public record ConnectionOptions(
                 parameters, sizes, timeout, requestTimeout, receiveAheadBytes, Optional.of(device), sharing);
     }
 
-    /// What the connections of these options share; with a listener, all of its connections do.
+    /// Returns what the connections of these options share; with a listener, all of its connections do.
     public ConnectionOptions withSharing(Sharing sharing) {
         return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
-    /// Connections belong to this protection domain: memory that is registered there once serves them all. Each peer
-    /// reaches then what any of these peers may reach; see [Sharing].
+    /// Puts connections into this protection domain: memory that is registered there once serves them all. Every peer
+    /// can then access whatever any of them may access; see [Sharing].
     public ConnectionOptions withProtectionDomain(ProtectionDomain domain) {
         return withSharing(new Sharing(
                 Optional.of(domain), sharing.sendCompletions(), sharing.receiveCompletions(), sharing.receives()));
     }
 
-    /// All requests of the connections complete in queues that the program polls; the two may be one. The program
-    /// posts on [Connection#queuePair()], and the completion has its number. The queues need room for all requests
-    /// of all these connections.
+    /// Returns all requests of the connections complete in queues that the program polls; the two may be one. The
+    /// program posts on [Connection#queuePair()], and the completion has its number. The queues need room for all
+    /// requests of all these connections.
     public ConnectionOptions withCompletionQueues(CompletionQueue sends, CompletionQueue receives) {
         return withSharing(
                 new Sharing(sharing.domain(), Optional.of(sends), Optional.of(receives), sharing.receives()));
     }
 
-    /// Connections take receives from this queue, which the program fills; memory for receives does not grow with
-    /// their number then.
+    /// Makes connections take receives from this queue, which the program fills: memory for receives does not grow
+    /// with their number.
     public ConnectionOptions withSharedReceiveQueue(SharedReceiveQueue receives) {
         return withSharing(new Sharing(
                 sharing.domain(), sharing.sendCompletions(), sharing.receiveCompletions(), Optional.of(receives)));
     }
 
-    /// Both ends prove that they know it: see [ConnectionParameters#withSecret].
+    /// Requires both ends to prove that they know it: see [ConnectionParameters#withSecret].
     public ConnectionOptions withSecret(Secret secret) {
         return withParameters(parameters.withSecret(secret));
     }

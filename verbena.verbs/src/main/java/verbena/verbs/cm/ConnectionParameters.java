@@ -5,8 +5,8 @@ import java.util.Objects;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.RnrTimer;
 
-/// What one side wants of a connection (`struct rdma_conn_param`, rdma_connect(3), rdma_accept(3), and the options of
-/// rdma_set_option(3)). Start with [#defaults()].
+/// The parameters that one side asks of a connection (`struct rdma_conn_param`, rdma_connect(3), rdma_accept(3), and
+/// the options of rdma_set_option(3)). Start with [#defaults()].
 ///
 /// @param privateData what the application says to its peer
 /// @param responderResources READs and atomics of the peer that this side serves at once, 0 to 128
@@ -53,8 +53,8 @@ public record ConnectionParameters(
         }
     }
 
-    /// No private data, 16 READs and atomics each way, 7 retries of 67 ms, RNR without limit with 0.64 ms between
-    /// attempts, no keep-alive, no secret.
+    /// Returns the defaults: no private data, 16 READs and atomics each way, 7 retries of 67 ms, RNR without limit
+    /// with 0.64 ms between attempts, no keep-alive, no secret.
     public static ConnectionParameters defaults() {
         return new ConnectionParameters(
                 PrivateData.NONE,
@@ -83,7 +83,7 @@ public record ConnectionParameters(
                 secret);
     }
 
-    /// READs and atomics at once: of the peer's, and of one's own.
+    /// Sets how many READs and atomics there may be at once: of the peer's, and of one's own.
     public ConnectionParameters withReads(int responderResources, int initiatorDepth) {
         return new ConnectionParameters(
                 privateData,
@@ -154,10 +154,10 @@ public record ConnectionParameters(
                 secret);
     }
 
-    /// Both ends prove to each other that they know this secret before either has a connection, and before the
-    /// passive side's program hears of a request. An end that has another secret, or none while the other has one,
-    /// is refused, and both are told why: the active side by [ConnectionEvent.Rejected], the passive side's log.
-    /// The passive side's secret is that of [ConnectionId#listen(int, Secret)]; a secret given here for
+    /// Requires both ends to prove to each other that they know this secret before either has a connection, and
+    /// before the passive side's program hears of a request. An end that has another secret, or none while the other
+    /// has one, is refused, and both are told why: the active side by [ConnectionEvent.Rejected], the passive side's
+    /// log. The passive side's secret is that of [ConnectionId#listen(int, Secret)]; a secret given here for
     /// [ConnectionId#accept] is ignored.
     ///
     /// The proof covers all of both ends' messages: addresses, queue pair numbers, first PSNs and private

@@ -6,7 +6,7 @@ import verbena.verbs.Context;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePairOptions;
 
-/// What a connection stands on: its own objects, and those that the program lends.
+/// The objects of a connection: its own, and those that the program lends.
 ///
 /// @param shared the domain's share, when the listener's connections share it
 /// @param lent by the program, so not closed here
@@ -51,12 +51,12 @@ record ConnectionParts(
         return lent.receives().map(options::withSharedReceiveQueue).orElse(options);
     }
 
-    /// Whether it is the connection that reads the completions of sends.
+    /// Returns whether it is the connection that reads the completions of sends.
     boolean ownsSends() {
         return lent.sendCompletions().isEmpty();
     }
 
-    /// Whether it is the connection that posts receives and reads their completions.
+    /// Returns whether it is the connection that posts receives and reads their completions.
     boolean ownsReceives() {
         return lent.receiveCompletions().isEmpty() && lent.receives().isEmpty();
     }

@@ -11,11 +11,11 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.QueuePair;
 
-/// How a [Connection] is made on the active side, and what events mean for one.
+/// The making of a [Connection] on the active side, and the meaning of events for it.
 final class ConnectionSetup {
     private ConnectionSetup() {}
 
-    /// When making a connection has to be done.
+    /// The time by which a connection has to be made.
     private record Deadline(Duration limit, long begin) {
         static Deadline in(Duration limit) {
             return new Deadline(limit, System.nanoTime());
@@ -26,7 +26,7 @@ final class ConnectionSetup {
         }
     }
 
-    /// The addresses of a host: at least one.
+    /// Returns the addresses of a host: at least one.
     static InetAddress[] addresses(String verb, String host) {
         try {
             return InetAddress.getAllByName(Objects.requireNonNull(host, "host"));
@@ -87,7 +87,7 @@ final class ConnectionSetup {
         }
     }
 
-    /// The exception that an event is; null when the connection has not ended with it.
+    /// Returns the exception that an event is; null when the connection has not ended with it.
     static @Nullable ConnectionException failure(String verb, ConnectionEvent event) {
         return switch (event) {
             case ConnectionEvent.AddressError error -> failure(Reason.ADDRESS, verb, error.why());

@@ -1,6 +1,6 @@
 package verbena.verbs.cm;
 
-/// Which side ended a connection.
+/// The side that ended a connection.
 public enum EndedBy {
     /// The program on this side.
     THIS_SIDE,

@@ -8,7 +8,7 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// Why a connection has ended: what came first is what all its threads are told. Any thread.
+/// The reason for which a connection has ended: the first one is told to all its threads. Any thread.
 final class Ending {
     private record Root(Reason reason, String why) {}
 
@@ -30,7 +30,7 @@ final class Ending {
         return connection;
     }
 
-    /// The program closes the connection.
+    /// Ends the connection because the program closes it.
     void close() {
         root.compareAndSet(null, new Root(Reason.CLOSED, "closed by " + Thread.currentThread()));
         closed = true;
@@ -43,7 +43,7 @@ final class Ending {
         }
     }
 
-    /// A request has failed, which has ended the connection.
+    /// Ends the connection: a request has failed.
     void onFailure(String verb, WorkCompletion wc) {
         if (wc.status() != WcStatus.WR_FLUSH_ERR) {
             root.compareAndSet(
@@ -58,17 +58,17 @@ final class Ending {
         }
     }
 
-    /// The exception when a connection has ended.
+    /// Returns the exception when a connection has ended.
     ConnectionException exception(String verb) {
         return exception(verb, WcStatus.WR_FLUSH_ERR, "", null);
     }
 
-    /// The exception when posting was refused.
+    /// Returns the exception when posting was refused.
     VerbsException refused(String verb, VerbsException e) {
         return root.get() == null ? e : exception(verb, WcStatus.WR_FLUSH_ERR, "", e);
     }
 
-    /// The exception for a request that did not succeed.
+    /// Returns the exception for a request that did not succeed.
     ///
     /// @param trouble why no completion came; null when one did
     ConnectionException exception(String verb, WcStatus status, String cause, @Nullable VerbsException trouble) {

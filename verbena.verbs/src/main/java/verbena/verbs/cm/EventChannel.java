@@ -20,10 +20,9 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsObject;
 import verbena.verbs.spi.ConnectionService;
 
-/// Where events of connections arrive (rdma_create_event_channel(3)). Any thread may take events; a virtual
-/// thread that waits gives up its carrier. The channel has no thread of its own. The thread that takes an
-/// event also does what the library has to do for it, such as bringing a queue pair to RTS when the peer
-/// has accepted.
+/// A channel for events of connections (rdma_create_event_channel(3)). Any thread may take events; a virtual thread
+/// that waits gives up its carrier. The channel has no thread of its own. The thread that takes an event also does
+/// what the library has to do for it, such as bringing a queue pair to RTS when the peer has accepted.
 public final class EventChannel implements VerbsObject {
     /// An event that the thread that takes it carries out.
     private record Pending(ConnectionId id, Step step) {}
@@ -33,7 +32,7 @@ public final class EventChannel implements VerbsObject {
     interface Step {
         Optional<ConnectionEvent> take();
 
-        /// No thread will take it.
+        /// Discards it: no thread will take it.
         default void discard() {}
     }
 
@@ -53,13 +52,13 @@ public final class EventChannel implements VerbsObject {
         this.devices = devices;
     }
 
-    /// A channel whose connections use the devices that have the right addresses. Devices are opened when
+    /// Returns a channel whose connections use the devices that have the right addresses. Devices are opened when
     /// they are first needed, shared in the process, and closed after the last of their connections.
     public static EventChannel open() {
         return open(EventChannel::none);
     }
 
-    /// A channel whose connections use the device that `devices` names for their own address; for an address
+    /// Returns a channel whose connections use the device that `devices` names for their own address; for an address
     /// that it names none for, whatever device has it, as with [#open()].
     ///
     /// @param devices called by [ConnectionId#bind] and [ConnectionId#resolveAddress]; opens a device when it
@@ -68,7 +67,7 @@ public final class EventChannel implements VerbsObject {
         return new EventChannel(new ChannelDevices(Optional.empty(), devices, false, EventChannel::none));
     }
 
-    /// A channel whose connections within this host go through its memory (`shm`) where both ends can, and all
+    /// Opens a channel whose connections within this host go through its memory (`shm`) where both ends can, and all
     /// others as with [#open()]. The port of the peer decides, so connections to one address may have different
     /// devices: take the device of each from its identifier ([ConnectionId#context()]). A listener is at several
     /// devices. Datagrams go as with [#open()]. [Connection] and [ConnectionListener] use such a channel.
@@ -86,8 +85,8 @@ public final class EventChannel implements VerbsObject {
         return new EventChannel(new ChannelDevices(Optional.empty(), devices, true, within));
     }
 
-    /// Whether a connection of [#openNearest()] to this address and port would go through the memory of this host:
-    /// a process has the port there. Opens no device.
+    /// Returns whether a connection of [#openNearest()] to this address and port would go through the memory of this
+    /// host: a process has the port there. Opens no device.
     ///
     /// @throws ConnectionException when no address of this host reaches the peer's
     public static boolean isServedWithin(PortSpace space, InetSocketAddress peer) {
@@ -95,7 +94,7 @@ public final class EventChannel implements VerbsObject {
                 space, LocalDevices.towards(Optional.empty(), peer.getAddress()).gid(), peer);
     }
 
-    /// A channel whose connections all use one device.
+    /// Returns a channel whose connections all use one device.
     public static EventChannel open(Context context) {
         context.connectionService(); // or says that it has none
         return new EventChannel(
@@ -129,7 +128,7 @@ public final class EventChannel implements VerbsObject {
         }
     }
 
-    /// With the lock held.
+    /// Returns the next event. Called with the lock held.
     private @Nullable Pending next() {
         Pending next = events.poll();
         hasEvents = !events.isEmpty();
@@ -203,7 +202,7 @@ public final class EventChannel implements VerbsObject {
         return hasEvents || closed;
     }
 
-    /// The device of an identifier, of the first one that has any.
+    /// Returns the device of an identifier, of the first one that has any.
     private @Nullable ConnectionService service() {
         List<ConnectionId> all;
         lock.lock();
@@ -250,7 +249,7 @@ public final class EventChannel implements VerbsObject {
         }
     }
 
-    /// Any thread, the device's included.
+    /// Adds an event. Any thread, the device's included.
     void offer(ConnectionId id, Step step) {
         lock.lock();
         try {
@@ -263,7 +262,7 @@ public final class EventChannel implements VerbsObject {
         wakeAttendant();
     }
 
-    /// The identifier is closed, or moves elsewhere; its events go with it.
+    /// Removes an identifier that is closed or moves elsewhere, and returns its events.
     List<Step> remove(ConnectionId id) {
         var its = new ArrayList<Step>();
         lock.lock();

@@ -54,12 +54,13 @@ public final class ListenerMemory implements AutoCloseable {
         }
     }
 
-    /// The memory, as this program sees it.
+    /// Returns the memory, as this program sees it.
     public MemorySegment segment() {
         return regions.getFirst().segment();
     }
 
-    /// The memory, as the peer of a connection names it: what to tell that peer. It differs from device to device.
+    /// Returns the memory, as the peer of a connection names it: what to tell that peer. It differs from device to
+    /// device.
     ///
     /// @param to of the same listener
     /// @throws IllegalArgumentException when that was accepted before the listener's first

@@ -58,7 +58,7 @@ final class LocalDevices {
             return context;
         }
 
-        /// The device's connections. Known from the first call on, also when the device is closed.
+        /// Returns the device's connections. Known from the first call on, also when the device is closed.
         synchronized ConnectionService service() {
             ConnectionService there = service;
             if (there == null) {
@@ -68,12 +68,12 @@ final class LocalDevices {
             return there;
         }
 
-        /// The address that it is about.
+        /// Returns the address that it is about.
         Gid local() {
             return local;
         }
 
-        /// Whether the device reaches processes of this host only ([Provider#isOfHost()]).
+        /// Returns whether the device reaches processes of this host only ([Provider#isOfHost()]).
         boolean isOfHost() {
             return isOfHost;
         }
@@ -90,7 +90,7 @@ final class LocalDevices {
                     .findFirst();
         }
 
-        /// The own address or a peer's; a link-local one at the interface of the device.
+        /// Returns the own address or a peer's; a link-local one at the interface of the device.
         InetAddress address(Gid of) {
             int scope = of.isLinkLocal() ? entry().map(GidEntry::interfaceIndex).orElse(0) : 0;
             return new OwnAddress(of, scope).address();
@@ -101,7 +101,7 @@ final class LocalDevices {
             return again.get();
         }
 
-        /// Idempotent.
+        /// Gives the share back; idempotent.
         @Override
         public synchronized void close() {
             giveBack.run();
@@ -115,7 +115,7 @@ final class LocalDevices {
         private final Context context;
         private final boolean isOfHost;
         private int users;
-        /// When it is closed if it has no users then, by [System#nanoTime].
+        /// The time at which it is closed if it has no users then, by [System#nanoTime].
         private long closing;
         /// Whether a thread is going to close it.
         private boolean isWatched;
@@ -131,7 +131,7 @@ final class LocalDevices {
     /// UDP port of RoCE v2.
     private static final int ROCE_PORT = 4791;
 
-    /// How long a device without users stays open.
+    /// The time that a device without users stays open.
     private static final Duration LINGER = Duration.ofSeconds(1);
     /// The longest time until the next look at a device on which the program still has objects.
     private static final Duration LOOK_MAX = Duration.ofMinutes(1);
@@ -145,7 +145,7 @@ final class LocalDevices {
 
     private LocalDevices() {}
 
-    /// The device that a channel names for a local address, or the shared one.
+    /// Returns the device that a channel names for a local address, or the shared one.
     ///
     /// @throws ConnectionException when there is none
     static Lease at(ChannelDevices named, OwnAddress local) {
@@ -169,7 +169,7 @@ final class LocalDevices {
         return lent(only, local.gid(), false);
     }
 
-    /// The device that has a local address, which the process shares.
+    /// Returns the device that has a local address, which the process shares.
     private static Lease shared(OwnAddress local) {
         synchronized (OPEN) {
             Shared shared = OPEN.get(local.toString());
@@ -198,15 +198,15 @@ final class LocalDevices {
 
     // ---- within this host
 
-    /// The device by which processes of this host reach an own address; empty when the host has none, and for a
-    /// link-local address: the memory of the host knows no interfaces, and two may have the same one.
+    /// Returns the device by which processes of this host reach an own address; empty when the host has none, and for
+    /// a link-local address: the memory of the host knows no interfaces, and two may have the same one.
     static Optional<Lease> within(ChannelDevices named, Gid local) {
         return local.isLinkLocal()
                 ? Optional.empty()
                 : ofProgram(named, local).or(() -> hostProvider().flatMap(provider -> within(provider, local)));
     }
 
-    /// The same for a client, when the peer is on this host and has the port there too.
+    /// Returns the same for a client, when the peer is on this host and has the port there too.
     ///
     /// @param from the own address towards the peer
     static Optional<Lease> within(ChannelDevices named, PortSpace space, Gid from, InetSocketAddress peer) {
@@ -217,7 +217,7 @@ final class LocalDevices {
                 : Optional.empty();
     }
 
-    /// Whether the peer is on this host, and has the port at a device of the host.
+    /// Returns whether the peer is on this host, and has the port at a device of the host.
     ///
     /// @param from the own address towards the peer
     static boolean isServedWithin(PortSpace space, Gid from, InetSocketAddress peer) {
@@ -235,12 +235,12 @@ final class LocalDevices {
         return provider.isServed(space.serviceId(peer.getPort()), Gid.of(peer.getAddress()));
     }
 
-    /// The device of the host that the channel names.
+    /// Returns the device of the host that the channel names.
     private static Optional<Lease> ofProgram(ChannelDevices named, Gid local) {
         return named.within().apply(local).map(context -> lent(context, local, true));
     }
 
-    /// A share of a device that the program has opened, and will close.
+    /// Returns a share of a device that the program has opened, and will close.
     private static Lease lent(Context context, Gid local, boolean isOfHost) {
         return new Lease(context, local, isOfHost, () -> lent(context, local, isOfHost), () -> {});
     }
@@ -249,8 +249,8 @@ final class LocalDevices {
         return providers().filter(Provider::isOfHost).findFirst();
     }
 
-    /// One device has all addresses that the host had when it was opened; another address, of 127.0.0.0/8 for
-    /// example, has a device of its own.
+    /// Returns the device within this host: one has all addresses that the host had when it was opened; another
+    /// address, of 127.0.0.0/8 for example, has a device of its own.
     private static Optional<Lease> within(Provider provider, Gid local) {
         synchronized (OPEN) {
             for (String name : List.of(provider.kind(), provider.kind() + "@" + local)) {
@@ -268,9 +268,8 @@ final class LocalDevices {
         return Optional.empty();
     }
 
-    /// The device that a client uses towards a peer: at the address that the system would choose. When
-    /// another user's process has that address and the peer is on this host too, it is at a free loopback
-    /// address.
+    /// Returns the device that a client uses towards a peer: at the address that the system would choose. When
+    /// another user's process has that address and the peer is on this host too, it is at a free loopback address.
     ///
     /// @param from the system's choice
     /// @throws ConnectionException when there is none
@@ -305,8 +304,8 @@ final class LocalDevices {
         }
     }
 
-    /// The device stays open for a while. A program that makes one connection after the other would open a device
-    /// for each of them, and wait for that a hundred times as long as for the connection.
+    /// Gives a share back; the device stays open for a while. A program that makes one connection after the other
+    /// would open a device for each of them, and wait for that a hundred times as long as for the connection.
     private static void giveBack(Shared shared) {
         synchronized (OPEN) {
             if (--shared.users == 0) {
@@ -347,7 +346,7 @@ final class LocalDevices {
         }
     }
 
-    /// The first device that a provider has by the name that `name` makes for it.
+    /// Returns the first device that a provider has by the name that `name` makes for it.
     private static Device provided(OwnAddress local, Function<Provider, String> name) {
         return providers()
                 .filter(provider -> !provider.isOfHost())
@@ -363,7 +362,7 @@ final class LocalDevices {
         return Providers.all().stream().map(ServiceLoader.Provider::get);
     }
 
-    /// The local address to use towards `peer`.
+    /// Returns the local address to use towards `peer`.
     static OwnAddress towards(Optional<Context> only, InetAddress peer) {
         Gid to = Gid.of(peer);
         if (only.isPresent()) {
@@ -388,9 +387,9 @@ final class LocalDevices {
                 ConnectionException.Reason.ADDRESS, "no address of this host reaches " + peer.getHostAddress());
     }
 
-    /// Where a peer at a loopback address answers. A listener at all addresses of a host has 127.0.0.1 as the only
-    /// one of loopback's, and a host's name is often 127.0.1.1. So an address of 127.0.0.0/8 means 127.0.0.1 when
-    /// no device has it, and no program listens there.
+    /// Returns where a peer at a loopback address answers. A listener at all addresses of a host has 127.0.0.1 as the
+    /// only one of loopback's, and a host's name is often 127.0.1.1. So an address of 127.0.0.0/8 means 127.0.0.1
+    /// when no device has it, and no program listens there.
     ///
     /// @param only the device to use, if the program named one
     static InetSocketAddress answering(Optional<Context> only, PortSpace space, InetSocketAddress peer) {
@@ -404,7 +403,7 @@ final class LocalDevices {
         return isElsewhere ? new InetSocketAddress(LOOPBACK, peer.getPort()) : peer;
     }
 
-    /// Whether no device of RoCE has an address.
+    /// Returns whether no device of RoCE has an address.
     private static boolean isFree(InetAddress at) {
         try (var probe = DatagramChannel.open()) {
             probe.bind(new InetSocketAddress(at, ROCE_PORT));
@@ -414,7 +413,8 @@ final class LocalDevices {
         }
     }
 
-    /// Whether no program listens at an address and port of TCP: a device of iWARP has nothing else at its address.
+    /// Returns whether no program listens at an address and port of TCP: a device of iWARP has nothing else at its
+    /// address.
     private static boolean isSilent(InetSocketAddress at) {
         try (var probe = new Socket()) {
             probe.setReuseAddress(true); // connections that have ended are no listener
@@ -425,9 +425,9 @@ final class LocalDevices {
         }
     }
 
-    /// All addresses of this host, or of `only`, that a wildcard address stands for: `0.0.0.0` for IPv4 and
-    /// `::` for both families, unless it is to be one. Link-local addresses mean nothing without an interface
-    /// and have to be named.
+    /// Returns all addresses of this host, or of `only`, that a wildcard address stands for: `0.0.0.0` for IPv4 and
+    /// `::` for both families, unless it is to be one. Link-local addresses mean nothing without an interface and
+    /// have to be named.
     static List<Gid> all(Optional<Context> only, InetAddress wildcard, boolean oneFamily) {
         Stream<Gid> gids = only.isPresent()
                 ? only.get().gids(1).stream().map(GidEntry::gid)

@@ -13,8 +13,8 @@ import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.News;
 
-/// What one [ConnectionId] and its peer agree on: the [Exchange] of the device, and what becomes of its news: the next
-/// state, the queue pair's moves, the program's event. Guarded by the identifier.
+/// The agreement of one [ConnectionId] and its peer: the [Exchange] of the device, and what becomes of its news: the
+/// next state, the queue pair's moves, the program's event. Guarded by the identifier.
 final class Negotiation {
     private final ConnectionId id;
     private final OwnQueuePair pair;
@@ -31,7 +31,7 @@ final class Negotiation {
         this.pair = pair;
     }
 
-    /// The exchange, once there is a peer.
+    /// Returns the exchange, once there is a peer.
     Exchange exchange(String verb) {
         Exchange begun = exchange;
         if (begun == null) {
@@ -87,7 +87,7 @@ final class Negotiation {
 
     // ---- what the device tells
 
-    /// The event that the program gets; on the thread that takes it.
+    /// Returns the event that the program gets; on the thread that takes it.
     Optional<ConnectionEvent> learn(Exchange begun, News news) {
         return switch (news) {
             case News.Accepted(PeerParameters from) -> onAccepted(begun, from);

@@ -24,7 +24,7 @@ final class Outstanding {
     private static final int BATCH = 16;
     /// A request's number has its place in the low bits, and counts rounds above.
     private static final int PLACE_BITS = 32;
-    /// How long a thread that waits for room stays at the queue, while another one is about to post.
+    /// The time that a thread which waits for room stays at the queue, while another one is about to post.
     private static final long POSTING_NANOS = 1_000_000;
 
     private final Ending ending;
@@ -74,7 +74,7 @@ final class Outstanding {
 
     // ---- room
 
-    /// A request with a place of its own; waits while all places are taken.
+    /// Returns a request with a place of its own; waits while all places are taken.
     ///
     /// @param reusable whether no program sees it, so that [#recycle] gets it back
     /// @throws InvalidStateException when there is nothing to wait for any more
@@ -130,7 +130,7 @@ final class Outstanding {
         }
     }
 
-    /// Asked at the latest before this thread leads.
+    /// Returns whether there is room. Called at the latest before this thread leads.
     private boolean hasRoom(LeaderFollowers.WaitSet me) {
         completions.mayBeWithdrawn = !isEachPosted();
         return broken != null || (freeCount > 0 && queued.peek() == me);
@@ -152,7 +152,7 @@ final class Outstanding {
         }
     }
 
-    /// The request could not be posted.
+    /// Withdraws a request that could not be posted.
     void withdraw(WorkRequest request) {
         lock.lock();
         try {
@@ -183,7 +183,7 @@ final class Outstanding {
         }
     }
 
-    /// Where the result of an atomic goes: the 8 bytes of its place.
+    /// Returns where the result of an atomic goes: the 8 bytes of its place.
     MemoryRegion words(String verb) {
         requireOurs(verb);
         lock.lock();
@@ -322,7 +322,7 @@ final class Outstanding {
         }
     }
 
-    /// Nothing more will be completed: the queue is closed, or its device has failed.
+    /// Fails all that wait: the queue is closed, or its device has failed.
     void breakDown(VerbsException why) {
         lock.lock();
         try {
@@ -370,7 +370,7 @@ final class Outstanding {
         }
     }
 
-    /// On a thread of its own: what the program does then must not hold up the thread that reads.
+    /// Completes a future on a thread of its own: what the program does then must not hold up the thread that reads.
     private static void complete(WorkRequest request, CompletableFuture<WorkRequest> future) {
         Thread.startVirtualThread(() -> {
             if (request.isOk()) {

@@ -22,12 +22,12 @@ record OwnAddress(Gid gid, int scope) {
         return address instanceof Inet6Address six && six.isLinkLocalAddress() ? six.getScopeId() : 0;
     }
 
-    /// The same, at the interface of a peer's address when it has none of its own.
+    /// Returns the same, at the interface of a peer's address when it has none of its own.
     OwnAddress towards(InetAddress peer) {
         return scope != 0 || !gid.isLinkLocal() ? this : new OwnAddress(gid, scope(peer));
     }
 
-    /// Whether a device has it, at its interface.
+    /// Returns whether a device has it, at its interface.
     boolean isOf(Context context) {
         return context.gids(1).stream()
                 .anyMatch(entry -> entry.gid().equals(gid) && (scope == 0 || entry.interfaceIndex() == scope));

@@ -54,7 +54,7 @@ final class OwnGroups {
         });
     }
 
-    /// On the thread that takes the event: attaches the queue pair.
+    /// Attaches the queue pair. Called by the thread that takes the event.
     private Optional<ConnectionEvent> joined(Gid gid, Group group, AddressVector path, int qkey) {
         synchronized (id) {
             QueuePair made = id.queuePair().orElse(null);
@@ -83,7 +83,7 @@ final class OwnGroups {
         }
     }
 
-    /// False when the group was not joined.
+    /// Leaves a group; returns false when it was not joined.
     boolean leave(Gid gid, @Nullable QueuePair made) {
         Group group = groups.remove(gid);
         if (group == null) {

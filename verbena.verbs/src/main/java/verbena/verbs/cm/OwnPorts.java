@@ -24,7 +24,7 @@ import verbena.verbs.spi.ConnectionService.CallerPort;
 final class OwnPorts {
     private static final int EPHEMERAL_MIN = 0xC000;
     private static final int PORTS = 0x1_0000;
-    /// How often to look for a port that is free at all addresses.
+    /// The number of attempts to find a port that is free at all addresses.
     private static final int ATTEMPTS = 16;
 
     private final PortSpace space;
@@ -136,7 +136,7 @@ final class OwnPorts {
         return new InetSocketAddress(lease.address(lease.local()), port);
     }
 
-    /// The device within this host, when the channel wants it and the peer is there.
+    /// Returns the device within this host, when the channel wants it and the peer is there.
     private Optional<LocalDevices.Lease> within(ChannelDevices devices, Gid from, InetSocketAddress peer) {
         return isNearest(devices) ? LocalDevices.within(devices, space, from, peer) : Optional.empty();
     }
@@ -168,7 +168,7 @@ final class OwnPorts {
         return new InetSocketAddress(from.address(), bound.getPort());
     }
 
-    /// The address of a host whose name was resolved.
+    /// Returns the address of a host whose name was resolved.
     static InetAddress resolved(String name, InetSocketAddress address) {
         InetAddress at = address.getAddress();
         if (at == null) {
@@ -177,7 +177,7 @@ final class OwnPorts {
         return at;
     }
 
-    /// The peer that is meant: a wildcard address is the own address, or one of this host, of loopback first.
+    /// Returns the peer that is meant: a wildcard address is the own address, or one of this host, of loopback first.
     static InetSocketAddress meant(ChannelDevices devices, InetSocketAddress peer, Optional<InetSocketAddress> own) {
         InetAddress at = resolved("destination", peer);
         if (!at.isAnyLocalAddress()) {
@@ -200,14 +200,14 @@ final class OwnPorts {
         watches.add(lease.service().watch(onDeviceFailed));
     }
 
-    /// Has all ports take requests.
+    /// Makes all ports take requests.
     void listen(int backlog, Secret secret, Function<LocalDevices.Lease, Acceptor> acceptors) {
         for (int i = 0; i < ports.size(); i++) {
             ports.get(i).listen(backlog, secret, acceptors.apply(leases.get(i)));
         }
     }
 
-    /// A share of each device, at one of its addresses; the device within this host is the first.
+    /// Returns a share of each device, at one of its addresses; the device within this host is the first.
     List<LocalDevices.Lease> leases() {
         var ofDevices = new LinkedHashMap<Context, LocalDevices.Lease>();
         leases.stream()
@@ -216,12 +216,12 @@ final class OwnPorts {
         return List.copyOf(ofDevices.values());
     }
 
-    /// How many devices there are.
+    /// Returns how many devices there are.
     int devices() {
         return leases.size();
     }
 
-    /// The only device.
+    /// Returns the only device.
     LocalDevices.Lease lease() {
         return leases.getFirst();
     }
@@ -230,7 +230,7 @@ final class OwnPorts {
         return lease().context();
     }
 
-    /// The service of the device within this host, or of the first device; null when there is none.
+    /// Returns the service of the device within this host, or of the first device; null when there is none.
     @Nullable
     ConnectionService service() {
         for (LocalDevices.Lease lease : leases) {

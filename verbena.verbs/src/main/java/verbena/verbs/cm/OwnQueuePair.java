@@ -43,12 +43,12 @@ final class OwnQueuePair {
         return Optional.ofNullable(queuePair);
     }
 
-    /// Whether there is none, not even a description.
+    /// Returns whether there is none, not even a description.
     boolean isMissing() {
         return queuePair == null && describedQpn == 0;
     }
 
-    /// Whether the program moves its queue pair itself.
+    /// Returns whether the program moves its queue pair itself.
     boolean isPrograms() {
         return queuePair == null;
     }
@@ -108,12 +108,12 @@ final class OwnQueuePair {
         describedQpn = qpn;
     }
 
-    /// The type that a peer asks for.
+    /// Sets the type that a peer asks for.
     void expect(QpType type) {
         describedType = type;
     }
 
-    /// As the device is told of it.
+    /// Returns the queue pair in the form that the device takes.
     End end(ConnectionParameters parameters) {
         QueuePair made = queuePair;
         if (made == null) {

@@ -1,6 +1,6 @@
 package verbena.verbs.cm;
 
-/// What the other side says of itself when it connects or accepts.
+/// The parameters that the other side sends when it connects or accepts.
 ///
 /// @param privateData what its application says, with zeroes behind it up to what the message holds
 /// @param responderResources READs and atomics that it serves at once: no more should be outstanding here

@@ -9,7 +9,7 @@ public enum PortSpace {
     UDP(0x0111),
     /// Any service, as InfiniBand has it.
     IB(0x013F),
-    /// As IP over InfiniBand uses it: for its multicast groups.
+    /// The port space of IP over InfiniBand, for its multicast groups.
     IPOIB(0x0002);
 
     private final int code;
@@ -18,17 +18,17 @@ public enum PortSpace {
         this.code = code;
     }
 
-    /// The number on the wire, 16 bits.
+    /// Returns the number on the wire, 16 bits.
     public int code() {
         return code;
     }
 
-    /// Whether it is about datagrams.
+    /// Returns whether it is about datagrams.
     public boolean isDatagram() {
         return this == UDP || this == IPOIB;
     }
 
-    /// What the communication manager calls a port: the space, and in the low 16 bits the port (IBTA A11.2).
+    /// Returns what the communication manager calls a port: the space, and in the low 16 bits the port (IBTA A11.2).
     public long serviceId(int port) {
         return ((long) code << 16) | port;
     }

@@ -8,7 +8,7 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.SendBatch;
 
-/// How a [Connection] posts its requests, and waits for those that no program sees. Any thread.
+/// The posting side of a [Connection], which also waits for requests that no program sees. Any thread.
 final class Poster {
     /// Posts a request.
     interface Post {

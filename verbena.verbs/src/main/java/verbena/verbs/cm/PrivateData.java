@@ -4,10 +4,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/// What applications say to each other while they connect, accept, reject or disconnect. How much fits depends on
-/// the message: 56 bytes to connect, 180 to ask for datagrams, 196 to accept, 136 to accept datagrams, 148 to
-/// reject; with a [Secret] 24 to connect and 180 to accept. The
-/// wire does not tell the length: on InfiniBand and RoCE a shorter one arrives with zeroes behind it. Unchangeable.
+/// Bytes that applications send to each other while they connect, accept, reject or disconnect. How much fits depends
+/// on the message: 56 bytes to connect, 180 to ask for datagrams, 196 to accept, 136 to accept datagrams, 148 to
+/// reject; with a [Secret] 24 to connect and 180 to accept. The wire does not tell the length: on InfiniBand and RoCE
+/// a shorter one arrives with zeroes behind it. Unchangeable.
 public final class PrivateData {
     /// No private data.
     public static final PrivateData NONE = new PrivateData(new byte[0]);
@@ -18,27 +18,27 @@ public final class PrivateData {
         this.bytes = bytes;
     }
 
-    /// A copy of `bytes`.
+    /// Returns a copy of `bytes`.
     public static PrivateData of(byte... bytes) {
         return bytes.length == 0 ? NONE : new PrivateData(bytes.clone());
     }
 
-    /// Text in UTF-8.
+    /// Returns a text in UTF-8.
     public static PrivateData ofText(String text) {
         return of(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// Number of bytes, with the zeroes that the wire has put behind them.
+    /// Returns the number of bytes, with the zeroes that the wire has put behind them.
     public int length() {
         return bytes.length;
     }
 
-    /// A copy.
+    /// Returns a copy.
     public byte[] bytes() {
         return bytes.clone();
     }
 
-    /// The text up to the first zero byte, from UTF-8.
+    /// Returns the text up to the first zero byte, from UTF-8.
     public String text() {
         int end = 0;
         while (end < bytes.length && bytes[end] != 0) {
@@ -57,7 +57,7 @@ public final class PrivateData {
         return Arrays.hashCode(bytes);
     }
 
-    /// Hexadecimal digits.
+    /// Returns hexadecimal digits.
     @Override
     public String toString() {
         return HexFormat.of().formatHex(bytes);

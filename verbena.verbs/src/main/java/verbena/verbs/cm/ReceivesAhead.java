@@ -141,7 +141,7 @@ final class ReceivesAhead {
         }
     }
 
-    /// The connection has ended. Messages that have come already are taken first.
+    /// Handles the end of the connection. Messages that have come already are taken first.
     private void over() {
         lock.lock();
         try {

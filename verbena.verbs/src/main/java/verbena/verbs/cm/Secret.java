@@ -17,8 +17,8 @@ public final class Secret {
         this.bytes = bytes;
     }
 
-    /// A copy of `bytes`: 16 to 1,024 that no attacker can guess. A password is not enough, because an attacker who
-    /// hears one attempt to connect can try passwords against it at leisure.
+    /// Returns a copy of `bytes`: 16 to 1,024 that no attacker can guess. A password is not enough, because an
+    /// attacker who hears one attempt to connect can try passwords against it at leisure.
     public static Secret of(byte[] bytes) {
         if (bytes.length < BYTES_MIN || bytes.length > BYTES_MAX) {
             throw new IllegalArgumentException(
@@ -27,12 +27,12 @@ public final class Secret {
         return new Secret(bytes.clone());
     }
 
-    /// Whether this is [#NONE].
+    /// Returns whether this is [#NONE].
     public boolean isNone() {
         return bytes.length == 0;
     }
 
-    /// A copy.
+    /// Returns a copy.
     public byte[] bytes() {
         return bytes.clone();
     }
@@ -48,7 +48,7 @@ public final class Secret {
         return bytes.length; // the bytes would tell of themselves
     }
 
-    /// Not the bytes.
+    /// Returns a name, and not the bytes.
     @Override
     public String toString() {
         return isNone() ? "no secret" : "a secret of " + bytes.length + " bytes";

@@ -17,7 +17,7 @@ final class SharedDomain {
         this.isLent = isLent;
     }
 
-    /// One with a first user.
+    /// Returns one with a first user.
     ///
     /// @param lent the program's, which stays open; else one is made
     static SharedDomain at(LocalDevices.Lease device, Sharing lent) {
@@ -42,13 +42,13 @@ final class SharedDomain {
         return domain.context() == context;
     }
 
-    /// There is one more user.
+    /// Adds a user.
     synchronized SharedDomain use() {
         users++;
         return this;
     }
 
-    /// There is one user less.
+    /// Removes a user.
     synchronized void giveBack() {
         if (--users > 0) {
             return;

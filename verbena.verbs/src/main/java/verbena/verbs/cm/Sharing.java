@@ -57,7 +57,7 @@ public record Sharing(
                 .flatMap(Optional::stream);
     }
 
-    /// The device of them all; empty when there are none.
+    /// Returns the device of them all; empty when there are none.
     Optional<Context> device() {
         return contexts(domain, sendCompletions, receiveCompletions, receives).findFirst();
     }

@@ -19,7 +19,7 @@ final class Staging {
         this.memory = memory;
     }
 
-    /// At least `bytes` bytes.
+    /// Returns memory of at least `bytes` bytes.
     MemoryRegion borrow(int bytes) {
         if (bytes < 0) {
             throw new IllegalArgumentException("bytes: zero or more, got " + bytes);
@@ -36,7 +36,7 @@ final class Staging {
         return memory.apply(SHORT_BYTES);
     }
 
-    /// Nothing is under way in it. What is not given back is freed with the connection.
+    /// Takes memory back in which nothing is under way. What is not given back is freed with the connection.
     void giveBack(MemoryRegion region) {
         synchronized (kept) {
             if (region.length() == SHORT_BYTES && kept.size() < KEPT_MAX) {

@@ -44,7 +44,7 @@ public final class WorkRequest {
 
     // ---- by the program
 
-    /// Whether it is done, well or not. Never blocks; reads the completions that are there.
+    /// Returns whether it is done, well or not. Never blocks; reads the completions that are there.
     public boolean isDone() {
         if (!done) {
             outstanding.look();
@@ -81,27 +81,27 @@ public final class WorkRequest {
         }
     }
 
-    /// A future of the same request, for programs that compose several. It is completed on a virtual thread,
+    /// Returns a future of the same request, for programs that compose several. It is completed on a virtual thread,
     /// also while no thread waits; cancelling it does not cancel the request. Each call gives the same one.
     public CompletableFuture<WorkRequest> toFuture() {
         return outstanding.futureOf(this);
     }
 
-    /// Bytes received or read.
+    /// Returns the bytes received or read.
     ///
     /// @throws IllegalStateException when it is not done
     public int byteLength() {
         return known(byteLength);
     }
 
-    /// Whether the message had immediate data.
+    /// Returns whether the message had immediate data.
     ///
     /// @throws IllegalStateException when it is not done
     public boolean hasImmediate() {
         return known(hasImmediate ? 1 : 0) != 0;
     }
 
-    /// The 32 bits that the peer gave to its request.
+    /// Returns the 32 bits that the peer gave to its request.
     ///
     /// @throws IllegalStateException when it is not done, or had none
     public int immediate() {
@@ -111,7 +111,7 @@ public final class WorkRequest {
         return immediate;
     }
 
-    /// What an atomic found before it changed it.
+    /// Returns what an atomic found before it changed it.
     ///
     /// @throws IllegalStateException when it is not done
     public long value() {
@@ -153,7 +153,7 @@ public final class WorkRequest {
         done = false;
     }
 
-    /// It was posted. Needs no lock.
+    /// Notes that it was posted. Needs no lock.
     void onPosted() {
         posted = true;
     }
@@ -175,7 +175,7 @@ public final class WorkRequest {
         done = true;
     }
 
-    /// Nothing more will be heard of it.
+    /// Ends it: no completion will come.
     void finish(VerbsException why) {
         status = WcStatus.WR_FLUSH_ERR;
         trouble = why;

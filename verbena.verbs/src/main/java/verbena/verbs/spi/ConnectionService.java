@@ -16,8 +16,8 @@ import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 import verbena.verbs.cm.Secret;
 
-/// How the connections of one opened device are made: the wire's part of [verbena.verbs.cm]. Any thread may call
-/// it; no call waits for the peer.
+/// The maker of connections of one opened device: the wire's part of [verbena.verbs.cm]. Any thread may call it; no
+/// call waits for the peer.
 public interface ConnectionService {
     /// Takes a port for itself.
     ///
@@ -53,7 +53,7 @@ public interface ConnectionService {
         return false;
     }
 
-    /// Has a thread in [#attend] look whether its wait is over.
+    /// Makes a thread in [#attend] look whether its wait is over.
     default void wakeAttendant() {}
 
     /// Makes the device's port a member of a multicast group for an identifier. Closing what this gives ends that,
@@ -79,7 +79,7 @@ public interface ConnectionService {
 
     /// Hears whether a group was joined, on any thread, which it must not block.
     interface GroupListener {
-        /// Its datagrams travel now.
+        /// Called when its datagrams travel.
         ///
         /// @param path to the group
         /// @param qkey that its datagrams have
@@ -88,8 +88,8 @@ public interface ConnectionService {
         void onRefused(String why);
     }
 
-    /// Has `onFailure` told, once, when the device fails, or at once when it has; on any thread. Closing what this
-    /// gives ends that.
+    /// Calls `onFailure` once when the device fails, or at once when it has; on any thread. Closing what this gives
+    /// ends that.
     ///
     /// @param onFailure gets the reason in words, and must not block the calling thread
     Watch watch(Consumer<String> onFailure);
@@ -147,28 +147,28 @@ public interface ConnectionService {
 
         Gid remote();
 
-        /// 0 while there is none: see [#bindCaller].
+        /// Returns the own port; 0 while there is none: see [#bindCaller].
         int localPort();
 
         int remotePort();
 
-        /// The attributes that bring the queue pair to RTR, and then to RTS (rdma_init_qp_attr(3)), once the
+        /// Returns the attributes that bring the queue pair to RTR, and then to RTS (rdma_init_qp_attr(3)), once the
         /// peer is known. On the passive side after `own` was told: before [#accept(End)].
         QpModification modification(QpState to, End own);
 
-        /// The way to the peer, for an address handle.
+        /// Returns the way to the peer, for an address handle.
         AddressVector path();
 
-        /// Passive: yes.
+        /// Accepts, on the passive side.
         void accept(End own);
 
-        /// Either side: no.
+        /// Rejects, on either side.
         void reject(PrivateData privateData);
 
-        /// Active: the queue pair is ready.
+        /// Confirms that the queue pair is ready, on the active side.
         void ready();
 
-        /// Passive: something has arrived through the queue pair.
+        /// Notes that something has arrived through the queue pair, on the passive side.
         void communicationEstablished();
 
         /// Ends the connection, or gives the attempt up.
@@ -191,9 +191,9 @@ public interface ConnectionService {
         void onNews(Exchange exchange, News news);
     }
 
-    /// What happens on a connection. It ends with exactly one of [Rejected], [Unreachable] and [Disconnected].
+    /// News of a connection. It ends with exactly one of [Rejected], [Unreachable] and [Disconnected].
     sealed interface News {
-        /// Why the connection has ended, or has not come about; empty when it has not ended.
+        /// Returns why the connection has ended, or has not come about; empty when it has not ended.
         default String why() {
             return "";
         }

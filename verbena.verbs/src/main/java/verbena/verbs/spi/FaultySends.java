@@ -9,8 +9,7 @@ import verbena.verbs.WcStatus;
 /// are immediate errors, others show when the request is processed (IBTA 11.6.2), and a program may look at
 /// completions only. `verbena.abi` keeps to that line by this interface.
 public interface FaultySends {
-    /// The request that was begun last ends with `status` when all before it are done. It takes no further
-    /// data.
+    /// Fails the request that was begun last with `status` when all before it are done. It takes no further data.
     ///
     /// @param cause what is wrong with it, in words
     void fail(WcStatus status, String cause);

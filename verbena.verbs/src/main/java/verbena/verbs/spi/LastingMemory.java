@@ -24,7 +24,7 @@ public final class LastingMemory {
         }
     }
 
-    /// Whether a native segment is such memory. Any thread.
+    /// Returns whether a native segment is such memory. Any thread.
     public static boolean is(MemorySegment segment) {
         Class<?> scope = segment.scope().getClass();
         return LASTING.contains(scope) && !CLOSABLE.contains(scope);

@@ -12,8 +12,8 @@ import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsObject;
 
-/// What a provider's objects have in common: each knows what it was made from and what was made from it, and is not
-/// closed while that is open. Safe for use by any thread.
+/// The base of a provider's objects: each knows what it was made from and what was made from it, and is not closed
+/// while that is open. Safe for use by any thread.
 ///
 /// # Closing
 ///
@@ -32,7 +32,7 @@ public abstract class OwnedObject implements VerbsObject {
     private static final Object TREE = new Object();
     /// Children in a list. More are in a set, because each leaves by itself.
     private static final int FEW = 8;
-    /// How long a thread that has to help waits before it looks again.
+    /// The time that a thread which has to help waits before it looks again.
     private static final long HELP_MILLIS = 1;
 
     /// One attempt to close an object.
@@ -43,7 +43,7 @@ public abstract class OwnedObject implements VerbsObject {
     private List<OwnedObject> parents = Collections.emptyList();
     private Collection<OwnedObject> children = Collections.emptyList();
     private @Nullable Closing closing;
-    /// Neither closed nor being closed.
+    /// Returns whether it is neither closed nor being closed.
     private volatile boolean open = true;
     private volatile boolean closed;
 
@@ -68,7 +68,7 @@ public abstract class OwnedObject implements VerbsObject {
         }
     }
 
-    /// Whether `child` was not one before.
+    /// Returns whether `child` was not one before.
     private boolean adopt(OwnedObject child) {
         if (children.contains(child)) {
             return false;
@@ -94,7 +94,7 @@ public abstract class OwnedObject implements VerbsObject {
         }
     }
 
-    /// Nothing when it is open.
+    /// Checks that it is open.
     ///
     /// @throws InvalidStateException when it is closed or being closed
     public final void checkOpen() {
@@ -103,7 +103,7 @@ public abstract class OwnedObject implements VerbsObject {
         }
     }
 
-    /// The same.
+    /// Does the same.
     ///
     /// @param verb that was called, for the message
     /// @throws InvalidStateException when it is closed or being closed
@@ -113,12 +113,12 @@ public abstract class OwnedObject implements VerbsObject {
         }
     }
 
-    /// How messages call it.
+    /// Returns how messages call it.
     public final String label() {
         return label;
     }
 
-    /// Messages call it so from now on: its number is known.
+    /// Sets the name in messages: its number is known.
     protected final void label(String to) {
         label = to;
     }
@@ -152,7 +152,7 @@ public abstract class OwnedObject implements VerbsObject {
         }
     }
 
-    /// The attempt that is under way: `mine` when there was none; null when the object is closed.
+    /// Returns the attempt that is under way: `mine` when there was none; null when the object is closed.
     private @Nullable Closing begin(Closing mine) {
         synchronized (TREE) {
             if (closed || closing != null) {
@@ -206,7 +206,7 @@ public abstract class OwnedObject implements VerbsObject {
         return false;
     }
 
-    /// Nothing that it was made from has to wait for it any more.
+    /// Detaches it from all that it was made from.
     protected final void abandon() {
         synchronized (TREE) {
             for (OwnedObject parent : parents) {

@@ -8,32 +8,32 @@ import verbena.verbs.Gid;
 /// A family of devices, found by [java.util.ServiceLoader]. A provider that cannot work on this host stays
 /// silent: it lists nothing and throws nothing.
 public interface Provider {
-    /// Short name of the family, for example `rocev2`. In a family that can make one it also is the name of a
-    /// device with a loopback address of its own.
+    /// Returns the short name of the family, for example `rocev2`. In a family that can make one it also is the name
+    /// of a device with a loopback address of its own.
     String kind();
 
-    /// The devices that exist now.
+    /// Returns the devices that exist now.
     List<Device> devices();
 
-    /// The device of this name, listed or to be made; empty when the name is not of this provider's form.
+    /// Returns the device of this name, listed or to be made; empty when the name is not of this provider's form.
     ///
     /// @throws IllegalArgumentException when the name is of this provider's form but has a mistake in it
     Optional<Device> device(String name);
 
-    /// Whether its devices are the system's own, not made by this process. Such a device is the first choice
+    /// Returns whether its devices are the system's own, not made by this process. Such a device is the first choice
     /// for connections of an address that it has: a user with a card means the card.
     default boolean isOfSystem() {
         return false;
     }
 
-    /// Whether its devices reach processes of this host only ([Device#isOfHost()]). Where both ends have such a
-    /// device, it is the first choice for a connection within the host
+    /// Returns whether its devices reach processes of this host only ([Device#isOfHost()]). Where both ends have such
+    /// a device, it is the first choice for a connection within the host
     /// ([verbena.verbs.cm.EventChannel#openNearest()]).
     default boolean isOfHost() {
         return false;
     }
 
-    /// Whether a process that its devices would reach has this service at an address of this host. Opens no
+    /// Returns whether a process that its devices would reach has this service at an address of this host. Opens no
     /// device.
     ///
     /// @param serviceId a port of a port space, as the communication manager names it (IBTA annex A11)

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import verbena.verbs.Access;
 
-/// What every device asks of memory that is registered (ibv_reg_mr(3), IBTA 10.6.3.1). A mistake throws
+/// The checks that every device makes of memory that is registered (ibv_reg_mr(3), IBTA 10.6.3.1). A mistake throws
 /// [IllegalArgumentException] and names the verb and its argument.
 public final class Registration {
     /// A thread that nothing is confined to.
@@ -12,7 +12,7 @@ public final class Registration {
 
     private Registration() {}
 
-    /// A region that lets peers write has to allow local writing too.
+    /// Checks that a region which lets peers write allows local writing too.
     public static void checkAccess(String verb, Set<Access> access) {
         if (!access.contains(Access.LOCAL_WRITE)
                 && (access.contains(Access.REMOTE_WRITE) || access.contains(Access.REMOTE_ATOMIC))) {
@@ -21,7 +21,8 @@ public final class Registration {
         }
     }
 
-    /// Native memory that is alive, that any thread may touch, and that can be written when `access` says so.
+    /// Checks that memory is native and alive, that any thread may touch, and that can be written when `access` says
+    /// so.
     public static void checkSegment(String verb, MemorySegment segment, Set<Access> access) {
         if (!segment.isNative()) {
             throw new IllegalArgumentException(verb + ": segment: is on the heap, where the collector moves it; use"

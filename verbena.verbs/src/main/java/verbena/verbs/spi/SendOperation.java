@@ -5,7 +5,7 @@ import verbena.verbs.Capability;
 import verbena.verbs.QpType;
 import verbena.verbs.WcOpcode;
 
-/// What a send request asks for: one value for each method of [verbena.verbs.SendBatch] that begins a request.
+/// The operation of a send request: one value for each method of [verbena.verbs.SendBatch] that begins a request.
 public enum SendOperation {
     SEND(WcOpcode.SEND, null),
     SEND_WITH_IMMEDIATE(WcOpcode.SEND, Capability.SEND_WITH_IMMEDIATE),
@@ -20,7 +20,7 @@ public enum SendOperation {
     LOCAL_INVALIDATE(WcOpcode.LOCAL_INV, Capability.LOCAL_INVALIDATE),
     /// The device has made the window, so it can bind it.
     BIND_WINDOW(WcOpcode.BIND_MW, null),
-    /// Nothing that could be carried out: it fails as its poster has said, in its turn.
+    /// A request that cannot be carried out: it fails as its poster has said, in its turn.
     FAULTY(WcOpcode.SEND, null);
 
     private final WcOpcode completion;
@@ -31,17 +31,17 @@ public enum SendOperation {
         this.capability = capability;
     }
 
-    /// The opcode of its completion.
+    /// Returns the opcode of its completion.
     public WcOpcode completion() {
         return completion;
     }
 
-    /// The capability that a device declares to take it; null when every device takes it.
+    /// Returns the capability that a device declares to take it; null when every device takes it.
     public @Nullable Capability capability() {
         return capability;
     }
 
-    /// Whether queue pairs of this type take it (IBTA 9.8, table 38 and 10.8.2). An XRC target takes none.
+    /// Returns whether queue pairs of this type take it (IBTA 9.8, table 38 and 10.8.2). An XRC target takes none.
     public boolean isOf(QpType type) {
         if (type == QpType.XRC_TARGET) {
             return false;
@@ -55,18 +55,18 @@ public enum SendOperation {
         };
     }
 
-    /// Whether many peers do not know it and leave it without an answer. A queue pair takes it only when it was made
-    /// for it ([verbena.verbs.QueuePairOptions#withExtensions]).
+    /// Returns whether many peers do not know it and leave it without an answer. A queue pair takes it only when it
+    /// was made for it ([verbena.verbs.QueuePairOptions#withExtensions]).
     public boolean isExtension() {
         return this == ATOMIC_WRITE || this == FLUSH;
     }
 
-    /// Whether it completes by a response of its own rather than an ACK.
+    /// Returns whether it completes by a response of its own rather than an ACK.
     public boolean needsResponse() {
         return this == READ || this == FETCH_ADD || this == COMPARE_SWAP || isExtension();
     }
 
-    /// Whether it never leaves this side.
+    /// Returns whether it never leaves this side.
     public boolean isLocal() {
         return this == LOCAL_INVALIDATE || this == BIND_WINDOW || this == FAULTY;
     }
@@ -75,12 +75,12 @@ public enum SendOperation {
         return this == FETCH_ADD || this == COMPARE_SWAP;
     }
 
-    /// Whether it names local memory: data to send, or where a response goes.
+    /// Returns whether it names local memory: data to send, or where a response goes.
     public boolean takesEntries() {
         return !isLocal() && !isExtension();
     }
 
-    /// Whether it carries data to the peer.
+    /// Returns whether it carries data to the peer.
     public boolean carriesData() {
         return !isLocal() && !needsResponse();
     }

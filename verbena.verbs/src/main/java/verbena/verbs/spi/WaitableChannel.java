@@ -13,23 +13,23 @@ import verbena.verbs.CompletionQueue;
 /// it visits the device: it attends to the device's work in place of the device's own thread, and sleeps where
 /// packets arrive.
 public interface WaitableChannel extends CompletionChannel {
-    /// What [#visit] and [#goOn] answer when there is a notification to take, or the channel is closed.
+    /// The answer of [#visit] and [#goOn] when there is a notification to take, or the channel is closed.
     int OVER = 0;
 
     /// The answer when a visit is not possible, or not any more.
     int ELSEWHERE = -1;
 
-    /// Whether it was not closed.
+    /// Returns whether it was not closed.
     boolean isOpen();
 
     /// Sets what is called when a notification has come, by the thread that has brought it: which must not wait
     /// there. The notification may have been taken meanwhile.
     void tell(Runnable to);
 
-    /// As [#poll()], without a look at the device.
+    /// Takes a notification as [#poll()] does, without a look at the device.
     Optional<CompletionQueue> take();
 
-    /// How many notifications there are to take.
+    /// Returns how many notifications there are to take.
     int notifications();
 
     /// Begins a visit. A positive answer is a number of descriptors: the caller polls them by poll(2), and then
@@ -53,7 +53,7 @@ public interface WaitableChannel extends CompletionChannel {
     /// Leaves the device to other threads, because the program is about to wait for the descriptor.
     void handOver();
 
-    /// A thread of Java that waits at the device of this channel, and for more than this channel.
+    /// Returns a thread of Java that waits at the device of this channel, and for more than this channel.
     ///
     /// @param isOver whether it has what it waits for: asked often, by the thread that waits. A change to true
     ///     happens in the device's work, or is followed by [Waiter#wake()]

@@ -21,13 +21,13 @@ public interface Waiter {
     /// @return false when this thread cannot sleep at the device now, because others do, or want to; see [#parked]
     boolean await(long nanos);
 
-    /// Whether one of the descriptors was ready when [#await] returned.
+    /// Returns whether one of the descriptors was ready when [#await] returned.
     boolean isReady();
 
     /// Counts threads that wait in vain here, and now sleep where no device sees them: 1 before, -1 afterwards. The
     /// device's own thread works meanwhile.
     void parked(int change);
 
-    /// Has the thread that waits ask again whether it has what it waits for. Any thread, after the change.
+    /// Makes the thread that waits ask again whether it has what it waits for. Any thread, after the change.
     void wake();
 }

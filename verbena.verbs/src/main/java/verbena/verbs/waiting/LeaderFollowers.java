@@ -49,7 +49,7 @@ public final class LeaderFollowers {
     /// No limit, in nanoseconds.
     public static final long FOREVER = Long.MAX_VALUE;
 
-    /// Where events come from. The leader calls it.
+    /// The source of events. The leader calls it.
     public interface Source {
         /// Waits for events, without the lock. May keep them for [#take()]; no other thread comes in between.
         ///
@@ -60,7 +60,7 @@ public final class LeaderFollowers {
         void take();
     }
 
-    /// How threads sleep.
+    /// The sleep of threads.
     interface Sleep {
         /// Sleeps until there is a permit for this thread, or for less.
         void park(long nanos);
@@ -100,24 +100,24 @@ public final class LeaderFollowers {
     private final Sleep sleep;
 
     // Under the lock.
-    /// Of those that wait, the one that came last.
+    /// The thread that waits and came last.
     private @Nullable Node newest;
     /// A thread may ask without the lock whether it is the one, because only the thread itself can make it so.
     private @Nullable Thread leader;
-    /// How often a thread that waits or looks has begun to lead.
+    /// The number of times that a thread has begun to lead.
     private long turns;
-    /// For the next that waits.
+    /// The node of the next thread that waits.
     private @Nullable Node spare = new Node();
 
-    /// For an owner that makes conditions true with the lock only, and in a way that ends a leader's wait at the
-    /// source by itself.
+    /// A kernel for an owner that makes conditions true with the lock only, and in a way that ends a leader's wait at
+    /// the source by itself.
     ///
     /// @param lock the owner's, which guards what conditions read
     public LeaderFollowers(ReentrantLock lock, Source source) {
         this(lock, source, null, parking(lock));
     }
 
-    /// For an owner that makes conditions true at any time.
+    /// A kernel for an owner that makes conditions true at any time.
     ///
     /// @param lock the owner's
     /// @param endWait ends the leader's wait at the source, or else the next one. Runs under the lock, when another
@@ -290,8 +290,8 @@ public final class LeaderFollowers {
         spare = me;
     }
 
-    /// Has the threads of a wait set look again, after a condition has become true. When the owner ends waits at the
-    /// source, any thread may call it, and needs no lock: it is taken only when there is a thread to tell.
+    /// Makes the threads of a wait set look again, after a condition has become true. When the owner ends waits at
+    /// the source, any thread may call it, and needs no lock: it is taken only when there is a thread to tell.
     public void tell(WaitSet set) {
         assert endWait != null || lock.isHeldByCurrentThread() : "what is changed without the lock may reach a leader";
         Node first = set.first;
@@ -320,22 +320,22 @@ public final class LeaderFollowers {
 
     // ---- what there is
 
-    /// Whether this thread leads. Needs no lock.
+    /// Returns whether this thread leads. Needs no lock.
     public boolean isLeader() {
         return leader == Thread.currentThread();
     }
 
-    /// Whether a thread leads.
+    /// Returns whether a thread leads.
     public boolean isLed() {
         return leader != null;
     }
 
-    /// Whether no thread waits. One may lead nevertheless.
+    /// Returns whether no thread waits. One may lead nevertheless.
     public boolean isIdle() {
         return newest == null;
     }
 
-    /// How often a thread that waits or looks has begun to lead.
+    /// Returns how often a thread that waits or looks has begun to lead.
     public long turns() {
         return turns;
     }
