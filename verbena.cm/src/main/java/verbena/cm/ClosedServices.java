@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.function.BiPredicate;
 import verbena.verbs.Gid;
 
-/// Services that are closed here, and that peers may still ask for: a peer whose request is not decided repeats it, and
-/// the repetition has to find its way to this manager.
+/// Services that are closed here, and that peers may still ask for: a peer whose request is not decided repeats it,
+/// and the repetition has to reach this manager.
 final class ClosedServices {
     private record Closed(long serviceId, Gid local, Runnable then) {}
 
@@ -24,7 +24,7 @@ final class ClosedServices {
         onDecided();
     }
 
-    /// A request is decided, or forgotten.
+    /// Handles a request that was decided or forgotten.
     void onDecided() {
         if (asked.isEmpty()) {
             return;

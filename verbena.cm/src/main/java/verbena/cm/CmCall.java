@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.NativePacket;
 
-/// What the active side wants and both sides get.
+/// The terms that the active side asks for, and that both sides get.
 ///
 /// @param serviceId see [verbena.wire.cm.IpCmHeader#serviceId]
 /// @param transportType as in [verbena.wire.cm.Req]
@@ -27,21 +27,21 @@ public record CmCall(
         int pkey,
         Path primary,
         @Nullable Path alternate) {
-    /// A way through the network.
+    /// A path through the network.
     ///
     /// @param localLid own LID
     /// @param remoteLid the peer's LID
-    /// @param isSubnetLocal whether no router is on the way
+    /// @param isSubnetLocal whether no router is on the path
     /// @param packetRate `enum ibv_rate`
     public record Path(
             int localLid, int remoteLid, int serviceLevel, boolean isSubnetLocal, int packetRate, int hopLimit) {
-        /// Of wires without LIDs (IBTA A16.5.2.1).
+        /// Makes a path on wires without LIDs (IBTA A16.5.2.1).
         static Path byGid(int packetRate, int hopLimit) {
             return new Path(NativePacket.LID_PERMISSIVE, NativePacket.LID_PERMISSIVE, 0, false, packetRate, hopLimit);
         }
     }
 
-    /// A call on a wire without LIDs.
+    /// Makes a call on a wire without LIDs.
     public CmCall(
             long serviceId,
             int transportType,
@@ -67,7 +67,7 @@ public record CmCall(
                 null);
     }
 
-    /// The same call by these paths.
+    /// Returns the same call by these paths.
     ///
     /// @param mtuMax the largest path MTU on them, as a code
     public CmCall by(int pkey, int mtuMax, Path primary, @Nullable Path alternate) {

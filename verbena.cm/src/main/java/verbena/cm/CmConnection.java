@@ -20,7 +20,7 @@ import verbena.wire.cm.Rtu;
 /// One connection, from the first message about it to the end of its timewait (IBTA 12.9). Confined to the caller
 /// that calls its [CommunicationManager].
 public final class CmConnection extends Timed {
-    /// Where it stands.
+    /// The state of a connection.
     public enum State {
         /// Active: REQ is sent, again and again.
         REQ_SENT,
@@ -37,7 +37,7 @@ public final class CmConnection extends Timed {
         TIMEWAIT,
         CLOSED;
 
-        /// Whether one message, or one call of the owner, can lead from here to `next` (IBTA 12.9.7).
+        /// Returns whether one message, or one call of the owner, can lead from here to `next` (IBTA 12.9.7).
         boolean leadsTo(State next) {
             return switch (this) {
                 case REQ_SENT -> next == REP_RECEIVED || next == TIMEWAIT || next == CLOSED;
@@ -54,13 +54,14 @@ public final class CmConnection extends Timed {
 
     /// The book of all connections of a manager, which has to know of each change.
     interface Registry {
-        /// The peer's names for the connection are known; false, and nothing has changed, when another one has them.
+        /// Notes the peer's names for the connection; returns false, and changes nothing, when another connection has
+        /// them.
         boolean identified(CmConnection connection);
 
-        /// The connection has another state, or its peer has proven to be there.
+        /// Handles a change of the connection's state, or the proof that its peer is there.
         void moved(CmConnection connection);
 
-        /// The connection is closed.
+        /// Forgets a connection that is closed.
         void forget(CmConnection connection);
     }
 
@@ -113,12 +114,12 @@ public final class CmConnection extends Timed {
         return messages.localCommId();
     }
 
-    /// Whether this side asked for the connection.
+    /// Returns whether this side asked for the connection.
     public boolean isActive() {
         return decided == null;
     }
 
-    /// The REQ that it began with.
+    /// Returns the REQ that it began with.
     public Req request() {
         Req first = request;
         if (first == null) {
@@ -131,24 +132,24 @@ public final class CmConnection extends Timed {
         return messages;
     }
 
-    /// How it gets another alternate path.
+    /// Returns the part that loads another alternate path.
     public PathLoading paths() {
         return paths;
     }
 
-    /// How long an answer of the peer may take.
+    /// Returns the time that an answer of the peer may take.
     long answerNanos() {
         return repetition.retryNanos();
     }
 
-    /// Whether a stranger may have brought it about.
+    /// Returns whether a stranger may have caused the connection.
     boolean isHalfOpen() {
         return !isActive() && !isProven && state != State.TIMEWAIT && state != State.CLOSED;
     }
 
     // ---- what the owner does
 
-    /// Tells another receiver from now on.
+    /// Reports events to another listener from now on.
     public void listener(CmEvent.Listener to) {
         listener = to;
     }
@@ -172,12 +173,12 @@ public final class CmConnection extends Timed {
         repetition.retryNanos(CmTimer.answerNanos(req.primary().ackTimeout(), responseTimeout));
     }
 
-    /// Passive: yes. The queue pair is ready to receive.
+    /// Accepts the connection on the passive side, whose queue pair is ready to receive.
     public void accept(CmEnd own, long now) {
         accept(own, UnaryOperator.identity(), now);
     }
 
-    /// The same, with a last word on the REP.
+    /// Accepts the connection likewise, after `seal` has changed the REP.
     public void accept(CmEnd own, UnaryOperator<Rep> seal, long now) {
         require(State.REQ_RECEIVED, "accept");
         messages.localQpn(own.qpn());
@@ -187,12 +188,12 @@ public final class CmConnection extends Timed {
         repetition.await(rep, request().maxCmRetries(), now);
     }
 
-    /// Either side: no. Nothing more is told of this connection.
+    /// Rejects the connection on either side. No event follows for it.
     public void reject(RejectReason reason, PrivateData privateData, long now) {
         reject(reason, PrivateData.NONE, privateData, now);
     }
 
-    /// The same, and says what would have been right.
+    /// Rejects the connection likewise, and adds what would have been right.
     ///
     /// @param info additional reject information (IBTA 12.6.7.2), at most [Rej#INFO_BYTES]
     public void reject(RejectReason reason, PrivateData info, PrivateData privateData, long now) {
@@ -212,7 +213,7 @@ public final class CmConnection extends Timed {
         }
     }
 
-    /// Active: the queue pair is ready.
+    /// Confirms the connection on the active side, whose queue pair is ready.
     public void ready(PrivateData privateData, long now) {
         require(State.REP_RECEIVED, "ready");
         Rtu rtu = messages.rtu(privateData);
@@ -224,8 +225,8 @@ public final class CmConnection extends Timed {
         tell(new CmEvent.Established(PrivateData.NONE));
     }
 
-    /// A packet has come through the queue pair: the peer is ready though its RTU is late or lost (COMM_EST), or
-    /// it has got ours.
+    /// Handles a packet that has come through the queue pair: the peer is ready though its RTU is late or lost
+    /// (COMM_EST), or it has got ours.
     public void communicationEstablished() {
         if (isActive()) {
             if (state == State.ESTABLISHED) {
@@ -237,7 +238,7 @@ public final class CmConnection extends Timed {
         }
     }
 
-    /// Ends the connection, or gives the attempt up. [CmEvent.Disconnected] follows when there was one.
+    /// Disconnects, or gives the attempt up. [CmEvent.Disconnected] follows when there was a connection.
     public void disconnect(PrivateData privateData, long now) {
         switch (state) {
             case ESTABLISHED, REP_SENT -> {
@@ -259,7 +260,7 @@ public final class CmConnection extends Timed {
 
     // ---- what the peer does
 
-    /// A REQ with the same communication ID.
+    /// Handles a REQ with the same communication ID.
     void onRepeatedRequest(Req again, long now) {
         if (!ConnectionMessages.isSame(request(), again)) {
             outbox.refuse(
@@ -332,7 +333,7 @@ public final class CmConnection extends Timed {
         establish(rtu.privateData());
     }
 
-    /// The peer is there: false when that was known.
+    /// Notes that the peer is there; returns false when that was known.
     private boolean prove() {
         if (isActive() || isProven || (state != State.REP_SENT && state != State.DREQ_SENT)) {
             return false;
@@ -377,7 +378,7 @@ public final class CmConnection extends Timed {
         }
     }
 
-    /// The peer needs more time ([Repetition#putOff]).
+    /// Handles an MRA: the peer needs more time ([Repetition#putOff]).
     void onReceiptAck(Mra mra, long now) {
         int about = mra.messageReceived();
         if (state == State.DREQ_SENT && about == ABOUT_REP && prove()) {
@@ -463,7 +464,8 @@ public final class CmConnection extends Timed {
         }
     }
 
-    /// Too many strangers: the owner is told, and so is the peer if it has had no answer yet.
+    /// Drops the connection, because there are too many of strangers: the owner gets an event, and the peer a REJ if
+    /// it has had no answer yet.
     void shed(String why) {
         if (state == State.REQ_RECEIVED) {
             send(messages.rej(ABOUT_REQ, RejectReason.NO_RESOURCES));
@@ -472,7 +474,7 @@ public final class CmConnection extends Timed {
         tell(new CmEvent.Unreachable(why));
     }
 
-    /// Timewait is cut short.
+    /// Cuts timewait short.
     void hurry() {
         close();
         tell(new CmEvent.TimewaitExit());
@@ -502,7 +504,7 @@ public final class CmConnection extends Timed {
         outbox.schedule(this, now + timewaitNanos);
     }
 
-    /// Forgotten at once; neither the owner nor the peer is told.
+    /// Closes the connection at once, without an event to the owner or a message to the peer.
     private void close() {
         repetition.settle();
         enter(State.CLOSED);

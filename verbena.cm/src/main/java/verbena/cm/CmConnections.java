@@ -13,7 +13,7 @@ import verbena.wire.cm.Req;
 /// The connections of a [CommunicationManager], by each of their names, and what makes room for one more: they have
 /// limits ([CmLimits]), and those that strangers ask for have lower ones.
 final class CmConnections implements CmConnection.Registry {
-    /// What a peer calls a connection, or has it through.
+    /// The peer's name for a connection, or for its queue pair.
     private record Foreign(Gid from, long caGuid, int number) {}
 
     private final CmOutbox outbox;
@@ -35,7 +35,7 @@ final class CmConnections implements CmConnection.Registry {
 
     // ---- names
 
-    /// A connection with a number of its own.
+    /// Adds a connection with a number of its own.
     ///
     /// @param service the service that a peer asks for; null when this side asks
     CmConnection add(CmEvent.Listener listener, CmRoute route, @Nullable CmService service) {
@@ -60,7 +60,7 @@ final class CmConnections implements CmConnection.Registry {
         return byRemoteQpn.containsKey(new Foreign(peer, caGuid, qpn));
     }
 
-    /// The connection that both sides call so.
+    /// Returns the connection that both sides name so.
     @Nullable
     CmConnection find(int ours, int theirs, CmRoute route) {
         CmConnection connection = byLocalCommId.get(ours);
@@ -73,7 +73,7 @@ final class CmConnections implements CmConnection.Registry {
         return null;
     }
 
-    /// The same when the peer's name for it may not be known yet.
+    /// Returns the same when the peer's name for it may not be known yet.
     @Nullable
     CmConnection findAnswered(int ours, int theirs, CmRoute route) {
         CmConnection connection = byLocalCommId.get(ours);
@@ -126,7 +126,8 @@ final class CmConnections implements CmConnection.Registry {
         }
     }
 
-    /// Whether a peer has asked for a service at an own address, and may ask again because it has no answer yet.
+    /// Returns whether a peer has asked for a service at an own address, and may ask again because it has no answer
+    /// yet.
     boolean isAsked(long serviceId, Gid local) {
         for (CmConnection one : halfOpen.all()) {
             if (one.request().serviceId() == serviceId && one.route().local().equals(local)) {
@@ -136,7 +137,7 @@ final class CmConnections implements CmConnection.Registry {
         return false;
     }
 
-    /// For one more connection; the oldest timewait makes room.
+    /// Makes room for another connection; the oldest timewait ends for it.
     boolean makeRoom() {
         if (byLocalCommId.size() >= limits.connections() && !inTimewait.isEmpty()) {
             inTimewait.getFirst().hurry();
@@ -144,10 +145,10 @@ final class CmConnections implements CmConnection.Registry {
         return byLocalCommId.size() < limits.connections();
     }
 
-    /// Whether there is room for one more that a stranger asks for: at the service, and among the half open.
-    /// Otherwise the request is refused, or its sender is to wait and to repeat it: nothing of it is kept here.
-    /// Among the half open a peer may have more than its share as long as no other peer wants the room. Then the
-    /// oldest goes, first of those that have more.
+    /// Returns whether there is room for another connection that a stranger asks for: at the service, and among the
+    /// half open. Otherwise the request is refused, or its sender is to wait and to repeat it: nothing of it is kept
+    /// here. Among the half open a peer may have more than its share as long as no other peer wants the room. Then
+    /// the oldest goes, first of the peers that have more.
     boolean hasRoom(Req req, CmRoute route, CmService service) {
         Gid peer = route.remote();
         boolean isFull = halfOpen.size() >= limits.halfOpen() || (!makeRoom() && halfOpen.size() > 0);
@@ -178,7 +179,7 @@ final class CmConnections implements CmConnection.Registry {
 
     // ---- figures
 
-    /// All of them.
+    /// Returns the number of all connections.
     int size() {
         return byLocalCommId.size();
     }

@@ -1,12 +1,12 @@
 package verbena.cm;
 
-/// What a [CommunicationManager] counts.
+/// The counters of a [CommunicationManager].
 public enum CmCounter {
     RECEIVED("cm.received"),
     SENT("cm.sent"),
-    /// Of what was sent: what had been sent before.
+    /// Messages sent that had been sent before.
     REPEATED("cm.repeated"),
-    /// Of what was received: what had been received before.
+    /// Messages received that had been received before.
     DUPLICATES("cm.duplicates"),
     /// Management datagrams that are no message of the communication manager, or of a kind that it does not know.
     UNREADABLE("cm.unreadable"),
@@ -14,7 +14,7 @@ public enum CmCounter {
     STRAYS("cm.strays"),
     /// Requests that were refused here, without asking an owner.
     REFUSED("cm.refused"),
-    /// Of these: requests for a queue pair that has, or has just had, a connection.
+    /// Requests among these for a queue pair that has, or has just had, a connection.
     STALE("cm.stale"),
     /// Requests that were refused because they, or this side, have no secret, or another one.
     UNPROVEN("cm.unproven"),
@@ -32,7 +32,7 @@ public enum CmCounter {
         this.label = label;
     }
 
-    /// The counter's name.
+    /// Returns the counter's name.
     public String label() {
         return label;
     }

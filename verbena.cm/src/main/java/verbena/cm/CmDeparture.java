@@ -2,5 +2,5 @@ package verbena.cm;
 
 import verbena.wire.cm.CmMessage;
 
-/// A message on its way out of a [CommunicationManager].
+/// A message that leaves a [CommunicationManager].
 public record CmDeparture(CmRoute route, CmMessage message) {}

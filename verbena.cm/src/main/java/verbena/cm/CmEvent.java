@@ -6,7 +6,8 @@ import verbena.wire.cm.Rej;
 import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 
-/// What a [CmConnection] tells its owner. The end comes exactly once: [Rejected], [Unreachable] or [Disconnected].
+/// An event that a [CmConnection] reports to its owner. The end comes exactly once: [Rejected], [Unreachable] or
+/// [Disconnected].
 public sealed interface CmEvent {
     /// A peer wants to connect: call [CmConnection#accept] or [CmConnection#reject].
     record Requested(Req request) implements CmEvent {}
@@ -29,7 +30,7 @@ public sealed interface CmEvent {
     /// [PathLoading#answer].
     record AlternateAsked(CmPath path) implements CmEvent {}
 
-    /// Active: what the peer says of the path that [PathLoading#ask] has named.
+    /// Active: the peer's answer about the path that [PathLoading#ask] has named.
     ///
     /// @param status as in [verbena.wire.cm.Apr]
     record AlternateAnswered(CmPath path, int status) implements CmEvent {}

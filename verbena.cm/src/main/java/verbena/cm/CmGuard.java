@@ -21,20 +21,20 @@ public final class CmGuard {
 
     private record Nonce(long high, long low) {}
 
-    /// What a request is worth.
+    /// The verdict on a request.
     public enum Verdict {
-        /// It is to be proven: [#challenge()].
+        /// The request has to be proven: [#challenge()].
         CHALLENGED,
-        /// It is proven, and that was its only time; [#challenge()] is what for.
+        /// The request is proven by the answer to [#challenge()], and that was its only time.
         PROVEN,
         /// Its sender does not know the secret, or the request was changed on the way.
         WRONG,
-        /// Too many have been taken.
+        /// Too many proofs have been taken.
         FULL
     }
 
     private final byte[] key = new byte[KEY_BYTES];
-    /// When each was taken; the oldest first.
+    /// The proofs that were taken, and their times; the oldest first.
     private final LinkedHashMap<Nonce, Long> taken = new LinkedHashMap<>();
 
     private byte[] challenge = new byte[0];
@@ -80,7 +80,7 @@ public final class CmGuard {
         return Verdict.PROVEN;
     }
 
-    /// Of the last request.
+    /// Returns the challenge of the last request.
     public byte[] challenge() {
         return challenge.clone();
     }

@@ -1,6 +1,6 @@
 package verbena.cm;
 
-/// What peers can make us hold.
+/// The limits on what peers can make us hold.
 ///
 /// @param connections connections and those being made; the oldest timewait is cut short when there are more
 /// @param halfOpen requests without an answer, and answers without a confirmation; when one more comes

@@ -43,14 +43,14 @@ final class CmOutbox {
         }
     }
 
-    /// Names this host and device to peers.
+    /// Returns the name of this host and device to peers.
     long caGuid() {
         return caGuid;
     }
 
     // ---- numbers
 
-    /// A number that is not taken, and not 0.
+    /// Returns a number that is not taken, and not 0.
     int newId(IntPredicate isTaken) {
         int id;
         do {
@@ -91,7 +91,7 @@ final class CmOutbox {
         send(route, new Rej(transactionId, 0, commId, 0, info.length(), reason.code(), info, PrivateData.NONE));
     }
 
-    /// The next message to send; null when there is none now.
+    /// Polls the next message to send; null when there is none now.
     @Nullable
     CmDeparture poll() {
         return departures.poll();
@@ -108,7 +108,7 @@ final class CmOutbox {
         }
     }
 
-    /// The earliest deadline; [Timed#NEVER] when there is none.
+    /// Returns the earliest deadline; [Timed#NEVER] when there is none.
     long deadlineNanos() {
         return timers.isEmpty() ? Timed.NEVER : timers.first().deadlineNanos();
     }
@@ -131,7 +131,7 @@ final class CmOutbox {
         return Objects.requireNonNull(counters.get(counter));
     }
 
-    /// Any thread.
+    /// Returns a counter's value. Any thread.
     long get(CmCounter counter) {
         return counter(counter).sum();
     }

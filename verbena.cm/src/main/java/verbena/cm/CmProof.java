@@ -14,9 +14,9 @@ import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 import verbena.wire.mad.Mad;
 
-/// That one end of a connection knows the secret of both, and means just this connection: HMAC-SHA256, of which
-/// half is sent (RFC 2104, 5), over the prover's role, both GIDs, the passive side's challenge, and the whole
-/// messages up to the proof. So a change of a queue pair number, a PSN or anything else on the way is noticed
+/// The proof that one end of a connection knows the secret of both, and means just this connection: HMAC-SHA256, of
+/// which half is sent (RFC 2104, 5), over the prover's role, both GIDs, the passive side's challenge, and the whole
+/// messages up to the proof. Therefore a change of a queue pair number, a PSN or anything else on the way is noticed
 /// (decision 0052).
 ///
 /// A REQ has its nonce and its proof in its private data, a REP its proof.
@@ -54,17 +54,17 @@ public final class CmProof {
                         proof(secret, ACTIVE, active, passive, challenge, asking)));
     }
 
-    /// The nonce of a REQ.
+    /// Returns the nonce of a REQ.
     static byte[] nonce(Req req, int at) {
         return get(req.privateData(), at, NONCE_BYTES);
     }
 
-    /// Whether a REQ asks for a challenge.
+    /// Returns whether a REQ asks for a challenge.
     static boolean asks(Req req, int at) {
         return Arrays.equals(get(req.privateData(), at + NONCE_BYTES, PROOF_BYTES), new byte[PROOF_BYTES]);
     }
 
-    /// Whether a REQ proves the secret.
+    /// Returns whether a REQ proves the secret.
     static boolean isProven(Req req, int at, byte[] secret, Gid active, Gid passive, byte[] challenge) {
         Req unproven = req.withPrivateData(put(req.privateData(), at + NONCE_BYTES, new byte[PROOF_BYTES]));
         return MessageDigest.isEqual(
@@ -76,14 +76,14 @@ public final class CmProof {
 
     /// Writes the proof to the beginning of a REP's private data, which have room for it.
     ///
-    /// @param req what is answered, with its proof
+    /// @param req the REQ that is answered, with its proof
     public static Rep prove(Rep rep, byte[] secret, Gid active, Gid passive, byte[] challenge, Req req) {
         Rep unproven = rep.withPrivateData(put(rep.privateData(), 0, new byte[PROOF_BYTES]));
         return unproven.withPrivateData(
                 put(unproven.privateData(), 0, proof(secret, PASSIVE, active, passive, challenge, req, unproven)));
     }
 
-    /// Whether a REP proves the secret.
+    /// Returns whether a REP proves the secret.
     public static boolean isProven(Rep rep, byte[] secret, Gid active, Gid passive, byte[] challenge, Req req) {
         Rep unproven = rep.withPrivateData(put(rep.privateData(), 0, new byte[PROOF_BYTES]));
         return MessageDigest.isEqual(

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
 
-/// Why a Verbena end refuses, where the standard has no reason for it: in the additional information of a REJ,
-/// behind four bytes that tell it from others'.
+/// The reasons why a Verbena end refuses where the standard has none: they stand in the additional information of a
+/// REJ, behind four bytes that mark it as Verbena's.
 public enum CmRefusal {
     /// Too many connections of the peer have asked for memory that they may not have ([CmSuspects]).
     BLOCKED("refuses for a while: connections from here have asked for memory that they may not have"),
@@ -28,19 +28,19 @@ public enum CmRefusal {
         this.text = text;
     }
 
-    /// What the peer does, and why, in words.
+    /// Returns in words what the peer does, and why.
     public String text() {
         return text;
     }
 
-    /// Additional information that says so.
+    /// Returns the additional information of a REJ with this reason.
     public PrivateData info() {
         byte[] bytes = Arrays.copyOf(MARK, MARK.length + 1);
         bytes[MARK.length] = (byte) (ordinal() + 1);
         return PrivateData.of(bytes);
     }
 
-    /// The same, and a challenge behind it.
+    /// Returns the same with a challenge behind it.
     public PrivateData info(byte[] challenge) {
         byte[] plain = info().bytes();
         byte[] all = Arrays.copyOf(plain, plain.length + challenge.length);
@@ -48,12 +48,12 @@ public enum CmRefusal {
         return PrivateData.of(all);
     }
 
-    /// The challenge of a REJ that is a [#CHALLENGE].
+    /// Returns the challenge of a REJ that is a [#CHALLENGE].
     public static byte[] challenge(Rej rej) {
         return Arrays.copyOfRange(rej.info().bytes(), MARK.length + 1, MARK.length + 1 + CmProof.NONCE_BYTES);
     }
 
-    /// What a REJ says; null when that is not a Verbena end's.
+    /// Returns the reason in a REJ; null when it is not a Verbena end's.
     public static @Nullable CmRefusal of(Rej rej) {
         byte[] bytes = rej.info().bytes();
         boolean isOurs = bytes.length > MARK.length

@@ -15,7 +15,7 @@ public final class CmSuspects {
     /// Errors within [#WINDOW_NANOS] from which on it is blocked.
     public static final int BLOCKED_AT = 16;
 
-    /// How long an error counts.
+    /// The time for which an error counts.
     public static final long WINDOW_NANOS = 10_000_000_000L;
     /// A peer that is slowed gets no connection for so long after an error.
     public static final long PAUSE_NANOS = 250_000_000;
@@ -32,30 +32,30 @@ public final class CmSuspects {
         int count;
         long blockedUntil = Long.MIN_VALUE;
 
-        /// The n-th last error; long ago when there were not so many.
+        /// Returns the time of the n-th last error; long ago when there were not so many.
         long last(int n) {
             return count < n ? Long.MIN_VALUE : errors[(count - n) % BLOCKED_AT];
         }
     }
 
-    /// What becomes of a request.
+    /// The standing of a peer, which decides about its requests.
     public enum Standing {
-        /// Nothing is known against the peer.
+        /// A peer with nothing against it.
         FREE,
-        /// Not now: later.
+        /// A peer that gets no connection now, but later.
         SLOWED,
-        /// No.
+        /// A peer that gets no connection.
         BLOCKED
     }
 
     /// The one whose last error is the oldest is first.
     private final LinkedHashMap<Gid, Suspect> suspects = new LinkedHashMap<>();
 
-    /// No peer is suspected.
+    /// Begins without suspects.
     public CmSuspects() {}
 
-    /// A connection of this peer has asked for what it may not have. True when that makes the peer blocked, which
-    /// it was not.
+    /// Counts an error of a connection of this peer, which has asked for memory that it may not have. Returns true
+    /// when that makes the peer blocked, which it was not.
     public boolean onAccessError(Gid peer, long now) {
         Suspect suspect = suspects.remove(peer);
         if (suspect == null) {
@@ -77,7 +77,7 @@ public final class CmSuspects {
         return !was;
     }
 
-    /// What becomes of a request of this peer.
+    /// Returns the standing of this peer, which decides about its request.
     public Standing standing(Gid peer, long now) {
         Suspect suspect = suspects.get(peer);
         if (suspect == null) {

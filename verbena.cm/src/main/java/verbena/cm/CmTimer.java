@@ -8,34 +8,34 @@ public final class CmTimer {
     static final int SERVICE_TIMEOUT = 18;
     /// A peer may not ask for more.
     static final int SERVICE_TIMEOUT_MAX = 24;
-    /// Code of how long a device takes to acknowledge, as soft-RoCE says it.
+    /// Code of the time that a device takes to acknowledge, as in soft-RoCE.
     static final int TARGET_ACK_DELAY = 15;
 
     private static final long UNIT_NANOS = 4_096;
     private static final int CODE_MAX = 31;
     private static final long ANSWER_NANOS_MIN = 10_000_000;
     private static final long ANSWER_NANOS_MAX = 60_000_000_000L;
-    /// As long as a queue pair's number rests.
+    /// The time that a queue pair's number rests.
     private static final long TIMEWAIT_NANOS_MAX = 60_000_000_000L;
 
     private CmTimer() {}
 
-    /// Nanoseconds of a code, 0 to 31; only its 5 low bits count.
+    /// Returns the nanoseconds of a code, 0 to 31; only its 5 low bits count.
     public static long nanos(int code) {
         return UNIT_NANOS << (code & CODE_MAX);
     }
 
-    /// How long to wait for an answer: the way there and back, and the time that the peer may take (IBTA 12.9.8.2).
-    /// What a peer says of these times is believed within limits: it cannot have us repeat at once, or wait for
-    /// hours.
+    /// Returns the time to wait for an answer: the trip there and back, and the time that the peer may take (IBTA
+    /// 12.9.8.2). The peer's values are believed within limits: it cannot have us repeat at once, or wait for hours.
     ///
-    /// @param ackTimeout code of an ACK timeout, which is about twice the way
-    /// @param responseTimeout code of what the peer may take
+    /// @param ackTimeout code of an ACK timeout, which is about a round trip
+    /// @param responseTimeout code of the time that the peer may take
     static long answerNanos(int ackTimeout, int responseTimeout) {
         return Math.clamp(nanos(ackTimeout) + nanos(responseTimeout), ANSWER_NANOS_MIN, ANSWER_NANOS_MAX);
     }
 
-    /// How long numbers of a connection rest after its end: long enough for packets that are late (IBTA 12.9.8.4).
+    /// Returns the time that numbers of a connection rest after its end: long enough for packets that are late (IBTA
+    /// 12.9.8.4).
     static long timewaitNanos(int ackTimeout) {
         return Math.min(nanos(ackTimeout), TIMEWAIT_NANOS_MAX);
     }

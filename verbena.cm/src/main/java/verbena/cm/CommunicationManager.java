@@ -38,7 +38,7 @@ public final class CommunicationManager {
     public static final int NO_SLOT = CmOutbox.NO_SLOT;
 
     private static final int PATH_MTU_MAX = 5;
-    /// What an MRA is about.
+    /// The code in an MRA that names a LAP as the message received.
     private static final int ABOUT_LAP = 2;
 
     private final CmOutbox outbox;
@@ -78,7 +78,7 @@ public final class CommunicationManager {
         return connect(route, call, own, UnaryOperator.identity(), listener, now);
     }
 
-    /// The same, with a last word on the REQ.
+    /// Connects likewise, after `seal` has changed the REQ.
     public @Nullable CmConnection connect(
             CmRoute route, CmCall call, CmEnd own, UnaryOperator<Req> seal, CmEvent.Listener listener, long now) {
         if (!connections.makeRoom()) {
@@ -90,12 +90,13 @@ public final class CommunicationManager {
         return connection;
     }
 
-    /// Answers requests for a datagram service from now on (SIDR); false when another listener does already.
+    /// Registers a listener for requests for a datagram service (SIDR); returns false when there is another one
+    /// already.
     public boolean answer(long serviceId, SidrInquiry.Listener answerer) {
         return sidr.answer(serviceId, answerer);
     }
 
-    /// Has none answered any more, but those that are open.
+    /// Removes that listener; open requests can still be answered.
     public void unanswer(long serviceId) {
         sidr.unanswer(serviceId);
     }
@@ -112,8 +113,9 @@ public final class CommunicationManager {
         return sidr.ask(route, serviceId, responseTimeout, maxRetries, privateData, listener, now);
     }
 
-    /// An established connection of this peer has asked for memory that it may not have. True when that makes
-    /// the peer blocked, which it was not: it gets no connections for a while ([CmSuspects]).
+    /// Handles an access error: an established connection of this peer has asked for memory that it may not have.
+    /// Returns true when that makes the peer blocked, which it was not: it gets no connections for a while
+    /// ([CmSuspects]).
     public boolean onAccessError(Gid peer, long now) {
         return suspects.onAccessError(peer, now);
     }
@@ -130,7 +132,7 @@ public final class CommunicationManager {
 
     // ---- the four verbs
 
-    /// A management datagram of the class has arrived, of [Mad#BYTES].
+    /// Handles a management datagram of the class, of [Mad#BYTES].
     ///
     /// @param route to the sender
     public void onMad(MemorySegment mad, CmRoute route, long now) {
@@ -151,7 +153,7 @@ public final class CommunicationManager {
         }
     }
 
-    /// A message has arrived.
+    /// Handles a message that has arrived.
     ///
     /// @param route to the sender
     public void onMessage(CmMessage message, CmRoute route, long now) {
@@ -200,25 +202,25 @@ public final class CommunicationManager {
         }
     }
 
-    /// The next message to send; null when there is none now.
+    /// Polls the next message to send; null when there is none now.
     public @Nullable CmDeparture poll() {
         return outbox.poll();
     }
 
-    /// When to call [#onDeadline(long)]; `Long.MAX_VALUE` when there is nothing to wait for.
+    /// Returns the time to call [#onDeadline(long)]; `Long.MAX_VALUE` when there is nothing to wait for.
     public long deadlineNanos() {
         return outbox.deadlineNanos();
     }
 
-    /// That time has come, perhaps.
+    /// Handles the deadline, which has perhaps come.
     public void onDeadline(long now) {
         outbox.onDeadline(now);
     }
 
     // ---- requests
 
-    /// Whether a request is passed over because of its sender. A process at this side's address is of the same user
-    /// (decision 0019), and trusted.
+    /// Returns whether a request is dropped or refused because of its sender. A process at this side's address is of
+    /// the same user (decision 0019), and trusted.
     private boolean isSuspected(Req req, CmRoute route, long now) {
         if (route.remote().equals(route.local())) {
             return false;
@@ -237,7 +239,8 @@ public final class CommunicationManager {
         };
     }
 
-    /// In the order of IBTA 12.9.8.3: is it known, is it stale, is there a listener, is it valid, is there room.
+    /// Handles a request, with checks in the order of IBTA 12.9.8.3: is it known, is it stale, is there a listener,
+    /// is it valid, is there room.
     private void onRequest(Req req, CmRoute route, long now) {
         CmConnection known = connections.ofRemoteCommId(route.remote(), req.localCaGuid(), req.localCommId());
         if (known != null) {
@@ -271,7 +274,7 @@ public final class CommunicationManager {
         service.listener.onEvent(connection, new CmEvent.Requested(req));
     }
 
-    /// Otherwise it is refused.
+    /// Checks that the request is valid; otherwise it is refused.
     private boolean isRight(Req req, CmRoute route) {
         if (req.transportType() != Req.RC && req.transportType() != Req.UC) {
             refuse(req, route, RejectReason.INVALID_TRANSPORT_TYPE);
@@ -361,22 +364,22 @@ public final class CommunicationManager {
 
     // ---- figures
 
-    /// Of an owner that refuses by itself.
+    /// Counts for an owner that refuses by itself.
     public void count(CmCounter counter) {
         outbox.count(counter);
     }
 
-    /// Connections, those being made and those in timewait.
+    /// Returns the number of connections, with those being made and those in timewait.
     public int size() {
         return connections.size();
     }
 
-    /// Any thread.
+    /// Returns a counter's value. Any thread.
     public long get(CmCounter counter) {
         return outbox.get(counter);
     }
 
-    /// All of them by name. Any thread.
+    /// Returns all counters by name. Any thread.
     public SortedMap<String, Long> counters() {
         return outbox.counters();
     }

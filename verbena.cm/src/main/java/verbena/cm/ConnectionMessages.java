@@ -16,7 +16,7 @@ import verbena.wire.cm.Rtu;
 
 /// The messages of one connection, with the names that both sides have for it.
 final class ConnectionMessages {
-    /// What a REJ or an MRA is about.
+    /// The codes in a REJ or an MRA that name the message that it answers.
     static final int ABOUT_REQ = 0;
 
     static final int ABOUT_REP = 1;
@@ -30,7 +30,7 @@ final class ConnectionMessages {
     private int remoteQpn;
     /// Names the peer's host and device.
     private long remoteCaGuid;
-    /// Of the REQ.
+    /// The transaction of the REQ.
     private long transactionId;
     /// Code of the time that the next MRA asks for.
     private int serviceTimeout = CmTimer.SERVICE_TIMEOUT;
@@ -45,7 +45,7 @@ final class ConnectionMessages {
         return localCommId;
     }
 
-    /// Number of the own queue pair; 0 while there is none.
+    /// Returns the number of the own queue pair; 0 while there is none.
     int localQpn() {
         return localQpn;
     }
@@ -66,7 +66,7 @@ final class ConnectionMessages {
         return remoteCaGuid;
     }
 
-    /// The peer's names are known.
+    /// Notes the peer's names.
     void peer(int commId, int qpn, long caGuid) {
         remoteCommId = commId;
         remoteQpn = qpn;
@@ -77,7 +77,7 @@ final class ConnectionMessages {
         transactionId = is;
     }
 
-    /// Whether a REQ with the same communication ID is the same, sent again.
+    /// Returns whether a REQ with the same communication ID is the first one, sent again.
     static boolean isSame(Req first, Req again) {
         return again.transactionId() == first.transactionId()
                 && again.localQpn() == first.localQpn()
@@ -161,7 +161,7 @@ final class ConnectionMessages {
                 transactionId, localCommId, remoteCommId, about, info.length(), reason.code(), info, privateData);
     }
 
-    /// Takes the request back. The peer may not have told us its name for the connection: it finds its own by ours
+    /// Takes the request back. The peer may not have sent us its name for the connection: it finds its own by ours
     /// and our GUID (IBTA 12.6.7.2).
     Rej withdrawal() {
         PrivateData guid = PrivateData.of(

@@ -19,12 +19,12 @@ public final class Crowd<T> {
     /// Peers by how many each has.
     private final TreeMap<Integer, LinkedHashSet<Gid>> byCount = new TreeMap<>();
 
-    /// @param peers tells whose each is
+    /// @param peers returns the peer that a member belongs to
     public Crowd(Function<T, Gid> peers) {
         this.peers = peers;
     }
 
-    /// False when it is in here already.
+    /// Adds a member; returns false when it is in here already.
     public boolean add(T one) {
         if (!all.add(one)) {
             return false;
@@ -36,7 +36,7 @@ public final class Crowd<T> {
         return true;
     }
 
-    /// False when it is not in here.
+    /// Removes a member; returns false when it is not in here.
     public boolean remove(T one) {
         if (!all.remove(one)) {
             return false;
@@ -62,7 +62,7 @@ public final class Crowd<T> {
         }
     }
 
-    /// All of them, the oldest first.
+    /// Returns all members, the oldest first.
     public Iterable<T> all() {
         return all;
     }
@@ -71,13 +71,14 @@ public final class Crowd<T> {
         return all.size();
     }
 
-    /// How many a peer has.
+    /// Returns the number of members that belong to a peer.
     public int of(Gid peer) {
         LinkedHashSet<T> its = ofPeer.get(peer);
         return its == null ? 0 : its.size();
     }
 
-    /// The oldest of the peer that has the most, if those are more than `share`; null when no peer has so many.
+    /// Returns the oldest member of the peer that has the most, if those are more than `share`; null when no peer has
+    /// so many.
     public @Nullable T oldestBeyond(int share) {
         var most = byCount.lastEntry();
         return most == null || most.getKey() <= share
@@ -85,7 +86,7 @@ public final class Crowd<T> {
                 : ofPeer.getOrDefault(most.getValue().getFirst(), all).getFirst();
     }
 
-    /// The oldest of all.
+    /// Returns the oldest member of all.
     public T oldest() {
         return all.getFirst();
     }

@@ -9,10 +9,10 @@ import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Lap;
 import verbena.wire.cm.Mra;
 
-/// How an established connection gets another alternate path (IBTA 12.8): its active side asks by LAP, again and again,
-/// and the passive side answers by APR. Confined as its [CmConnection] is.
+/// The loading of another alternate path of an established connection (IBTA 12.8): its active side asks by LAP, again
+/// and again, and the passive side answers by APR. Confined as its [CmConnection] is.
 public final class PathLoading extends Timed {
-    /// How many questions that were replaced are remembered: a copy of one may be late.
+    /// The number of replaced questions that are remembered: a copy of one may be late.
     private static final int REPLACED_MAX = 8;
 
     private final CmOutbox outbox;
@@ -26,11 +26,11 @@ public final class PathLoading extends Timed {
     private int retriesLeft;
     private boolean mayBePutOff;
 
-    /// Passive: what the owner decides about, or has answered.
+    /// Passive: the question that the owner decides about, or has answered.
     private @Nullable Lap received;
 
     private @Nullable Apr answer;
-    /// Passive: the transactions of what the peer asked before, the oldest first.
+    /// Passive: the transactions of the peer's earlier questions, the oldest first.
     private List<Long> replaced = List.of();
 
     PathLoading(CmOutbox outbox, CmConnection connection) {
@@ -40,9 +40,9 @@ public final class PathLoading extends Timed {
 
     // ---- what the owner does
 
-    /// Active: asks the peer to load this path. [CmEvent.AlternateAnswered] follows, unless the peer does not answer.
-    /// One question is open at a time, because two may overtake each other: a path that is named meanwhile is next, and
-    /// only the last one.
+    /// Asks the peer, on the active side, to load this path. [CmEvent.AlternateAnswered] follows, unless the peer
+    /// does not answer. One question is open at a time, because two may overtake each other: a path that is named
+    /// meanwhile is next, and only the last one.
     public void ask(CmPath path, long now) {
         if (!connection.isActive() || connection.state() != CmConnection.State.ESTABLISHED) {
             throw new IllegalStateException("only the active side of an established connection asks for a path");
@@ -59,7 +59,7 @@ public final class PathLoading extends Timed {
         await(now);
     }
 
-    /// Passive: what has become of the path that the peer has named last.
+    /// Sends the answer of the passive side: whether the path that the peer has named last is loaded.
     ///
     /// @param status as in [Apr]
     public void answer(int status) {
@@ -115,7 +115,7 @@ public final class PathLoading extends Timed {
         }
     }
 
-    /// The peer needs more time, once for each time that it was asked.
+    /// Handles an MRA: the peer needs more time. It is granted once for each time that the peer was asked.
     void onReceiptAck(Mra mra, long now) {
         if (asked == null || !mayBePutOff) {
             outbox.count(asked == null ? CmCounter.STRAYS : CmCounter.DUPLICATES);
@@ -146,7 +146,7 @@ public final class PathLoading extends Timed {
         outbox.schedule(this, now + connection.answerNanos());
     }
 
-    /// The owner may have ended the connection when it was told of the answer.
+    /// Asks for the next path. The owner may have ended the connection when it got the answer.
     private void askNext(long now) {
         if (next != null && connection.state() == CmConnection.State.ESTABLISHED) {
             ask(next, now);

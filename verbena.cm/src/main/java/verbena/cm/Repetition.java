@@ -5,26 +5,26 @@ import org.jspecify.annotations.Nullable;
 import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.Dreq;
 
-/// What a connection sends again, and when: the message that waits for its answer (IBTA 12.9.8.2), and the RTU, which
-/// has none.
+/// The repetitions of a connection, and their times: the message that waits for its answer (IBTA 12.9.8.2), and the
+/// RTU, which has none.
 final class Repetition {
-    /// How often an RTU is repeated, at 1, 3 and 7 times what the peer would have waited for it, unless something
-    /// shows before that it has arrived (decision 0020).
+    /// The number of times that an RTU is repeated, at 1, 3 and 7 times the peer's own wait for it. It ends early
+    /// when something shows that the RTU has arrived (decision 0020).
     private static final int RTU_REPEATS = 3;
 
     private final CmOutbox outbox;
     private final CmRoute route;
     private final Timed connection;
 
-    /// What is sent again until an answer comes.
+    /// The message that is sent again until an answer comes.
     private @Nullable CmMessage pending;
-    /// RTU or REJ: what a repeated REP gets.
+    /// The RTU or REJ that a repeated REP gets.
     private @Nullable CmMessage confirmation;
 
     private int retriesLeft;
     private int sendings;
     private long firstSentNanos;
-    /// How often the time for the answer has begun.
+    /// The number of times that the time for the answer has begun.
     private int waits;
 
     private long retryNanos;
@@ -39,7 +39,7 @@ final class Repetition {
         this.connection = connection;
     }
 
-    /// How long an answer may take.
+    /// Sets the time that an answer may take.
     void retryNanos(long nanos) {
         retryNanos = nanos;
     }
@@ -48,7 +48,7 @@ final class Repetition {
         return retryNanos;
     }
 
-    /// Waits for the answer to what has been sent, and sends it again.
+    /// Waits for the answer to a message that has been sent, and sends it again.
     void await(CmMessage message, int retries, long now) {
         assert retries >= 0 : "a number of retries";
         pending = message;
@@ -59,18 +59,18 @@ final class Repetition {
         beginWait(now);
     }
 
-    /// The answer has come.
+    /// Settles the message: its answer has come.
     void settle() {
         pending = null;
         outbox.schedule(connection, Timed.NEVER);
     }
 
-    /// Whether the message may be sent once more now.
+    /// Returns whether the message may be sent once more now.
     boolean takeRetry() {
         return retriesLeft-- > 0;
     }
 
-    /// The time for the answer is over, and begins anew.
+    /// Begins the time for the answer anew, which is over.
     ///
     /// @param isSent whether the message goes to the peer again
     void repeat(boolean isSent, long now) {
@@ -89,14 +89,14 @@ final class Repetition {
         outbox.schedule(connection, now + (isEnd ? retryNanos : route.answerNanos(retryNanos, waits)));
     }
 
-    /// The peer asks again for what was the answer: it was lost.
+    /// Sends the answer again: it was lost, because the peer asks again.
     void answerAgain(long now) {
         retriesLeft--;
         sendAgain(pending);
         outbox.schedule(connection, now + retryNanos);
     }
 
-    /// Sends for the first time what was held back.
+    /// Sends a message that was held back, for the first time.
     void sendPending() {
         if (pending != null) {
             sendings++;
@@ -104,22 +104,22 @@ final class Repetition {
         }
     }
 
-    /// The peer needs more time. Once for each time that it was asked, so that it gets no more than that many
-    /// times; false when it had that already.
+    /// Returns whether the peer may have more time. It may once for each time that it was asked, and so no more often
+    /// than that; false when it had that already.
     boolean putOff() {
         boolean may = mayBePutOff;
         mayBePutOff = false;
         return may;
     }
 
-    /// For so much more.
+    /// Waits so much longer.
     void wait(long nanos, long now) {
         outbox.schedule(connection, now + retryNanos + nanos);
     }
 
     // ---- RTU, REJ
 
-    /// What a repeated REP gets from now on.
+    /// Sets the message that a repeated REP gets from now on.
     void confirm(CmMessage with) {
         confirmation = with;
     }
@@ -142,7 +142,7 @@ final class Repetition {
         outbox.schedule(connection, now + nanos);
     }
 
-    /// The time for that has come.
+    /// Handles the deadline of the confirmation, and sends it again.
     void onConfirmationDue(long now) {
         sendAgain(confirmation);
         if (--rtusLeft > 0) {
@@ -160,7 +160,7 @@ final class Repetition {
         }
     }
 
-    /// That no answer has come, in words.
+    /// Describes in words that no answer has come.
     String silence(long now) {
         CmMessage message = pending;
         String name = message == null ? "" : message.getClass().getSimpleName().toUpperCase(Locale.ROOT);

@@ -12,7 +12,7 @@ public final class SidrInquiry {
     /// The owner of the service, which gets the requests.
     @FunctionalInterface
     public interface Listener {
-        /// A peer asks: call [SidrInquiry#answer], now or later.
+        /// Handles a request of a peer: call [SidrInquiry#answer], now or later.
         void onRequest(SidrInquiry inquiry);
     }
 
@@ -43,11 +43,11 @@ public final class SidrInquiry {
         return answer;
     }
 
-    /// Answers; only the first time.
+    /// Sends the answer; only the first call counts.
     ///
     /// @param status as in [SidrRep]; [SidrRep#VALID] when there is a queue pair
     /// @param qpn the queue pair that takes the datagrams, 0 for none
-    /// @param privateData what the application says, at most [SidrRep#PRIVATE_DATA_BYTES]
+    /// @param privateData data of the application, at most [SidrRep#PRIVATE_DATA_BYTES]
     public void answer(int status, int qpn, int qkey, PrivateData privateData) {
         if (answer == null) {
             var first = new SidrRep(

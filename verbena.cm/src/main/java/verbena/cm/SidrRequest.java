@@ -11,7 +11,7 @@ public final class SidrRequest extends Timed {
     public interface Listener {
         void onAnswer(SidrRep answer);
 
-        /// No answer came.
+        /// Handles the lack of an answer.
         void onSilence();
     }
 

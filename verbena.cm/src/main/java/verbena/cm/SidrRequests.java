@@ -12,7 +12,7 @@ import verbena.wire.cm.SidrReq;
 /// Requests for the queue pairs of datagram services (IBTA 12.11): those of this side that wait for answers, and
 /// those of peers. What peers leave behind has limits ([CmLimits]).
 final class SidrRequests {
-    /// What a peer calls a request.
+    /// The peer's name for a request.
     private record Name(Gid from, int requestId) {}
 
     private final CmOutbox outbox;
@@ -81,7 +81,7 @@ final class SidrRequests {
         services.remove(serviceId);
     }
 
-    /// Whether a peer has asked for a service at an own address, and has no answer yet.
+    /// Returns whether a peer has asked for a service at an own address, and has no answer yet.
     boolean isAsked(long serviceId, Gid local) {
         return open.values().stream()
                 .anyMatch(one -> one.request().serviceId() == serviceId
@@ -129,7 +129,7 @@ final class SidrRequests {
         }
     }
 
-    /// Kept for a peer that does not get the answer and asks again.
+    /// Keeps a request that was answered, for a peer that does not get the answer and asks again.
     private void answered(SidrInquiry inquiry) {
         var name = new Name(inquiry.route().remote(), inquiry.request().requestId());
         if (inquiry.equals(open.get(name))) {
@@ -147,7 +147,7 @@ final class SidrRequests {
         return services.size();
     }
 
-    /// Requests of either side without an answer.
+    /// Returns the number of requests of either side without an answer.
     int open() {
         return sent.size() + open.size();
     }

@@ -14,13 +14,13 @@ abstract class Timed {
         return deadlineNanos;
     }
 
-    /// While it waits in an ordered set this must not change.
+    /// Sets the deadline. While the object waits in an ordered set this must not change.
     final void deadline(long nanos, long order) {
         this.deadlineNanos = nanos;
         this.order = order;
     }
 
-    /// The earliest first; of the same time, the one scheduled first.
+    /// Compares two deadlines: the earliest is first; at the same time, the first that was scheduled.
     static int compare(Timed a, Timed b) {
         int byTime = Long.compare(a.deadlineNanos, b.deadlineNanos);
         return byTime != 0 ? byTime : Long.compare(a.order, b.order);

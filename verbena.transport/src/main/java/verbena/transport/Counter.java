@@ -1,6 +1,6 @@
 package verbena.transport;
 
-/// What a device counts besides the fates of packets.
+/// The counters of a device besides those of the fates of packets.
 public enum Counter {
     RECEIVED_PACKETS("received.packets"),
     RECEIVED_BYTES("received.bytes"),
@@ -58,11 +58,11 @@ public enum Counter {
     COMPLETION_OVERFLOWS("completion-overflows"),
     /// Management datagrams that were not sent because too many were waiting.
     MANAGEMENT_OVERFLOWS("management-overflows"),
-    /// How often a peer was suspected of trying numbers.
+    /// Suspicions that a peer is trying numbers.
     SEARCHES("searches"),
     /// Failures in our own code that ended one queue pair, stream or command, and not the device.
     CONTAINED_FAILURES("contained-failures"),
-    /// How often a peer was blocked because of what its connections asked for.
+    /// Blocks of a peer because of the requests of its connections.
     BLOCKED_PEERS("blocked-peers");
 
     private final String label;
@@ -71,7 +71,7 @@ public enum Counter {
         this.label = label;
     }
 
-    /// The counter's name.
+    /// Returns the counter's name.
     public String label() {
         return label;
     }

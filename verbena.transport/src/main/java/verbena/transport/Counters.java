@@ -32,7 +32,7 @@ public final class Counters {
         return new Counters(this);
     }
 
-    /// Engine only: counts one packet's fate.
+    /// Counts one packet's fate. Only the engine calls it.
     public void count(PacketFate fate) {
         add(fates, fate.ordinal(), 1);
         if (whole != null) {
@@ -40,12 +40,12 @@ public final class Counters {
         }
     }
 
-    /// Engine only: counts one.
+    /// Adds one to a counter. Only the engine calls it.
     public void count(Counter counter) {
         add(counter, 1);
     }
 
-    /// Engine only: counts several.
+    /// Adds `n` to a counter. Only the engine calls it.
     public void add(Counter counter, long n) {
         add(counters, counter.ordinal(), n);
         if (whole != null) {
@@ -53,14 +53,14 @@ public final class Counters {
         }
     }
 
-    /// Engine only: counts an arrival of a part; the engine counts it for the whole.
+    /// Counts an arrival of a part; the engine counts it for the whole. Only the engine calls it.
     public void received(int bytes, PacketFate fate) {
         add(counters, Counter.RECEIVED_PACKETS.ordinal(), 1);
         add(counters, Counter.RECEIVED_BYTES.ordinal(), bytes);
         add(fates, fate.ordinal(), 1);
     }
 
-    /// Engine only: counts a departure of a part; the engine counts it for the whole.
+    /// Counts a departure of a part; the engine counts it for the whole. Only the engine calls it.
     public void sent(int bytes) {
         add(counters, Counter.SENT_PACKETS.ordinal(), 1);
         add(counters, Counter.SENT_BYTES.ordinal(), bytes);
@@ -74,7 +74,7 @@ public final class Counters {
         return (long) CELL.getOpaque(counters, counter.ordinal());
     }
 
-    /// All counters by name.
+    /// Returns all counters by name.
     public SortedMap<String, Long> snapshot() {
         var all = new TreeMap<String, Long>();
         for (PacketFate fate : FATES) {

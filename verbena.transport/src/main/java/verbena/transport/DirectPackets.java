@@ -9,10 +9,10 @@ import verbena.wire.Frame;
 /// PSNs begin with the next one of the queue pair. The request takes none, so the next packet that is sent has the
 /// same PSN. The MSN of an answer is 0, because the peer does not count the request.
 public interface DirectPackets {
-    /// How many PSNs have packets that were not pulled.
+    /// Returns the number of PSNs whose packets were not pulled yet.
     int left();
 
-    /// Whether the last packet that was pulled is the peer's.
+    /// Returns whether the last packet that was pulled is the peer's.
     boolean isAnswer();
 
     /// Fills `frame` with the next packet, addresses included and without an ICRC; false when there is no other, or

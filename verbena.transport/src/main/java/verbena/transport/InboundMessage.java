@@ -5,10 +5,10 @@ import verbena.wire.ib.AtomicEth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Reth;
 
-/// The message that a connection is receiving: what its first packet has said, and how much of it has been placed.
+/// The message that a connection is receiving: the headers of its first packet, and how much of it has been placed.
 /// Engine-confined.
 public final class InboundMessage {
-    /// What a Middle or Last packet may continue.
+    /// The kind of message that a Middle or Last packet may continue.
     private enum Kind {
         /// No message is open.
         NONE,
@@ -23,11 +23,11 @@ public final class InboundMessage {
     private long bytes;
     private int rkey;
 
-    /// No message is open.
+    /// Begins without an open message.
     public InboundMessage() {}
 
-    /// A First or Only packet has come. The message is open when its packet has been placed ([#place]), not before:
-    /// one that is answered with an RNR NAK comes again.
+    /// Begins a message with its First or Only packet. The message is open when its packet has been placed
+    /// ([#place]), not before: a packet that is answered with an RNR NAK comes again.
     public void begin(Frame frame, Opcode opcode) {
         assert kind == Kind.NONE : "one message at a time";
         placed = 0;
@@ -47,13 +47,13 @@ public final class InboundMessage {
         }
     }
 
-    /// Whether a packet of this opcode may come now (IBTA 9.7.4.1): First and Only begin a message when none is
-    /// open; Middle and Last continue one of their kind.
+    /// Returns whether a packet of this opcode may come now (IBTA 9.7.4.1): First and Only begin a message when none
+    /// is open; Middle and Last continue a message of their kind.
     public boolean fits(Opcode opcode) {
         return opcode.startsMessage() ? kind == Kind.NONE : kind == kindOf(opcode);
     }
 
-    /// Whether a message has begun and not ended.
+    /// Returns whether a message has begun and not ended.
     public boolean isOpen() {
         return kind != Kind.NONE;
     }
@@ -62,7 +62,7 @@ public final class InboundMessage {
         return opcode.isSend() ? Kind.SEND : Kind.WRITE;
     }
 
-    /// The payload of one packet is in its place.
+    /// Counts the payload of one packet, which is in its place.
     public void place(Opcode opcode, int payloadBytes) {
         placed += payloadBytes;
         kind = opcode.endsMessage() ? Kind.NONE : kindOf(opcode);
@@ -74,27 +74,27 @@ public final class InboundMessage {
         kind = Kind.NONE;
     }
 
-    /// The address of its first byte, as the peer names it.
+    /// Returns the address of the first byte, as the peer names it.
     public long address() {
         return address;
     }
 
-    /// The key of that memory.
+    /// Returns the key of that memory.
     public int rkey() {
         return rkey;
     }
 
-    /// How long it is, or how much memory it asks for; unknown, and 0, for a SEND.
+    /// Returns the length of the message, or of the memory that it asks for; unknown, and 0, for a SEND.
     public long bytes() {
         return bytes;
     }
 
-    /// Bytes that are in their place.
+    /// Returns the number of bytes that are in their place.
     public long placed() {
         return placed;
     }
 
-    /// Bytes that are still to come, of a WRITE.
+    /// Returns the number of bytes of a WRITE that are still to come.
     public long left() {
         return bytes - placed;
     }

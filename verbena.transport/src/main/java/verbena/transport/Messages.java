@@ -5,14 +5,14 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Operation;
 import verbena.wire.ib.Transport;
 
-/// Which packet opcodes a message is cut into (IBTA 9.2.1).
+/// The packet opcodes that a message is cut into (IBTA 9.2.1).
 public final class Messages {
     /// Longest message, in bytes (IBTA 9.7.7).
     public static final long BYTES_MAX = 1L << 31;
 
     private Messages() {}
 
-    /// The opcode of one packet of a request.
+    /// Returns the opcode of one packet of a request.
     public static Opcode opcode(Transport transport, SendOperation operation, boolean first, boolean last) {
         return Opcode.of(transport, operation(operation, first, last));
     }
@@ -44,7 +44,7 @@ public final class Messages {
         return pick(first, last, Operation.WRITE_FIRST, Operation.WRITE_MIDDLE, ending, only);
     }
 
-    /// The opcode of one packet of a READ's answer.
+    /// Returns the opcode of one packet of a READ's answer.
     public static Opcode readResponse(Transport transport, boolean first, boolean last) {
         return Opcode.of(
                 transport,

@@ -8,9 +8,9 @@ import verbena.wire.ib.Bth;
 
 /// The migration of a connection to its alternate path (IBTA 17.2.8, decision 0126). Engine-confined.
 ///
-/// The bit MigReq of a packet is 1 while its sender is in [PathMigration#MIGRATED]. A packet with 0 tells a queue pair
-/// in [PathMigration#REARM] that the peer has loaded its alternate path too. A packet with 1 tells an armed queue pair
-/// that the peer has migrated.
+/// The bit MigReq of a packet is 1 while its sender is in [PathMigration#MIGRATED]. A packet with 0 informs a queue
+/// pair in [PathMigration#REARM] that the peer has loaded its alternate path too. A packet with 1 informs an armed
+/// queue pair that the peer has migrated.
 public final class Migration {
     private final QueuePairParameters p;
     private final QueuePairEvents events;
@@ -22,7 +22,7 @@ public final class Migration {
         this.events = events;
     }
 
-    /// Whether the next packets say that this end is in [PathMigration#MIGRATED].
+    /// Returns whether the next packets announce that this end is in [PathMigration#MIGRATED].
     boolean isTold() {
         return p.canMigrate && p.migration == PathMigration.MIGRATED;
     }
@@ -48,12 +48,13 @@ public final class Migration {
         return isAsked && migrate();
     }
 
-    /// Whether a packet asks this end to migrate: the peer has done so.
+    /// Returns whether a packet asks this end to migrate, because the peer has migrated.
     public boolean isAskedBy(Frame frame) {
         return p.migration == PathMigration.ARMED && Bth.migrated(frame.slot, frame.start);
     }
 
-    /// The peer has migrated; false when the packet has not come by the alternate path, which leaves all as it is.
+    /// Migrates after the peer; returns false, and leaves all as it is, when the packet has not come by the alternate
+    /// path.
     ///
     /// @param isByPath whether the packet has come by the path in use
     boolean follow(Frame frame, boolean isByPath) {
@@ -78,14 +79,14 @@ public final class Migration {
                 && pkeyMatches(frame, p.pkeys[p.alternatePkeyIndex]);
     }
 
-    /// A packet of the peer is accepted, whatever it asks for.
+    /// Handles an accepted packet of the peer, whatever it asks for.
     void onAccepted(Frame frame) {
         if (p.migration == PathMigration.REARM && !Bth.migrated(frame.slot, frame.start)) {
             p.migration = PathMigration.ARMED;
         }
     }
 
-    /// IBTA 10.9.3: the 15 low bits of the P_Keys are equal, and at least one side is a full member.
+    /// Returns whether the 15 low bits of the P_Keys are equal, and at least one side is a full member (IBTA 10.9.3).
     static boolean pkeyMatches(Frame frame, int own) {
         int pkey = Bth.pkey(frame.slot, frame.start);
         return ((pkey ^ own) & 0x7FFF) == 0 && ((pkey | own) & 0x8000) != 0 && (own & 0x7FFF) != 0;

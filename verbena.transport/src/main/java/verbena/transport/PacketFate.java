@@ -1,7 +1,7 @@
 package verbena.transport;
 
-/// What became of an arriving packet. Every packet gets exactly one, and each has a counter of its own, so that
-/// what was received is always the sum of these (goal S10).
+/// The fate of an arriving packet. Every packet gets exactly one, and each has a counter of its own, so that the
+/// packets received are always the sum of these (goal S10).
 public enum PacketFate {
     /// Carried out, or an answer to one of our requests.
     ACCEPTED("accepted"),
@@ -18,7 +18,7 @@ public enum PacketFate {
     DROPPED_MALFORMED("dropped.malformed"),
     DROPPED_ICRC("dropped.icrc"),
     DROPPED_UNKNOWN_QP("dropped.unknown-qp"),
-    /// For a queue pair that was closed not long ago.
+    /// A packet for a queue pair that was closed not long ago.
     DROPPED_CLOSED_QP("dropped.closed-qp"),
     DROPPED_WRONG_SERVICE("dropped.wrong-service"),
 
@@ -48,7 +48,8 @@ public enum PacketFate {
         this.label = label;
     }
 
-    /// Whether a peer that knows its connection never gets this. Many of them mean that a peer is trying numbers.
+    /// Returns whether a peer that knows its connection never gets this fate. Many of them mean that a peer is trying
+    /// numbers.
     public boolean isGuess() {
         return switch (this) {
             case DROPPED_UNKNOWN_QP, DROPPED_SOURCE, DROPPED_PKEY, DROPPED_QKEY -> true;
@@ -56,7 +57,7 @@ public enum PacketFate {
         };
     }
 
-    /// The counter's name.
+    /// Returns the counter's name.
     public String label() {
         return label;
     }

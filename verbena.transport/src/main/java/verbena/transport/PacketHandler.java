@@ -8,7 +8,7 @@ public interface PacketHandler {
     /// Takes no packet, for a queue pair whose messages travel in other ways.
     PacketHandler NONE = (_, _, _) -> PacketFate.DROPPED_WRONG_SERVICE;
 
-    /// A packet has arrived; its lengths and ICRC have been checked, and `opcode` is that of its BTH. The frame is
-    /// free again when this returns.
+    /// Handles a packet that has arrived. Its lengths and ICRC have been checked, and `opcode` is that of its BTH.
+    /// The frame is free again when this returns.
     PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos);
 }

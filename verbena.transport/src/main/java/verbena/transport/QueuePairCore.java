@@ -30,7 +30,7 @@ public final class QueuePairCore {
     public final QueuePairEvents events;
     public final Migration migration;
 
-    /// Why the queue pair entered ERR or SQE, in words; null while it has not.
+    /// The reason why the queue pair entered ERR or SQE, in words; null while it has not.
     public @Nullable String rootCause;
 
     public QueuePairCore(ProtocolParts parts) {
@@ -80,7 +80,8 @@ public final class QueuePairCore {
         fail(ring, wrId, WcStatus.WR_FLUSH_ERR, opcode, 0, root == null ? "" : root);
     }
 
-    /// IBTA 11.6.3.2: what prevents completions from being reported is a catastrophic error of the work queue.
+    /// Counts a completion. IBTA 11.6.3.2: when completions cannot be reported, this is a catastrophic error of the
+    /// work queue.
     private void count(boolean pushed) {
         counters.count(pushed ? Counter.COMPLETIONS : Counter.COMPLETION_OVERFLOWS);
         if (!pushed) {
@@ -88,7 +89,7 @@ public final class QueuePairCore {
         }
     }
 
-    /// The connected peer, in words.
+    /// Returns the connected peer, in words.
     public String peer() {
         Path path = parameters.path;
         return new Gid(path.destinationHigh(), path.destinationLow()) + " queue pair 0x"
@@ -101,8 +102,8 @@ public final class QueuePairCore {
         return Migration.pkeyMatches(frame, parameters.pkey());
     }
 
-    /// IBTA 9.6.1.5: whether it comes from the peer that this queue pair is connected to, by the way that it
-    /// knows. A peer that has promised a UDP source port is held to it: another user of its host cannot have that
+    /// Returns whether a packet comes from the peer that this queue pair is connected to, by the known path (IBTA
+    /// 9.6.1.5). A peer that has promised a UDP source port is held to it: another user of its host cannot have that
     /// port of the same address (decision 0050).
     public boolean isFromPeer(Frame frame) {
         Path path = parameters.path;
@@ -114,8 +115,8 @@ public final class QueuePairCore {
                 && frame.destinationLow == path.sourceLow();
     }
 
-    /// Judges where a packet of a connection comes from: [PacketFate#ACCEPTED] when it is the peer's. A packet by which
-    /// the peer says that it has migrated is judged by the alternate path ([Migration#isAskedBy]).
+    /// Judges where a packet of a connection comes from: [PacketFate#ACCEPTED] when it is the peer's. A packet by
+    /// which the peer announces that it has migrated is judged by the alternate path ([Migration#isAskedBy]).
     public PacketFate judgeSource(Frame frame) {
         boolean isByPath = pkeyMatches(frame) && isFromPeer(frame);
         if (migration.isAskedBy(frame)) {
@@ -172,7 +173,8 @@ public final class QueuePairCore {
 
     // ---- requests that never leave this side
 
-    /// Binds a window, or withdraws a key of this side. False when that fails: the request says why.
+    /// Binds a window, or withdraws a key of this side. Returns false when that fails: the request then holds the
+    /// reason.
     public boolean executeLocal(SendRequest request) {
         if (request.operation == SendOperation.FAULTY) {
             return false; // its poster has said how
@@ -199,8 +201,8 @@ public final class QueuePairCore {
 
     // ---- state
 
-    /// The protocol itself changes the state. Posters are told before anything is flushed: see the queue pair's
-    /// side.
+    /// Changes the state on the protocol's own account. Posters learn of it before anything is flushed: see the queue
+    /// pair's side.
     public void enter(QpState state, String cause) {
         parameters.state = state;
         if (rootCause == null) {

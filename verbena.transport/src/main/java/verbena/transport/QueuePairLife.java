@@ -5,26 +5,26 @@ import verbena.verbs.QpState;
 /// A queue pair's protocol as its owner knows it, which modifies and ends it. It is the same for all kinds of
 /// devices. Engine-confined.
 public interface QueuePairLife {
-    /// The owner has changed [QueuePairParameters#state] and what goes with it; called also for changes within
-    /// a state.
+    /// Handles a change of [QueuePairParameters#state] by the owner; called also for changes within a state.
     void onModified(QpState from, QpState to, long nowNanos);
 
-    /// Whether SQD still waits for started requests.
+    /// Returns whether SQD still waits for started requests.
     boolean isDraining();
 
-    /// The owner has to put the queue pair into ERR, for a reason of its own.
+    /// Puts the queue pair into ERR, for a reason of the owner.
     ///
     /// @param cause in words, for everything that is flushed
     void breakDown(String cause);
 
-    /// The process at the other end has ended: no answer will ever come. The oldest request fails as after the last
-    /// retry, where there are retries.
+    /// Handles the end of the process at the other end, from which no answer will ever come. The oldest request fails
+    /// as after the last retry, where there are retries.
     ///
     /// @param cause in words, for everything that is flushed
     default void peerGone(String cause) {
         breakDown(cause);
     }
 
-    /// Why the queue pair is in ERR or SQE, in words; empty when it is not, or when its owner wanted it.
+    /// Returns the reason why the queue pair is in ERR or SQE, in words; empty when it is not, or when its owner
+    /// wanted it.
     String rootCause();
 }

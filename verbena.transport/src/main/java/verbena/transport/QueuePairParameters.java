@@ -8,7 +8,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.PathMigration;
 import verbena.verbs.QpState;
 
-/// What a queue pair is set to, in the units that the protocol works with. Engine-confined: written by the commands
+/// The settings of a queue pair, in the units that the protocol works with. Engine-confined: written by the commands
 /// that modify a queue pair, read by its protocol.
 public final class QueuePairParameters {
     /// Number of this queue pair.
@@ -24,11 +24,11 @@ public final class QueuePairParameters {
     public int pathMtu = 1024;
     /// The P_Key table of the port; on InfiniBand a subnet manager writes it, and the engine's owner takes that over.
     public int[] pkeys = {0xFFFF};
-    /// Which P_Key of the table it has.
+    /// The index of its P_Key in the table.
     public int pkeyIndex;
 
     public int qkey;
-    /// Bits of [verbena.verbs.Access]: what the peer may do.
+    /// Bits of [verbena.verbs.Access]: the rights of the peer.
     public int access;
 
     public int destinationQpn;
@@ -41,16 +41,16 @@ public final class QueuePairParameters {
     public int readsServedMax;
     /// 5-bit code of what we ask a peer to wait; see [verbena.verbs.RnrTimer].
     public int minRnrTimerCode;
-    /// How long to wait for an acknowledgement; 0 waits for ever.
+    /// The time to wait for an acknowledgement; 0 waits for ever.
     public long ackTimeoutNanos;
     public int retryCount;
-    /// How often to retry after an RNR NAK; 7 is without limit.
+    /// The number of retries after an RNR NAK; 7 is without limit.
     public int rnrRetry;
-    /// A reliable connection that has heard nothing for so long asks whether the peer lives, as often as
-    /// [#retryCount] says, and ends when there is no answer; 0: never asks. The peer has to allow remote writing.
+    /// The time without a packet after which a reliable connection asks whether the peer lives. It asks as often as
+    /// [#retryCount] allows, and ends when there is no answer; 0: never asks. The peer has to allow remote writing.
     public long keepAliveNanos;
 
-    /// The way to the peer of a connection.
+    /// The path to the peer of a connection.
     public Path path = Path.NONE;
     /// UDP port that the peer has promised to send all packets of this connection from; 0: it has promised
     /// nothing.
@@ -64,13 +64,13 @@ public final class QueuePairParameters {
     /// Both for each peer from RESET on.
     public boolean repeatsSelectively;
 
-    /// Whether packets tell the peer of migrations, which is InfiniBand's own.
+    /// Whether packets announce migrations to the peer, which is InfiniBand's own.
     public boolean canMigrate;
 
     public PathMigration migration = PathMigration.MIGRATED;
     /// The program asks to migrate now.
     public boolean isMigrationAsked;
-    /// What takes the place of [#path], [#pkeyIndex] and [#ackTimeoutNanos] with a migration.
+    /// The path that takes the place of [#path], [#pkeyIndex] and [#ackTimeoutNanos] with a migration.
     public Path alternate = Path.NONE;
 
     public int alternatePkeyIndex;
@@ -78,11 +78,11 @@ public final class QueuePairParameters {
 
     /// The windows that the one to the peer is taken from; by default, no other queue pair shares them.
     public PeerWindows windows = new PeerWindows();
-    /// Where requests that have come ahead of a gap are kept; by default, no other queue pair shares it.
+    /// The store of requests that have come ahead of a gap; by default, no other queue pair shares it.
     public SpareFrames spareFrames = new SpareFrames(SpareFrames.FRAMES_MAX);
-    /// What a reliable connection does about congestion; its protocol is made with it.
+    /// The rule that a reliable connection follows on congestion; its protocol is made with it.
     public CongestionRule congestion = CongestionRule.NONE;
-    /// What is in the ECN bits of packets whose traffic class has none there (RFC 3168).
+    /// The ECN bits of packets whose traffic class has none there (RFC 3168).
     public int ecnBits;
     /// Whether SQ_DRAINED is raised.
     public boolean notifyWhenDrained;
@@ -91,7 +91,7 @@ public final class QueuePairParameters {
         this.qpn = qpn;
     }
 
-    /// The P_Key of this queue pair; 0, with which nothing is sent or taken, when the table has none there.
+    /// Returns the P_Key of this queue pair; 0, with which nothing is sent or taken, when the table has none there.
     public int pkey() {
         return pkeys[pkeyIndex];
     }
@@ -106,7 +106,7 @@ public final class QueuePairParameters {
         }
     }
 
-    /// What the program asks for: to arm the alternate path that is loaded, or to migrate if it is armed.
+    /// Notes the program's request: to arm the alternate path that is loaded, or to migrate if it is armed.
     public void migration(PathMigration to) {
         if (to == PathMigration.MIGRATED) {
             isMigrationAsked = migration == PathMigration.ARMED;
@@ -115,8 +115,8 @@ public final class QueuePairParameters {
         }
     }
 
-    /// RESET: what modifications have set is as it was made. Number, protection domains, windows, spare frames and what
-    /// is done about congestion stay.
+    /// Returns all modified settings to their first values (RESET). Number, protection domains, windows, spare frames
+    /// and the rule on congestion stay.
     public void reset() {
         var fresh = new QueuePairParameters(qpn);
         pathMtu = fresh.pathMtu;
@@ -145,13 +145,13 @@ public final class QueuePairParameters {
         notifyWhenDrained = fresh.notifyWhenDrained;
     }
 
-    /// The domain that the memory of receives has to belong to (IBTA 10.2.9: the shared receive queue's own
+    /// Returns the domain that the memory of receives has to belong to (IBTA 10.2.9: the shared receive queue's own
     /// domain); all other accesses are checked with [#protectionDomain].
     public int receiveDomain() {
         return sharedDomain >= 0 ? sharedDomain : protectionDomain;
     }
 
-    /// Connects two addresses the usual way.
+    /// Sets the usual path between two addresses.
     public void path(Gid source, Gid destination) {
         path = Path.of(source, destination, 0, 64);
     }

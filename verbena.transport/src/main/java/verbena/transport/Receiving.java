@@ -30,14 +30,14 @@ public final class Receiving {
         this.receive = new ReceiveRequest(queue.maxSge());
     }
 
-    /// From now on takes receives from another queue, shared as the one before, and completes them elsewhere.
+    /// Takes receives from another queue from now on, shared as the one before, and completes them elsewhere.
     public void aim(ReceiveQueue from, CompletionRing to) {
         assert !isOpen : "a message stays with the receive that it has";
         queue = from;
         completions = to;
     }
 
-    /// Whether the queue is a shared one.
+    /// Returns whether the queue is a shared one.
     public boolean isShared() {
         return isShared;
     }
@@ -48,12 +48,12 @@ public final class Receiving {
         return isOpen;
     }
 
-    /// Whether a receive is open.
+    /// Returns whether a receive is open.
     public boolean isOpen() {
         return isOpen;
     }
 
-    /// The memory that the message goes into.
+    /// Returns the memory that the message goes into.
     public ScatterList scatter() {
         return receive.scatter;
     }
@@ -85,21 +85,20 @@ public final class Receiving {
 
     /// Completes the receive of a message that came without packets.
     ///
-    /// @param value immediate data or the key that was invalidated, as `flags` say
+    /// @param value immediate data or the key that was invalidated, according to `flags`
     public void complete(WcOpcode as, long bytes, int value, int flags, boolean solicited) {
         isOpen = false;
         core.succeed(completions, receive.wrId, as, bytes, value, 0, flags, solicited);
     }
 
-    /// The receive ends with an error.
+    /// Completes the receive with an error.
     public void fail(WcStatus status, String cause) {
         assert isOpen : "a message has a receive";
         isOpen = false;
         core.fail(completions, receive.wrId, status, WcOpcode.RECV, 0, cause);
     }
 
-    /// ERR: the receive in use and all that are posted complete as flushed, in order; those of a shared queue
-    /// stay.
+    /// Completes the receive in use and all that are posted as flushed, in order (ERR); those of a shared queue stay.
     public void flush() {
         if (isOpen) {
             isOpen = false;
@@ -110,7 +109,7 @@ public final class Receiving {
         }
     }
 
-    /// RESET: forgotten, without completions.
+    /// Forgets the receives, without completions (RESET).
     public void discard() {
         isOpen = false;
         if (!isShared) {

@@ -33,7 +33,7 @@ public class RequestWriter {
         this.p = core.parameters;
     }
 
-    /// How many PSNs a request takes: one for each packet of a message, or of a READ's answer.
+    /// Returns the number of PSNs that a request takes: one for each packet of a message, or of a READ's answer.
     public final int psnCount(SendRequest request) {
         return request.operation.isAtomic() ? 1 : Psn.count(request.bytes(), p.pathMtu);
     }
@@ -91,7 +91,7 @@ public class RequestWriter {
                 swap ? request.operand : 0);
     }
 
-    /// The value travels as it lies in this host's memory (IBTA A19).
+    /// Writes an ATOMIC WRITE; the value travels as it lies in this host's memory (IBTA A19).
     private void writeAtomicWrite(Frame frame, SendRequest request, int psn) {
         Opcode opcode = Opcode.RC_ATOMIC_WRITE;
         begin(frame, request, opcode, Long.BYTES, false, true, psn);

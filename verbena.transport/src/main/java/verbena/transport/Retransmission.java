@@ -1,10 +1,10 @@
 package verbena.transport;
 
-/// Why a reliable connection sends again what has no answer.
+/// The reasons why a reliable connection sends unanswered packets again.
 public enum Retransmission {
     /// No answer came in time.
     ACK_TIMEOUT("no answer to PSN "),
-    /// The peer has told of a gap.
+    /// The peer has reported a gap.
     SEQUENCE_NAK("the peer misses PSN "),
     /// A later answer came, and shows that this one was lost.
     LOST_RESPONSE("a later answer came, and none to PSN ");
@@ -15,7 +15,7 @@ public enum Retransmission {
         this.text = text;
     }
 
-    /// The reason in words.
+    /// Returns the reason in words.
     public String text(int psn) {
         return text + psn;
     }

@@ -6,8 +6,8 @@ import verbena.transport.queue.SendRequest;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
-/// How send requests end. The slot of a request is free before its completion can be seen, so that a thread that polls
-/// the completion can post again at once. Engine-confined.
+/// The ends of send requests. The slot of a request is free before its completion can be seen, so that a thread that
+/// polls the completion can post again at once. Engine-confined.
 public final class SendCompletions {
     private final QueuePairCore core;
     private final SendQueue sends;

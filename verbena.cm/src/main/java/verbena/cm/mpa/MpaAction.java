@@ -3,28 +3,29 @@ package verbena.cm.mpa;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.iwarp.StreamTerms;
 
-/// What an [MpaConnection] wants its owner to do next ([MpaConnection#poll]).
+/// An action that an [MpaConnection] wants its owner to do next ([MpaConnection#poll]).
 public sealed interface MpaAction {
-    /// Open a TCP connection to the peer, again. The first one the owner opens by itself.
+    /// The opening of another TCP connection to the peer. The owner opens the first by itself.
     record Connect() implements MpaAction {}
 
-    /// Write this request or reply to the TCP connection.
+    /// The writing of this request or reply to the TCP connection.
     record Send(MemorySegment frame) implements MpaAction {}
 
-    /// From now on the TCP connection carries the queue pair's stream.
+    /// The beginning of the queue pair's stream, which the TCP connection carries from now on.
     record Begin(StreamTerms terms) implements MpaAction {}
 
-    /// Let the queue pair's stream send what is posted, and then end it: [MpaConnection#onStreamFinished] follows.
+    /// The end of the queue pair's stream, after everything that is posted has been sent:
+    /// [MpaConnection#onStreamFinished] follows.
     record Finish() implements MpaAction {}
 
-    /// Write nothing more to the TCP connection, so that the peer sees its end.
+    /// The end of output: nothing more is written to the TCP connection, so that the peer sees its end.
     record EndOutput() implements MpaAction {}
 
-    /// Close the TCP connection at once.
+    /// The closing of the TCP connection at once.
     ///
     /// @param reset whether the peer is to see that it broke off
     record Close(boolean reset) implements MpaAction {}
 
-    /// Tell the application.
+    /// The report of an event to the application.
     record Tell(MpaEvent event) implements MpaAction {}
 }

@@ -17,7 +17,7 @@ import verbena.wire.iwarp.TerminateCode;
 /// It knows no socket and no clock. Its owner reports what happens on the TCP connection, carries out what
 /// [#poll] gives after each call, and calls [#onDeadline] in time. For one thread at a time.
 public final class MpaConnection {
-    /// Where it stands.
+    /// The state of a connection.
     public enum State {
         /// Active: TCP connects.
         CONNECTING,
@@ -38,11 +38,11 @@ public final class MpaConnection {
         CLOSED
     }
 
-    /// How a TCP connection is lost, or does not come about.
+    /// The causes by which a TCP connection is lost, or does not come about.
     public enum Loss {
         /// No program listens at the port.
         REFUSED,
-        /// There is no way to the peer, or no answer.
+        /// The peer cannot be reached, or does not answer.
         UNREACHABLE,
         /// The peer, or this host, has broken it off.
         RESET
@@ -51,12 +51,12 @@ public final class MpaConnection {
     /// No deadline.
     public static final long NEVER = Long.MAX_VALUE;
 
-    /// How long an attempt is repeated while no program listens at the port (decision 0048).
+    /// The time for which an attempt is repeated while no program listens at the port (decision 0048).
     private static final long RETRY_WINDOW_NANOS = 100_000_000;
 
     /// The peer in words, for events.
     private final String peer;
-    /// What is wanted next, in order.
+    /// The actions that are wanted next, in order.
     private final ArrayDeque<MpaAction> actions = new ArrayDeque<>();
 
     private State state;
@@ -64,13 +64,13 @@ public final class MpaConnection {
     private long deadlineNanos = NEVER;
     /// Active: refused before this time, TCP is tried again.
     private long retriesUntilNanos = Long.MIN_VALUE;
-    /// Active: what this side says of itself.
+    /// Active: the properties of this side.
     private @Nullable MpaEnd own;
-    /// What this side has asked for, or the peer has.
+    /// The terms that this side has asked for, or the peer has.
     private @Nullable MpaTerms request;
     /// Active: what both sides have agreed on.
     private @Nullable StreamTerms agreed;
-    /// The owner hears nothing more.
+    /// The owner gets no more events.
     private boolean hasEnded;
 
     private MpaConnection(String peer, State state) {
@@ -78,7 +78,7 @@ public final class MpaConnection {
         this.state = state;
     }
 
-    /// The active side; its owner opens the TCP connection at once.
+    /// Makes the active side; its owner opens the TCP connection at once.
     ///
     /// @param peer in words
     /// @param retries whether to try again for a moment when no program listens yet
@@ -87,7 +87,7 @@ public final class MpaConnection {
         return active(peer, own, MpaTerms.enhanced(own.crc(), own.ird(), own.ord()), retries, now);
     }
 
-    /// The same with terms of choice.
+    /// Makes the active side with terms of choice.
     static MpaConnection active(String peer, MpaEnd own, MpaTerms request, boolean retries, long now) {
         requireFits(request, own.privateData(), "connect");
         var active = new MpaConnection(peer, State.CONNECTING);
@@ -100,7 +100,7 @@ public final class MpaConnection {
         return active;
     }
 
-    /// The passive side, when a peer has connected.
+    /// Makes the passive side, when a peer has connected.
     ///
     /// @param peer in words
     public static MpaConnection passive(String peer, long now) {
@@ -115,24 +115,24 @@ public final class MpaConnection {
         return state;
     }
 
-    /// What it waits for; null when for nothing that has a limit.
+    /// Returns the timer that runs; null when nothing that has a limit is awaited.
     public @Nullable MpaTimer timer() {
         return timer;
     }
 
-    /// When to call [#onDeadline]; [#NEVER] when there is nothing to wait for.
+    /// Returns the time to call [#onDeadline]; [#NEVER] when there is nothing to wait for.
     public long deadlineNanos() {
         return deadlineNanos;
     }
 
-    /// What the owner is to do next; null when there is nothing.
+    /// Polls the next action for the owner; null when there is none.
     public @Nullable MpaAction poll() {
         return actions.poll();
     }
 
     // ---- what happens on the TCP connection
 
-    /// It is there.
+    /// Handles the beginning of the TCP connection.
     public void onConnected() {
         MpaTerms asked = request;
         MpaEnd end = own;
@@ -142,8 +142,8 @@ public final class MpaConnection {
         }
     }
 
-    /// Bytes have arrived. Returns how many of them are done with; the rest comes again with those that follow, or
-    /// belongs to the queue pair.
+    /// Handles bytes that have arrived. Returns how many of them are done with; the rest comes again with those that
+    /// follow, or belongs to the queue pair.
     ///
     /// @param segmentBytes bytes of payload of a full TCP segment
     public int onBytes(MemorySegment bytes, long from, int available, int segmentBytes) {
@@ -214,7 +214,7 @@ public final class MpaConnection {
         return length;
     }
 
-    /// It is lost, or has not come about.
+    /// Handles the loss of the TCP connection, or a failure to connect.
     ///
     /// @param why in words
     public void onLost(Loss how, String why, long now) {
@@ -249,7 +249,7 @@ public final class MpaConnection {
         }
     }
 
-    /// The time has come, perhaps.
+    /// Handles the deadline, which has perhaps come.
     public void onDeadline(long now) {
         if (now < deadlineNanos) {
             return;
@@ -280,13 +280,13 @@ public final class MpaConnection {
 
     // ---- what happens to the queue pair's stream
 
-    /// It is over, and so is the TCP connection.
+    /// Handles the end of the stream, and of the TCP connection with it.
     public void onStreamOver(EndedBy by, String why) {
         close(false);
         tellEnd(new MpaEvent.Disconnected(by, why));
     }
 
-    /// This side has sent all that it will.
+    /// Handles the end of sending: this side has sent all that it will.
     public void onStreamFinished(long now) {
         if (state == State.STREAMING) {
             state = State.ENDING;
@@ -294,14 +294,14 @@ public final class MpaConnection {
         }
     }
 
-    /// The queue pair has failed. The stream may still carry the reason to the peer.
+    /// Handles a failure of the queue pair. The stream may still carry the reason to the peer.
     public void onQueuePairFailed(String why) {
         tellEnd(new MpaEvent.Disconnected(EndedBy.FAILURE, why));
     }
 
     // ---- what the owner does
 
-    /// Passive: yes. The stream begins at once.
+    /// Accepts the connection on the passive side. The stream begins at once.
     ///
     /// @param segmentBytes bytes of payload of a full TCP segment
     /// @throws IllegalStateException when the request is not there any more
@@ -315,8 +315,8 @@ public final class MpaConnection {
         tell(new MpaEvent.Established());
     }
 
-    /// Passive: no. The owner hears nothing more. Active, when the peer has accepted: ends the connection, because
-    /// no message says so.
+    /// Rejects the connection on the passive side. The owner gets no more events. On the active side, when the peer
+    /// has accepted, it ends the connection, because there is no message for a rejection.
     ///
     /// @param crc whether this side asks for CRCs
     /// @throws IllegalStateException when the request is not there any more
@@ -335,14 +335,14 @@ public final class MpaConnection {
         await(MpaTimer.END, now);
     }
 
-    /// Active: the queue pair is ready, and the stream begins.
+    /// Begins the stream on the active side, whose queue pair is ready.
     ///
     /// @throws IllegalStateException when the connection is not there any more
     public void ready() {
         begin(requireReply());
     }
 
-    /// Ends the connection, or gives the attempt up.
+    /// Disconnects, or gives the attempt up.
     public void disconnect() {
         switch (state) {
             case STREAMING -> actions.add(new MpaAction.Finish());
@@ -360,7 +360,7 @@ public final class MpaConnection {
         hasEnded = true;
     }
 
-    /// The request that waits for a decision.
+    /// Returns the request that waits for a decision.
     ///
     /// @throws IllegalStateException when there is none
     public MpaTerms requireRequest() {
@@ -371,7 +371,7 @@ public final class MpaConnection {
         return asked;
     }
 
-    /// What the peer's reply has led to.
+    /// Returns the terms that the peer's reply has led to.
     ///
     /// @throws IllegalStateException when there is none
     public StreamTerms requireReply() {
@@ -428,7 +428,7 @@ public final class MpaConnection {
         actions.add(new MpaAction.Close(reset));
     }
 
-    /// The end is told once.
+    /// Reports the end to the owner once.
     private void tellEnd(MpaEvent.Ended event) {
         if (!hasEnded) {
             hasEnded = true;

@@ -4,7 +4,7 @@ import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PrivateData;
 import verbena.wire.cm.RejectReason;
 
-/// What an [MpaConnection] tells its owner. At most one [Ended] comes, and nothing after it.
+/// An event that an [MpaConnection] reports to its owner. At most one [Ended] comes, and nothing after it.
 public sealed interface MpaEvent {
     /// A peer wants to connect: call [MpaConnection#accept] or [MpaConnection#reject].
     record Requested(MpaTerms terms, PrivateData privateData) implements MpaEvent {}
@@ -17,7 +17,7 @@ public sealed interface MpaEvent {
 
     /// The connection is over, or has not come about.
     sealed interface Ended extends MpaEvent {
-        /// In words.
+        /// Returns the reason in words.
         String why();
     }
 

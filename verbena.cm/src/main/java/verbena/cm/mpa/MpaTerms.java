@@ -8,21 +8,20 @@ import verbena.wire.iwarp.Rtr;
 import verbena.wire.iwarp.StreamTerms;
 import verbena.wire.iwarp.TerminateCode;
 
-/// What one side says in its request or reply, and what follows from both (RFC 5044 7.1, RFC 6581). Functions
-/// only: [MpaConnection] sends and receives the frames.
+/// The terms of one side in its request or reply, and the result of both (RFC 5044 7.1, RFC 6581). Functions only:
+/// [MpaConnection] sends and receives the frames.
 ///
 /// @param revision 1 or 2
-/// @param enhanced whether IRD, ORD and the way to begin are said; only in revision 2
+/// @param enhanced whether IRD, ORD and the first message are given; only in revision 2
 /// @param crc whether this side wants CRCs; both use them if either does
-/// @param markers whether this side wants markers in what it receives
+/// @param markers whether this side wants markers in the stream that it receives
 /// @param peerToPeer whether the initiator sends a ready-to-receive message first, so that the responder need not
 ///     wait for one of the application's
 /// @param rtrSend whether a SEND of no bytes will do for that
 /// @param rtrWrite whether a WRITE of no bytes will do
 /// @param rtrRead whether a READ of no bytes will do
-/// @param ird READs and atomics that this side can serve at once; [MpaFrame#DEPTH_MAX] when it does not say
-/// @param ord READs and atomics that this side wants to have outstanding; [MpaFrame#DEPTH_MAX] when it does not
-///     say
+/// @param ird READs and atomics that this side can serve at once; [MpaFrame#DEPTH_MAX] when it gives none
+/// @param ord READs and atomics that this side wants to have outstanding; [MpaFrame#DEPTH_MAX] when it gives none
 public record MpaTerms(
         int revision,
         boolean enhanced,
@@ -34,25 +33,25 @@ public record MpaTerms(
         boolean rtrRead,
         int ird,
         int ord) {
-    /// What came of a reply.
+    /// The outcome of a reply.
     ///
-    /// @param terms what is agreed; null when nothing is
-    /// @param code what the TERMINATE is to say when nothing is
+    /// @param terms that are agreed; null when none are
+    /// @param code of the TERMINATE when nothing is
     public record Outcome(
             @Nullable StreamTerms terms, @Nullable TerminateCode code) {}
 
-    /// Revision 2, with all that belongs to it; a WRITE or a READ will do for the first message. The application
-    /// of either side may send first then. This is what devices offer.
+    /// Returns terms of revision 2, with all that belongs to it; a WRITE or a READ will do for the first message. The
+    /// application of either side may send first then. Devices offer these terms.
     public static MpaTerms enhanced(boolean crc, int ird, int ord) {
         return new MpaTerms(2, true, crc, false, true, false, true, true, ird, ord);
     }
 
-    /// Revision 1: nothing is said about READs, and the initiator's application has to send first.
+    /// Returns terms of revision 1: nothing is agreed about READs, and the initiator's application has to send first.
     public static MpaTerms basic(boolean crc) {
         return new MpaTerms(1, false, crc, false, false, false, false, false, MpaFrame.DEPTH_MAX, MpaFrame.DEPTH_MAX);
     }
 
-    /// Those of a frame whose length has been found ([MpaFrame#length]).
+    /// Reads the terms of a frame whose length has been found ([MpaFrame#length]).
     public static MpaTerms read(MemorySegment segment, long offset) {
         int flags = MpaFrame.flags(segment, offset);
         boolean enhanced = MpaFrame.isEnhanced(segment, offset);
@@ -72,12 +71,12 @@ public record MpaTerms(
                 ord & MpaFrame.DEPTH_MAX);
     }
 
-    /// Whether the frame that these were read from rejects the connection.
+    /// Returns whether the frame that these terms were read from rejects the connection.
     public static boolean isReject(MemorySegment segment, long offset) {
         return (MpaFrame.flags(segment, offset) & MpaFrame.REJECT) != 0;
     }
 
-    /// Writes these as a frame; answers with its length.
+    /// Writes these terms as a frame; returns its length.
     ///
     /// @param privateData at most [#privateDataMax] bytes
     public int write(MemorySegment segment, long offset, boolean isReply, boolean reject, MemorySegment privateData) {
@@ -90,13 +89,14 @@ public record MpaTerms(
         return MpaFrame.write(segment, offset, isReply, flags, revision, irdWord, ordWord, privateData);
     }
 
-    /// Bytes of private data that the application may add.
+    /// Returns the bytes of private data that the application may add.
     public int privateDataMax() {
         return MpaFrame.PRIVATE_DATA_MAX - (enhanced ? MpaFrame.ENHANCED_BYTES : 0);
     }
 
-    /// What a responder that could do these answers to a request: in the request's revision, with what both can,
-    /// and with one of the first messages that the request offers. As soft-iWARP does, a WRITE before a READ.
+    /// Returns the answer to a request by a responder that could do these terms: in the request's revision, with what
+    /// both can, and with one of the first messages that the request offers. As soft-iWARP does, a WRITE before a
+    /// READ.
     public MpaTerms reply(MpaTerms request) {
         boolean p2p = request.peerToPeer;
         boolean write = p2p && request.rtrWrite && rtrWrite;
@@ -115,10 +115,10 @@ public record MpaTerms(
                 !request.enhanced ? MpaFrame.DEPTH_MAX : lower(ord, request.ird));
     }
 
-    /// What a responder works with that has sent `reply` to `request`.
+    /// Returns the terms of a responder that has sent `reply` to `request`.
     ///
     /// @param ird what to serve, and
-    /// @param ord to have outstanding, when the request did not say
+    /// @param ord to have outstanding, when the request gave none
     /// @param emss bytes of payload of a full TCP segment
     public static StreamTerms ofResponder(MpaTerms request, MpaTerms reply, int ird, int ord, int emss) {
         return new StreamTerms(
@@ -132,13 +132,12 @@ public record MpaTerms(
                 rtr(reply));
     }
 
-    /// What an initiator works with that has sent `request` and received `reply`, which does not reject. It
-    /// has no more READs outstanding than the responder can serve. It cannot go on when the responder wants
-    /// more READs of it than it can serve, or has picked none of the first messages that it offered (RFC
-    /// 6581 9).
+    /// Returns the terms of an initiator that has sent `request` and received `reply`, which does not reject. It has
+    /// no more READs outstanding than the responder can serve. It cannot go on when the responder wants more READs of
+    /// it than it can serve, or has picked none of the first messages that it offered (RFC 6581 9).
     ///
     /// @param ird what to serve, and
-    /// @param ord to have outstanding, when the reply does not say
+    /// @param ord to have outstanding, when the reply gives none
     /// @param emss bytes of payload of a full TCP segment
     public static Outcome ofInitiator(MpaTerms request, MpaTerms reply, int ird, int ord, int emss) {
         if (reply.revision != request.revision || reply.enhanced != request.enhanced || (request.crc && !reply.crc)) {

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /// One end of an agreement on keys: Noise_XXpsk3_25519_AESGCM_SHA256. Three messages go there, back and there.
 /// Each end shows that it has the private key of its identity, and that it knows a secret which both have.
-/// An eavesdropper without the secret reads two public keys of the moment and learns no identity. Keys of the
-/// moment are thrown away, so a secret that is learnt later opens nothing that was recorded.
+/// An eavesdropper without the secret reads two ephemeral public keys and learns no identity. Ephemeral keys are
+/// thrown away, so a secret that is learnt later opens nothing that was recorded.
 ///
 /// A function of messages: the caller draws keys, sends, and repeats what is lost. One owner.
 public final class Handshake {
@@ -23,7 +23,7 @@ public final class Handshake {
     private final byte[] moment;
     private byte @Nullable [] peerIdentity;
     private byte @Nullable [] peerMoment;
-    /// How many messages have been written or read.
+    /// The number of messages that have been written or read.
     private int messages;
 
     private boolean isBroken;
@@ -48,12 +48,12 @@ public final class Handshake {
         return bytes.clone();
     }
 
-    /// Whether the next message is this end's.
+    /// Returns whether the next message is this end's.
     public boolean writes() {
         return !isOver() && isFirst == (messages % 2 == 0);
     }
 
-    /// Whether all messages have been written and read, and all were right.
+    /// Returns whether all messages have been written and read, and all were right.
     public boolean isDone() {
         return !isBroken && messages == MESSAGES;
     }
@@ -64,8 +64,8 @@ public final class Handshake {
 
     /// Writes the next message.
     ///
-    /// @param payload what is told with it. The first one is hidden from those without the secret only, the
-    ///     second from those who pretend to be the peer not, the third from all but the peer
+    /// @param payload data that goes with it. The first one is hidden from those without the secret only, the second
+    ///     from those who pretend to be the peer not, the third from all but the peer
     /// @throws IllegalStateException when it is not this end's turn
     public byte[] write(byte[] payload) {
         if (!writes()) {
@@ -96,13 +96,13 @@ public final class Handshake {
         return key;
     }
 
-    /// With a secret in the protocol, keys of the moment go into the key too (Noise, 9.2).
+    /// Mixes an ephemeral key also into the key, because the protocol has a secret (Noise, 9.2).
     private void mixMoment(byte[] key) {
         state.mixHash(key);
         state.mixKey(key);
     }
 
-    /// With the peer's key of the moment, which was tried when it came.
+    /// Mixes in the secret agreed with the peer's ephemeral key, which was tried when it came.
     private void mixKnown(byte[] own) {
         boolean isMixed = mix(own, peerMoment);
         assert isMixed : "a key of small order was refused";
@@ -170,7 +170,7 @@ public final class Handshake {
                 : state.open(Arrays.copyOfRange(message, at, message.length));
     }
 
-    /// The public key of the peer's identity. The caller says whether that is welcome.
+    /// Returns the public key of the peer's identity. The caller decides whether that is welcome.
     ///
     /// @throws IllegalStateException when the agreement is not done
     public byte[] peerIdentity() {
@@ -181,7 +181,7 @@ public final class Handshake {
         return found.clone();
     }
 
-    /// A hash of all that was said, the same at both ends.
+    /// Returns a hash of the whole exchange, the same at both ends.
     ///
     /// @throws IllegalStateException when the agreement is not done
     public byte[] hash() {
@@ -191,7 +191,7 @@ public final class Handshake {
         return state.hash();
     }
 
-    /// The two keys, of 32 bytes each: of what this end says, and of what the peer says.
+    /// Returns the two keys, of 32 bytes each: of what this end sends, and of what the peer sends.
     ///
     /// @throws IllegalStateException when the agreement is not done
     public byte[][] keys() {

@@ -16,7 +16,7 @@ import verbena.verbs.Gid;
 import verbena.wire.psp.PspHeader;
 
 /// One device's agreements on keys with all its peers, by datagrams that may be lost, repeated or forged. The end
-/// that needs keys says hello, gets a cookie, and sends it with the first of three messages of a [Handshake].
+/// that needs keys sends a hello, gets a cookie, and sends it with the first of three messages of a [Handshake].
 ///
 /// What a stranger can make this end do: every datagram carries a proof of the secret, so others cost one HMAC.
 /// A recorded hello costs an answer of its length. A recorded first message has a cookie that is too old, or a
@@ -25,7 +25,7 @@ import verbena.wire.psp.PspHeader;
 ///
 /// A function of messages and time. One owner.
 public final class KeyExchange {
-    /// When nothing is to be done.
+    /// The deadline when nothing is to be done.
     public static final long NEVER = Long.MAX_VALUE;
     /// Peers that this end has answered and remembers at once.
     public static final int ANSWERED_MAX = 1_024;
@@ -35,11 +35,11 @@ public final class KeyExchange {
     private static final long SECOND = 1_000_000_000;
     private static final long RESEND_NANOS = SECOND / 10;
     private static final long RESEND_NANOS_MAX = SECOND;
-    /// After this time without a result, an agreement has failed.
+    /// The time without a result after which an agreement has failed.
     private static final long GIVE_UP_NANOS = 5 * SECOND;
-    /// How long one key makes cookies, and is known after that.
+    /// The time for which one key makes cookies, and is known after that.
     private static final long COOKIE_NANOS = 10 * SECOND;
-    /// As long as a cookie may be used, so no first message is answered twice.
+    /// The time that a cookie may be used, and answers are remembered, so that no first message is answered twice.
     private static final long REMEMBER_NANOS = 2 * COOKIE_NANOS;
 
     private static final int UNKNOWN_A_SECOND = 16;
@@ -52,7 +52,7 @@ public final class KeyExchange {
     /// @param remote the other end
     public record Pair(Gid local, Gid remote) {}
 
-    /// What two ends have agreed on. Keys are master keys: those of SPIs are derived from them.
+    /// The result of an agreement of two ends. Keys are master keys: those of SPIs are derived from them.
     ///
     /// @param isKnownToPeer whether the peer has the keys for certain
     /// @param sealing the master key of packets to the peer
@@ -75,7 +75,7 @@ public final class KeyExchange {
         /// Shows the peer a packet that is sealed by the last keys: it waits for one.
         void confirm(Pair pair);
 
-        /// Whether packets to this peer leave under this SPI now.
+        /// Returns whether packets to this peer leave under this SPI now.
         boolean sealsUnder(Pair pair, int spi);
 
         /// Notes that an agreement has failed.
@@ -85,7 +85,7 @@ public final class KeyExchange {
         void draw(byte[] into);
     }
 
-    /// What is counted.
+    /// The kinds of event that are counted.
     public enum Count {
         /// Agreements that this end began and the peer has confirmed.
         BEGUN,
@@ -135,7 +135,7 @@ public final class KeyExchange {
         @Nullable Handshake handshake;
         boolean isDone;
 
-        /// As long as the other end repeats its messages.
+        /// Returns whether the agreement is under way: as long as the other end repeats its messages.
         boolean isUnderWay(long now) {
             return handshake != null && now - (endNanos - REMEMBER_NANOS) < GIVE_UP_NANOS;
         }
@@ -154,10 +154,10 @@ public final class KeyExchange {
     private final byte[] secret;
     private final byte[] identity = new byte[Handshake.KEY_BYTES];
     private final Map<Pair, Begun> begun = new HashMap<>();
-    /// By the number that the peer has drawn, in the order in which they are forgotten.
+    /// The answered agreements, by the number that the peer has drawn, in the order in which they are forgotten.
     private final Map<ByteBuffer, Answered> answered = new LinkedHashMap<>();
 
-    /// The last one that was answered, for each pair: while it is under way, this end begins none.
+    /// The last agreement that was answered, for each pair: while it is under way, this end begins none.
     private final Map<Pair, Answered> lastAnswered = new HashMap<>();
 
     private byte[] cookieKey = new byte[Handshake.KEY_BYTES];
@@ -168,7 +168,7 @@ public final class KeyExchange {
     private final Consumer<Count> counter;
 
     /// @param secret that all devices have which may talk with each other, of at least 16 bytes
-    /// @param counter is told what is counted
+    /// @param counter is called for each event that is counted
     public KeyExchange(byte[] secret, Host host, Consumer<Count> counter, long now) {
         this.host = host;
         this.counter = counter;
@@ -185,7 +185,7 @@ public final class KeyExchange {
         return KeyMessage.mac(secret).doFinal(use.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /// Whether a datagram is one of an exchange, by its form alone.
+    /// Returns whether a datagram belongs to an exchange, by its form alone.
     public static boolean isMessage(MemorySegment packet, long at, int bytes) {
         return KeyMessage.kind(packet, at, bytes) != null;
     }
@@ -218,7 +218,7 @@ public final class KeyExchange {
         }
     }
 
-    /// Whether a peer may be told of an unknown SPI now, which happens a few times a second.
+    /// Returns whether a message about an unknown SPI may go to a peer now, which happens a few times a second.
     public boolean mayTellUnknown(long now) {
         if (now - unknownNanos >= SECOND) {
             unknownNanos = now;
@@ -227,7 +227,7 @@ public final class KeyExchange {
         return unknownLeft > 0;
     }
 
-    /// Says to a peer that this end has no keys for an SPI.
+    /// Sends a peer the message that this end has no keys for an SPI.
     public void tellUnknown(Pair pair, int spi) {
         unknownLeft--;
         host.send(pair, write(KeyMessage.Kind.UNKNOWN, pair, drawn(KeyMessage.ID_BYTES), number(spi)));
@@ -395,7 +395,7 @@ public final class KeyExchange {
 
     // --- time
 
-    /// When [#onDeadline] is to be called; [#NEVER] when nothing is under way.
+    /// Returns the time at which [#onDeadline] is to be called; [#NEVER] when nothing is under way.
     public long deadlineNanos() {
         long earliest = NEVER;
         for (Begun one : begun.values()) {
@@ -408,7 +408,7 @@ public final class KeyExchange {
         return earliest;
     }
 
-    /// Repeats what had no answer, and forgets what is over.
+    /// Repeats messages without an answer, and forgets agreements that are over.
     public void onDeadline(long now) {
         for (Iterator<Answered> all = answered.values().iterator(); all.hasNext(); ) {
             Answered oldest = all.next();

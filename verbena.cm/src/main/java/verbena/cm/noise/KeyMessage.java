@@ -32,7 +32,7 @@ final class KeyMessage {
     private static final int ID_AT = 8;
     private static final int BODY_AT = ID_AT + ID_BYTES;
 
-    /// What a datagram is, and how many octets its kind has.
+    /// The kind of a datagram, with the number of its octets.
     enum Kind {
         /// Asks for a cookie. As long as the answer, so that a forger gains no traffic by it.
         HELLO(16),
@@ -44,7 +44,7 @@ final class KeyMessage {
         SECOND(32 + 48 + 20),
         /// The third message of Noise, with an SPI.
         THIRD(48 + 20),
-        /// Says that its sender has no keys for an SPI.
+        /// A message that its sender has no keys for an SPI.
         UNKNOWN(4);
 
         private static final Kind[] ALL = values();
@@ -67,7 +67,7 @@ final class KeyMessage {
         mac = mac(secret);
     }
 
-    /// A function from bytes to 32 that cannot be foreseen without the key.
+    /// Returns a function from bytes to 32 that cannot be foreseen without the key.
     static Mac mac(byte[] key) {
         try {
             Mac made = Mac.getInstance("HmacSHA256");
@@ -78,7 +78,7 @@ final class KeyMessage {
         }
     }
 
-    /// Tells by form alone what a datagram is; null when it belongs to no exchange.
+    /// Returns the kind of a datagram by its form alone; null when it belongs to no exchange.
     static @Nullable Kind kind(MemorySegment packet, long at, int bytes) {
         if (bytes < BODY_AT || BigEndian.i32(packet, at) != MAGIC) {
             return null;
@@ -97,7 +97,7 @@ final class KeyMessage {
         return message;
     }
 
-    /// Whether its sender has the secret, and meant these addresses.
+    /// Returns whether its sender has the secret, and meant these addresses.
     boolean isProven(byte[] message, Gid from, Gid to) {
         byte[] said = Arrays.copyOfRange(message, message.length - MAC_BYTES, message.length);
         return MessageDigest.isEqual(said, proof(message, from, to));

@@ -14,8 +14,8 @@ import javax.crypto.spec.HKDFParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
-/// What both ends have said and agreed on so far (Noise, 5.1 and 5.2): a hash of all that was said, a chaining
-/// key, and the key of the moment with its count of uses.
+/// The state of an exchange so far (Noise, 5.1 and 5.2): a hash of all messages, a chaining key, and the current
+/// key with its count of uses.
 final class SymmetricState {
     static final int KEY_BYTES = 32;
     static final int TAG_BYTES = 16;
@@ -64,7 +64,7 @@ final class SymmetricState {
         setKey(parts[2]);
     }
 
-    /// Ends the agreement: the keys of the end that began, and of the other.
+    /// Splits the agreement into the keys of the end that began, and of the other, and ends it.
     byte[][] split() {
         return derive(new byte[0], 2);
     }
@@ -74,7 +74,7 @@ final class SymmetricState {
         uses = 0;
     }
 
-    /// HKDF (Noise, 4.3) is RFC 5869's with an empty info.
+    /// Derives keys by HKDF (Noise, 4.3), which is RFC 5869's with an empty info.
     private byte[][] derive(byte[] material, int count) {
         try {
             byte[] all = KDF.getInstance("HKDF-SHA256")
@@ -101,7 +101,7 @@ final class SymmetricState {
         return sealed;
     }
 
-    /// The opposite; null when what came is not authentic, which ends the agreement.
+    /// Opens a sealed text; returns null when it is not authentic, which ends the agreement.
     byte @Nullable [] open(byte[] sealed) {
         byte[] text = key == null ? sealed : crypt(Cipher.DECRYPT_MODE, sealed);
         mixHash(sealed);

@@ -25,12 +25,12 @@ final class X25519 {
 
     private X25519() {}
 
-    /// The public key of a private one.
+    /// Returns the public key of a private key.
     static byte[] publicKey(byte[] secret) {
         return Objects.requireNonNull(agree(secret, BASE), "the base has no small order");
     }
 
-    /// What two ends share; null when the other's key is one of those that make it 0 whatever ours is.
+    /// Returns the secret that two ends share; null when the other's key makes it 0 whatever ours is.
     static byte @Nullable [] agree(byte[] secret, byte[] peer) {
         try {
             KeyFactory keys = KeyFactory.getInstance("X25519");
@@ -47,7 +47,7 @@ final class X25519 {
         }
     }
 
-    /// The little-endian number of a public key, whose last bit means nothing.
+    /// Returns the little-endian number of a public key, whose last bit means nothing.
     private static BigInteger number(byte[] key) {
         byte[] reversed = new byte[BYTES];
         for (int i = 0; i < BYTES; i++) {

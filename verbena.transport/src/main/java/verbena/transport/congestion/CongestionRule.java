@@ -5,18 +5,18 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// What the reliable connections of a device do about congestion of the network.
+/// The reaction of a device's reliable connections to congestion of the network.
 ///
 /// @param control what decides how fast they send
-/// @param marks whether their packets say that switches may mark them (ECN, RFC 3168), and whether marked ones of a
-///     peer are answered by notifications (CNP, IBTA A17.9.3)
+/// @param marks whether their packets allow switches to mark them (ECN, RFC 3168), and whether marked ones of a peer
+///     are answered by notifications (CNP, IBTA A17.9.3)
 /// @param dcqcn governs [Control#DCQCN], and how often notifications are sent
 /// @param maxRate `rpg_max_rate`: no sender is faster by [Control#DCQCN], bit/s; 0 for the speed of the link
 /// @param swift governs [Control#SWIFT]
 /// @param notificationClass `cnp_dscp`: the traffic class of notifications
 public record CongestionRule(
         Control control, boolean marks, DcqcnOptions dcqcn, double maxRate, SwiftOptions swift, int notificationClass) {
-    /// What decides how fast a connection sends.
+    /// The kinds of control that decide how fast a connection sends.
     public enum Control {
         /// The window to the peer alone ([PeerWindow]).
         WINDOW,
@@ -26,9 +26,9 @@ public record CongestionRule(
         SWIFT
     }
 
-    /// In the low bits of a traffic class: switches may mark the packet (RFC 3168, ECT(0)).
+    /// The low bits of a traffic class that let switches mark the packet (RFC 3168, ECT(0)).
     public static final int MAY_BE_MARKED = 0b10;
-    /// In the same bits: a switch has marked it (CE).
+    /// The same bits when a switch has marked the packet (CE).
     public static final int MARKED = 0b11;
 
     /// A round trip of software ends when a thread has run: half a millisecond is no sign of congestion.
@@ -41,7 +41,7 @@ public record CongestionRule(
     public static final CongestionRule NONE =
             new CongestionRule(Control.WINDOW, false, DcqcnOptions.PAPER, 0, SWIFT_IN_SOFTWARE, NOTIFICATION_CLASS);
 
-    /// The speed of a link that does not tell it, bit/s: that of the paper whose parameters are the defaults.
+    /// The speed of a link that does not report it, bit/s: that of the paper whose parameters are the defaults.
     private static final double LINK_RATE = 40e9;
 
     private static final double MICROSECOND = 1e3;
@@ -168,7 +168,7 @@ public record CongestionRule(
         }
     }
 
-    /// This rule with or without marks.
+    /// Returns this rule with or without marks.
     ///
     /// @throws IllegalArgumentException when the control needs them
     public CongestionRule withMarks(boolean on) {
@@ -178,17 +178,17 @@ public record CongestionRule(
         return new CongestionRule(control, on, dcqcn, maxRate, swift, notificationClass);
     }
 
-    /// This rule on a link of so many bits per second, if its greatest rate was not named.
+    /// Returns this rule on a link of so many bits per second, if its greatest rate was not named.
     public CongestionRule onLink(double bitsPerSecond) {
         return maxRate > 0 ? this : new CongestionRule(control, marks, dcqcn, bitsPerSecond, swift, notificationClass);
     }
 
-    /// The greatest rate that a connection is held to, bit/s.
+    /// Returns the greatest rate that a connection is held to, bit/s.
     double lineRate() {
         return maxRate > 0 ? maxRate : LINK_RATE;
     }
 
-    /// What decides for one connection; null when the window to the peer is all.
+    /// Makes the control of one connection; null when only the window to the peer limits it.
     ///
     /// @param packetBytes of a full packet on the wire
     @Nullable

@@ -3,10 +3,10 @@ package verbena.transport.congestion;
 /// The reaction point of DCQCN (Zhu et al., SIGCOMM 2015, section 3.1): a sender's rate by the notifications of its
 /// receiver.
 ///
-/// A notification cuts the rate in proportion to `alpha`, an estimate of how congested the way is. Without
+/// A notification cuts the rate in proportion to `alpha`, an estimate of how congested the path is. Without
 /// notifications `alpha` falls, and the rate rises: after each period of time, and after each number of bytes. The
-/// first rises go half the way back to the target, the rate before the cut. Later ones raise the target too, by a
-/// little, and by more when both time and bytes have counted many.
+/// first rises go half of the distance back to the target, the rate before the cut. Later ones raise the target too,
+/// by a little, and by more when both time and bytes have counted many.
 ///
 /// No timer calls it. A sender that asks for the rate passes the time, and what was due by then happens first.
 public final class Dcqcn implements CongestionControl {
@@ -51,7 +51,7 @@ public final class Dcqcn implements CongestionControl {
         return rate;
     }
 
-    /// The estimate of congestion, from 0 to 1.
+    /// Returns the estimate of congestion, from 0 to 1.
     public double alpha(long now) {
         if (wasCut) {
             advance(now);
@@ -97,7 +97,7 @@ public final class Dcqcn implements CongestionControl {
         riseDueNanos = now + options.timeResetNanos();
     }
 
-    /// Lets happen what was due by now, in its order.
+    /// Carries out all changes that were due by now, in their order.
     private void advance(long now) {
         while (alphaDueNanos <= now) {
             alpha *= 1 - options.gd();

@@ -1,6 +1,6 @@
 package verbena.transport.congestion;
 
-/// What governs [Dcqcn], by the names that the cards' drivers give it below `/sys/class/net/IF/ecn/roce_rp` and
+/// The options of [Dcqcn], by the names that the cards' drivers give it below `/sys/class/net/IF/ecn/roce_rp` and
 /// `roce_np`, in words of Java. The values of [#PAPER] are those of Zhu et al., "Congestion Control for Large-Scale
 /// RDMA Deployments", SIGCOMM 2015; the rates are for links of 40 Gbit/s.
 ///
@@ -64,7 +64,7 @@ public record DcqcnOptions(
         }
     }
 
-    /// These options with the rates of a link that has so many bits per second: the steps grow in proportion.
+    /// Returns these options with the rates of a link that has so many bits per second: the steps grow in proportion.
     public DcqcnOptions forLink(double bitsPerSecond) {
         double factor = bitsPerSecond / 40e9;
         return new DcqcnOptions(
@@ -83,7 +83,7 @@ public record DcqcnOptions(
                 cnpNanos);
     }
 
-    /// These options with other times and bytes between two rises.
+    /// Returns these options with other times and bytes between two rises.
     public DcqcnOptions rises(long nanos, long bytes) {
         return new DcqcnOptions(
                 gd,

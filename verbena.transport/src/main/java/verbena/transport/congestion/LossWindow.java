@@ -12,18 +12,18 @@ package verbena.transport.congestion;
 /// where one packet in 20 gets lost by chance. Where a queue overflows and half of a window gets lost, it is a quarter
 /// smaller within a round trip.
 public final class LossWindow implements CongestionControl {
-    /// Never less, so that a lost packet has some behind it that tell of it.
+    /// The least limit, so that a lost packet has some behind it that show the loss.
     static final int PACKETS_MIN = 4;
-    /// The window before anything is known of the way to the peer.
+    /// The window before anything is known of the path to the peer.
     static final int PACKETS_AT_FIRST = 32;
-    /// After a loss, windows that have to be acknowledged for one packet more.
+    /// The number of windows that have to be acknowledged, after a loss, for one packet more.
     static final int GROWTH_WINDOWS = 8;
-    /// So many losses that are repaired one by one make the window smaller by one packet.
+    /// The number of losses, repaired one by one, that make the window smaller by one packet.
     static final int REPAIRED_SHARE = 2;
 
     private final int packetsMax;
     private int limit;
-    /// Nothing has been lost yet.
+    /// True while nothing has been lost.
     private boolean doubling = true;
     /// Acknowledged towards the next growth.
     private int credit;

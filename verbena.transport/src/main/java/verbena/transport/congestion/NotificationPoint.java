@@ -1,7 +1,7 @@
 package verbena.transport.congestion;
 
-/// The notification point of a connection (IBTA A17.9.3): a peer whose packets arrive marked is told so, and not more
-/// often than once in a given time. Engine-confined.
+/// The notification point of a connection (IBTA A17.9.3): a peer whose packets arrive marked gets a notification, and
+/// not more often than once in a given time. Engine-confined.
 public final class NotificationPoint {
     private final long intervalNanos;
     private boolean hasNotified;
@@ -12,12 +12,12 @@ public final class NotificationPoint {
         this.intervalNanos = rule.dcqcn().cnpNanos();
     }
 
-    /// Whether a switch has marked the packet with this traffic class.
+    /// Returns whether a switch has marked the packet with this traffic class.
     public static boolean isMarked(int trafficClass) {
         return (trafficClass & CongestionRule.MARKED) == CongestionRule.MARKED;
     }
 
-    /// A packet with data has arrived marked.
+    /// Notes that a packet with data has arrived marked.
     public void marked(long now) {
         if (!hasNotified || now - notifiedNanos >= intervalNanos) {
             hasNotified = true;
@@ -26,14 +26,14 @@ public final class NotificationPoint {
         }
     }
 
-    /// Whether a notification is due; it is none any more.
+    /// Returns whether a notification is due, and takes it.
     public boolean take() {
         boolean due = owes;
         owes = false;
         return due;
     }
 
-    /// The connection begins anew.
+    /// Forgets everything: the connection begins anew.
     public void reset() {
         hasNotified = false;
         owes = false;

@@ -3,14 +3,13 @@ package verbena.transport.congestion;
 import java.util.ArrayDeque;
 import verbena.verbs.Gid;
 
-/// Counts what all reliable connections of one engine to one peer address have under way together. The unit is
-/// the PSN: packets sent, and packets of answers asked for. A socket's buffer or a card's ring overflows by
-/// packets too. [LossWindow] says how much may be under way, [RoundTrip] how long an answer takes.
-/// A [ReactionPoint] may hold a single connection to less.
-/// Engine-confined.
+/// Counts what all reliable connections of one engine to one peer address have under way together. The unit is the
+/// PSN: packets sent, and packets of answers asked for. A socket's buffer or a card's ring overflows by packets too.
+/// [LossWindow] decides how much may be under way, [RoundTrip] measures how long an answer takes. A [ReactionPoint]
+/// may hold a single connection to less. Engine-confined.
 ///
-/// A connection that finds no room waits ([#await]). Waiting connections are told in the order in which they
-/// came. A connection that was told may find the room taken again, because READs of others are large. It then
+/// A connection that finds no room waits ([#await]). Waiting connections are notified in the order in which they
+/// came. A connection that was notified may find the room taken again, because READs of others are large. It then
 /// keeps its place before later ones; otherwise it could wait for ever.
 public final class PeerWindow {
     /// The limit is never more, in PSNs. Half a megabyte of full packets saturates a loopback. A socket's buffer of
@@ -18,18 +17,18 @@ public final class PeerWindow {
     public static final int PACKETS_MAX = 128;
     /// A run of packets: so many full ones (of 4 KiB) make one message of UDP GSO, at most 64 KiB.
     public static final int RUN = 15;
-    /// No probe earlier than this after a sign of life: a peer may have to be scheduled first.
+    /// The earliest time of a probe after a sign of life: a peer may have to be scheduled first.
     public static final long PROBE_NANOS_MIN = 1_000_000;
-    /// In place of a time: no probe is ever sent.
+    /// The value, in place of a time, with which no probe is ever sent.
     public static final long NO_PROBES = Long.MAX_VALUE;
 
-    /// How long an answer may take while it is unknown how long answers take: more than a way round the world. A
-    /// peer that never answers would keep the room from all other connections otherwise.
+    /// The time that an answer may take while it is unknown how long answers take: longer than a trip round the
+    /// world. A peer that never answers would keep the room from all other connections otherwise.
     static final long ANSWER_NANOS_AT_FIRST = 250_000_000;
 
-    /// What may wait for room.
+    /// A connection that may wait for room.
     interface Waiter {
-        /// There may be room now.
+        /// Handles a chance that there is room now.
         void onRoom();
     }
 
@@ -40,7 +39,7 @@ public final class PeerWindow {
     private final CongestionControl control;
     private final RoundTrip roundTrip = new RoundTrip();
     private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
-    /// The waiters that were told and found no room. They come before all others.
+    /// The waiters that were notified and found no room. They come before all others.
     private final ArrayDeque<Waiter> again = new ArrayDeque<>();
     private int outstanding;
 
@@ -52,17 +51,17 @@ public final class PeerWindow {
 
     // ---- how much
 
-    /// PSNs that may be under way, at least one.
+    /// Returns the number of PSNs that may be under way, at least one.
     int limit() {
         return control.limit();
     }
 
-    /// PSNs under way.
+    /// Returns the number of PSNs under way.
     int outstanding() {
         return outstanding;
     }
 
-    /// PSNs that may be sent now; may be negative after a loss.
+    /// Returns the number of PSNs that may be sent now; may be negative after a loss.
     public int room() {
         return limit() - outstanding;
     }
@@ -72,8 +71,8 @@ public final class PeerWindow {
         outstanding += psns;
     }
 
-    /// So many are not under way any more, because they were answered, or because an answer is not expected any
-    /// more.
+    /// Notes that so many PSNs are not under way any more, because they were answered, or because an answer is not
+    /// expected any more.
     void done(int psns) {
         outstanding -= psns;
         assert outstanding >= 0 : "only what was sent is done";
@@ -91,17 +90,17 @@ public final class PeerWindow {
         }
     }
 
-    /// Tells `waiter`, once, when there may be room.
+    /// Notifies `waiter`, once, when there may be room.
     void await(Waiter waiter) {
         waiters.addLast(waiter);
     }
 
-    /// Tells a waiter again that has been told, and has sent nothing since.
+    /// Notifies a waiter again that was notified, and has sent nothing since.
     void awaitAgain(Waiter waiter) {
         again.addLast(waiter);
     }
 
-    /// Forgets `waiter`, which is not told any more.
+    /// Forgets `waiter`, which is not notified any more.
     void forget(Waiter waiter) {
         waiters.remove(waiter);
         again.remove(waiter);
@@ -124,7 +123,7 @@ public final class PeerWindow {
         control.repaired(now, roundTrip.nanos());
     }
 
-    /// Smoothed; 0 while nothing is known.
+    /// Returns the smoothed round trip; 0 while nothing is known.
     long roundTripNanos() {
         return roundTrip.nanos();
     }
@@ -134,12 +133,12 @@ public final class PeerWindow {
         roundTrip.sample(nanos);
     }
 
-    /// How long to wait for an answer. What has none after that takes up no room any more.
+    /// Returns the time to wait for an answer. A packet that has none after that takes up no room any more.
     long answerNanos() {
         return mayProbe() ? Math.max(probeNanosMin, roundTrip.lateNanos()) : ANSWER_NANOS_AT_FIRST;
     }
 
-    /// Whether to ask what became of a packet that has no answer by then: once a round trip is known.
+    /// Returns whether to probe for a packet that has no answer by then: once a round trip is known.
     boolean mayProbe() {
         return roundTrip.isKnown() && probeNanosMin != NO_PROBES;
     }

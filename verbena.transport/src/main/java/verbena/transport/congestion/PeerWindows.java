@@ -21,7 +21,7 @@ public final class PeerWindows {
         this.probeNanosMin = probeNanosMin;
     }
 
-    /// The window to a peer for one more connection.
+    /// Returns the window to a peer for another connection.
     public PeerWindow join(long peerHigh, long peerLow) {
         PeerWindow window = windows.computeIfAbsent(
                 new Gid(peerHigh, peerLow), peer -> new PeerWindow(peer, packetsMax, probeNanosMin));
@@ -29,7 +29,7 @@ public final class PeerWindows {
         return window;
     }
 
-    /// Leaves a window for a connection that has ended. With the last connection, what is known of the way is
+    /// Leaves a window for a connection that has ended. With the last connection, what is known of the path is
     /// forgotten.
     public void leave(PeerWindow window) {
         assert window.users > 0 : "it has joined";

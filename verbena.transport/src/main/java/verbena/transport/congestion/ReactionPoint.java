@@ -3,23 +3,24 @@ package verbena.transport.congestion;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.queue.Path;
 
-/// What makes one reliable connection go slower: its [CongestionControl], and the static rate of its path. It says how
-/// much the connection has under way, and by its [Pace] when the next packet with data may leave. Engine-confined.
+/// The brake of one reliable connection: its [CongestionControl], and the static rate of its path. It decides how
+/// much the connection may have under way, and by its [Pace] when the next packet with data may leave.
+/// Engine-confined.
 public final class ReactionPoint {
     private final CongestionRule rule;
     private final Pace pace = new Pace();
-    /// Null when the window to the peer is all that counts.
+    /// The control of congestion; null when the window to the peer is all that counts.
     private @Nullable CongestionControl control;
 
     private boolean wasNotified;
     private long notifiedNanos;
 
-    /// The reaction point of one connection.
+    /// Makes the reaction point of one connection.
     public ReactionPoint(CongestionRule rule) {
         this.rule = rule;
     }
 
-    /// A connection begins: nothing is known of its way.
+    /// Begins a connection: nothing is known of its path.
     public void start(Path path, int pathMtu) {
         control = rule.make(pathMtu + path.aroundPacketBytes());
         pace.start();
@@ -28,18 +29,18 @@ public final class ReactionPoint {
 
     // ---- how much, and when
 
-    /// How many PSNs the connection may have under way.
+    /// Returns the number of PSNs that the connection may have under way.
     int limit() {
         CongestionControl by = control;
         return by == null ? Integer.MAX_VALUE : by.limit();
     }
 
-    /// When its packets with data may leave.
+    /// Returns the pace at which its packets with data may leave.
     public Pace pace() {
         return pace;
     }
 
-    /// A packet with data leaves.
+    /// Counts a packet with data that leaves.
     ///
     /// @param bytes from its BTH through its ICRC
     public void sent(Path by, int bytes, long now) {
@@ -55,7 +56,7 @@ public final class ReactionPoint {
         }
     }
 
-    /// The rate that the control of congestion allows; infinite when the link itself is no faster.
+    /// Returns the rate that the control of congestion allows; infinite when the link itself is no faster.
     private double controlled(int onWire, long now) {
         CongestionControl by = control;
         if (by == null) {
@@ -68,7 +69,7 @@ public final class ReactionPoint {
 
     // ---- what the network says
 
-    /// The peer has told that a packet arrived marked.
+    /// Handles a notification of the peer that a packet arrived marked.
     ///
     /// @return false when that changes nothing: only [CongestionRule.Control#DCQCN] heeds it, and at most once in
     ///     [DcqcnOptions#monitorNanos()]

@@ -1,6 +1,6 @@
 package verbena.transport.congestion;
 
-/// How long a packet to a peer and its answer take, smoothed, and how much that varies (RFC 6298, 2 and 3).
+/// The time that a packet to a peer and its answer take, smoothed, and its variation (RFC 6298, 2 and 3).
 /// Engine-confined.
 final class RoundTrip {
     /// Smoothed; 0 while nothing is known.
@@ -24,12 +24,12 @@ final class RoundTrip {
         return nanos != 0;
     }
 
-    /// 0 while nothing is known.
+    /// Returns the smoothed time; 0 while nothing is known.
     long nanos() {
         return nanos;
     }
 
-    /// After this time an answer is late.
+    /// Returns the time after which an answer is late.
     long lateNanos() {
         return 2 * nanos + 4 * deviationNanos;
     }

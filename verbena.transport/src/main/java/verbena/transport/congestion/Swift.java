@@ -4,9 +4,9 @@ package verbena.transport.congestion;
 /// shorter than a target. Longer ones shrink it in proportion to the excess, once for a round trip. The target is
 /// larger for a small window, because many senders with small windows share a longer queue.
 ///
-/// A window of less than one packet is a pause between packets: [#bitsPerSecond] tells how long.
+/// A window of less than one packet is a pause between packets: [#bitsPerSecond] gives its length.
 public final class Swift implements CongestionControl {
-    /// Never less, so that a flow among thousands still asks now and then.
+    /// The least window, so that a flow among thousands still asks now and then.
     static final double WINDOW_MIN = 0.01;
 
     private final SwiftOptions options;
@@ -30,7 +30,7 @@ public final class Swift implements CongestionControl {
         return Math.max(1, (int) window);
     }
 
-    /// The window in packets, which may be less than one.
+    /// Returns the window in packets, which may be less than one.
     public double window() {
         return window;
     }

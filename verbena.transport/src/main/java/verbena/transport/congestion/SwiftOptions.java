@@ -1,6 +1,6 @@
 package verbena.transport.congestion;
 
-/// What governs [Swift], after Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the
+/// The options of [Swift], after Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the
 /// Datacenter", SIGCOMM 2020.
 ///
 /// @param targetNanos the round trip that is right for a window of many packets
@@ -9,7 +9,7 @@ package verbena.transport.congestion;
 /// @param beta        how strongly a delay above the target cuts the window, 0 to 1
 /// @param cutMax      no cut takes more than this share of the window, 0 to 1
 public record SwiftOptions(long targetNanos, long flowNanos, double increase, double beta, double cutMax) {
-    /// For a network whose round trip is some 10 us when its queues are empty.
+    /// The options for a network whose round trip is some 10 us when its queues are empty.
     public static final SwiftOptions USUAL = new SwiftOptions(20_000, 10_000, 1, 0.8, 0.5);
 
     public SwiftOptions {

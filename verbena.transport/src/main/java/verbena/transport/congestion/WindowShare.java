@@ -13,11 +13,11 @@ public final class WindowShare {
     private final Runnable onReady;
     private final ReactionPoint reaction;
 
-    /// Null while the connection has no peer.
+    /// The window to the peer; null while the connection has no peer.
     private @Nullable PeerWindow window;
-    /// Whether the window will tell when there is room.
+    /// Whether the window will notify this connection when there is room.
     private boolean waits;
-    /// Whether the window has told of room, and nothing has been sent since.
+    /// Whether the window has notified of room, and nothing has been sent since.
     private boolean wasTold;
     /// PSNs under way that take up room.
     private int charged;
@@ -56,7 +56,7 @@ public final class WindowShare {
 
     // ---- how much
 
-    /// PSNs that this connection may have under way, and all together; 0 without a peer.
+    /// Returns the number of PSNs that this connection may have under way, and all together; 0 without a peer.
     public int limit() {
         return window == null ? 0 : limit(window);
     }
@@ -65,13 +65,13 @@ public final class WindowShare {
         return Math.min(of.limit(), reaction.limit());
     }
 
-    /// PSNs that they have under way.
+    /// Returns the number of PSNs that they have under way.
     public int outstandingOfAll() {
         return window == null ? 0 : window.outstanding();
     }
 
-    /// Whether `psns` more may be sent: there is room for all of them, or for half a window. If not, the connection
-    /// is told when there is.
+    /// Returns whether `psns` more may be sent: there is room for all of them, or for half a window. If not, the
+    /// connection is notified when there is.
     ///
     /// @param unanswered PSNs of this connection that have no answer, whether they take up room or not
     public boolean hasRoom(int psns, int unanswered) {
@@ -106,9 +106,9 @@ public final class WindowShare {
 
     // ---- what happens
 
-    /// Whether a packet in the middle of a message asks for an ACK. The last packet of a message asks, as rxe does
-    /// and the standard advises (IBTA 9.7.3.2). Enough others ask that the window never closes without an ACK on
-    /// its way.
+    /// Returns whether a packet in the middle of a message asks for an ACK. The last packet of a message asks, as rxe
+    /// does and the standard advises (IBTA 9.7.3.2). Enough other packets ask, so that the window never closes while
+    /// no ACK is to come.
     public boolean wantsAck(int unanswered) {
         PeerWindow of = window;
         if (of == null || of.room() <= 1) {
@@ -120,22 +120,23 @@ public final class WindowShare {
                 || ++sinceAckRequest >= Math.max(1, Math.min(ASK_PACKETS_MAX, limit / 2));
     }
 
-    /// A packet that asks for an ACK leaves, or the connection goes back and will ask again.
+    /// Notes that a packet which asks for an ACK leaves, or that the connection goes back and will ask again.
     public void asked() {
         sinceAckRequest = 0;
     }
 
-    /// Whether the rate of the connection lets a packet with data leave.
+    /// Returns whether the rate of the connection lets a packet with data leave.
     public boolean mayLeave(long now) {
         return reaction.pace().mayLeave(now);
     }
 
-    /// When the rate of the connection lets a packet with data leave, if not now.
+    /// Returns the time when the rate of the connection lets a packet with data leave, if not now.
     public long leavesNanos(long now) {
         return reaction.pace().leavesNanos(now);
     }
 
-    /// A packet with data leaves. One that asks for data is not counted here: the peer sends that at a rate of its own.
+    /// Counts a packet with data that leaves. A packet that asks for data is not counted here: the peer sends that at
+    /// a rate of its own.
     public void sentData(Path by, int bytes, long now) {
         reaction.sent(by, bytes, now);
     }
@@ -202,12 +203,12 @@ public final class WindowShare {
         reaction.roundTrip(nanos, now);
     }
 
-    /// How long to wait for an answer.
+    /// Returns the time to wait for an answer.
     public long answerNanos() {
         return window == null ? PeerWindow.ANSWER_NANOS_AT_FIRST : window.answerNanos();
     }
 
-    /// Whether to ask what became of a packet that has no answer by then.
+    /// Returns whether to probe for a packet that has no answer by then.
     public boolean mayProbe() {
         return window != null && window.mayProbe();
     }

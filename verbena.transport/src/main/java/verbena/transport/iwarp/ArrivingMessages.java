@@ -7,7 +7,7 @@ import verbena.wire.iwarp.RdmapOpcode;
 import verbena.wire.iwarp.Rtr;
 import verbena.wire.iwarp.StreamTerms;
 
-/// How far the messages are that a [Receiver] is receiving. Engine-confined.
+/// The progress of the messages that a [Receiver] is receiving. Engine-confined.
 final class ArrivingMessages {
     static final int UNTAGGED_QUEUES = 4;
 
@@ -36,7 +36,7 @@ final class ArrivingMessages {
         awaitsRtrSend = !terms.isInitiator() && terms.rtr() == Rtr.SEND;
     }
 
-    /// Whether one is incomplete.
+    /// Returns whether a message is incomplete.
     boolean isInside() {
         return sending != null || !writeComplete;
     }
@@ -45,17 +45,17 @@ final class ArrivingMessages {
         return msnExpected[queue];
     }
 
-    /// The message that was expected in the queue is here; answers with its number.
+    /// Moves to the next message, because the expected one of the queue is here; returns the number of that one.
     int takeMsn(int queue) {
         return msnExpected[queue]++;
     }
 
-    /// The offset that comes next in a queue.
+    /// Returns the offset that comes next in a queue.
     long expectedOffset(int queue) {
         return queue == Ddp.QUEUE_SEND && sending != null ? received : 0;
     }
 
-    /// Whether the segment is the SEND by which the connection begins.
+    /// Returns whether the segment is the SEND by which the connection begins.
     boolean isRtrSend(Segment segment) {
         return awaitsRtrSend && segment.payloadLeft == 0 && segment.isLast && segment.opcode == RdmapOpcode.SEND;
     }

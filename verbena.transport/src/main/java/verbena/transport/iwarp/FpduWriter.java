@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.wire.iwarp.Fpdu;
 import verbena.wire.iwarp.StreamTerms;
 
-/// Puts ULPDUs into FPDUs (RFC 5044 4): length, padding, CRC and markers. The sender writes a
-/// ULPDU where [#begin] says, or writes its front and names where the rest lies. Then it ends the ULPDU.
+/// Puts ULPDUs into FPDUs (RFC 5044 4): length, padding, CRC and markers. The sender writes a ULPDU to the place that
+/// [#begin] returns, or writes its front and names where the rest lies. Then it ends the ULPDU.
 final class FpduWriter {
     /// Payload below this is copied: one piece is cheaper for the operating system than three.
     static final int REFER_BYTES_MIN = 2048;
@@ -17,9 +17,9 @@ final class FpduWriter {
     private final CRC32C crc32c = new CRC32C();
     private boolean crc;
     private boolean markers;
-    /// With markers: an FPDU without them.
+    /// An FPDU without its markers; only with markers.
     private @Nullable StreamBuffer plain;
-    /// With markers: octets of the stream so far.
+    /// Octets of the stream so far; only with markers.
     private long position;
 
     private int ulpdu;
@@ -33,14 +33,14 @@ final class FpduWriter {
         }
     }
 
-    /// Whether payload may stay where it is: a CRC covers what is sent, and memory of the application may change
-    /// in between.
+    /// Returns whether payload may stay where it is: a CRC covers what is sent, and memory of the application may
+    /// change in between.
     boolean mayRefer() {
         return !crc && !markers;
     }
 
-    /// Whether `out` has room for an FPDU with a ULPDU of so many bytes, all of them copied; or of which only the
-    /// header is copied, when `refer` says so.
+    /// Returns whether `out` has room for an FPDU with a ULPDU of so many bytes. All of them are copied, or only the
+    /// header when `refer` is set.
     boolean hasRoom(StreamOutput out, int headerBytes, int payloadBytes, boolean refer) {
         if (refer) {
             int trailer = Fpdu.trailerBytes(headerBytes + payloadBytes);
@@ -58,7 +58,7 @@ final class FpduWriter {
         return at + Fpdu.LENGTH_BYTES;
     }
 
-    /// Where the ULPDU is to be written.
+    /// Returns the memory that the ULPDU is to be written to.
     MemorySegment target(StreamOutput out) {
         return plain(out).segment;
     }
@@ -67,7 +67,7 @@ final class FpduWriter {
         return plain != null && markers ? plain : out.own;
     }
 
-    /// The ULPDU is complete.
+    /// Completes the FPDU when its ULPDU is written.
     void end(StreamOutput out) {
         StreamBuffer buffer = plain(out);
         int start = buffer == out.own ? out.at() : 0;
@@ -82,7 +82,7 @@ final class FpduWriter {
         }
     }
 
-    /// The ULPDU's first `headerBytes` are written; the rest of it lies in a region.
+    /// Completes the FPDU when the ULPDU's first `headerBytes` are written, and the rest of it lies in a region.
     void endReferring(StreamOutput out, int headerBytes, MemorySegment memory, long offset, int bytes) {
         out.add(Fpdu.LENGTH_BYTES + headerBytes);
         out.addMemory(memory, offset, bytes);
@@ -98,7 +98,8 @@ final class FpduWriter {
         }
     }
 
-    /// Every marker says how far back the FPDU starts, and the CRC covers markers too (RFC 5044 4.3, 4.4).
+    /// Adds an FPDU with markers. Every marker shows how far back the FPDU starts, and the CRC covers markers too
+    /// (RFC 5044 4.3, 4.4).
     private void addWithMarkers(MemorySegment from, int covered, StreamOutput out) {
         MemorySegment to = out.own.segment;
         int start = out.at();

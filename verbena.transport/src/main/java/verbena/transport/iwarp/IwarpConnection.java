@@ -24,8 +24,8 @@ import verbena.wire.iwarp.TerminateCode;
 /// queue pair is: [#start] takes it from INIT to RTS, and when the stream ends, for whatever reason, the queue
 /// pair is in ERR. Engine-confined.
 ///
-/// Nothing is ever sent again, and nothing is acknowledged: that is TCP's. A message that finds no receive makes
-/// the stream wait. What is refused ends the connection, with a TERMINATE that says why.
+/// Nothing is ever sent again, and nothing is acknowledged: that is TCP's. A message that finds no receive makes the
+/// stream wait. A refused segment ends the connection, with a TERMINATE that carries the reason.
 public final class IwarpConnection implements StreamProtocol {
     private final QueuePairCore core;
     private final QueuePairParameters p;
@@ -93,7 +93,7 @@ public final class IwarpConnection implements StreamProtocol {
         }
     }
 
-    /// Never: there is no SQD.
+    /// Returns false: there is no SQD.
     @Override
     public boolean isDraining() {
         return false;
@@ -176,7 +176,7 @@ public final class IwarpConnection implements StreamProtocol {
         }
     }
 
-    /// An FPDU that fits has come.
+    /// Handles an FPDU that fits.
     private void heard() {
         if (!heard) {
             heard = true;

@@ -19,7 +19,7 @@ import verbena.wire.iwarp.TerminateCode;
 /// been given to the stream (RFC 5040 5.5: nothing acknowledges it). But completions come in order, behind a READ
 /// that is not answered yet. So the READ or atomic whose answer comes next is always at `head`. Engine-confined.
 final class OutstandingRequests {
-    /// What the READ by which a connection begins names (RFC 6581); soft-iWARP's choice.
+    /// The STag of the READ by which a connection begins (RFC 6581); soft-iWARP's choice.
     static final int RTR_STAG = 1;
 
     private final QueuePairCore core;
@@ -60,14 +60,14 @@ final class OutstandingRequests {
         msn = 1;
     }
 
-    /// RESET: everything is forgotten, nothing completes.
+    /// Forgets everything, and completes nothing (RESET).
     void reset() {
         head = next = sends.published();
         sends.retire(head);
         stop();
     }
 
-    /// ERR: everything that is posted completes as flushed, in order.
+    /// Completes everything that is posted as flushed, in order (ERR).
     void flush() {
         stop();
         head = next = completions.flushAll(head);
@@ -80,14 +80,14 @@ final class OutstandingRequests {
         received = 0;
     }
 
-    /// Whether everything has been sent and answered.
+    /// Returns whether everything has been sent and answered.
     boolean isDone() {
         return head == sends.published() && unanswered == 0;
     }
 
     // ---- sending
 
-    /// Whether there is a request to be sent, and none has failed.
+    /// Returns whether there is a request to be sent, and none has failed.
     boolean hasNext() {
         return !failed && next < sends.published();
     }
@@ -96,24 +96,24 @@ final class OutstandingRequests {
         return sends.at(next);
     }
 
-    /// READs and atomics that were sent and not answered.
+    /// Returns the number of READs and atomics that were sent and not answered.
     int unanswered() {
         return unanswered;
     }
 
-    /// A READ or atomic is sent; answers with its number in its queue.
+    /// Counts a READ or atomic that is sent; returns its number in its queue.
     int ask() {
         unanswered++;
         return msn++;
     }
 
-    /// The READ by which the connection begins is sent; no application has posted it.
+    /// Counts the READ by which the connection begins; no application has posted it.
     int askRtr() {
         rtrOutstanding = true;
         return ask();
     }
 
-    /// The next request has been given to the stream.
+    /// Moves on: the next request has been given to the stream.
     void sent() {
         next++;
         assertOrder();
@@ -134,8 +134,8 @@ final class OutstandingRequests {
         return true;
     }
 
-    /// The next request cannot go on; it fails when all before it are done, so that completions stay in order.
-    /// Answers with false.
+    /// Fails the next request, which cannot go on, when all before it are done, so that completions stay in order.
+    /// Returns false.
     boolean fail(SendRequest request, WcStatus status, String cause) {
         request.localError = status;
         request.localCause = cause;
@@ -159,43 +159,43 @@ final class OutstandingRequests {
 
     // ---- answers that arrive
 
-    /// Whether a READ's answer may come now.
+    /// Returns whether a READ's answer may come now.
     boolean awaitsRead() {
         return rtrOutstanding || (unanswered > 0 && sends.at(head).operation == SendOperation.READ);
     }
 
-    /// Whether an atomic's answer may come now.
+    /// Returns whether an atomic's answer may come now.
     boolean awaitsAtomic() {
         return !rtrOutstanding && unanswered > 0 && sends.at(head).operation.isAtomic();
     }
 
-    /// Whether the oldest is the READ by which the connection began, which no application has posted.
+    /// Returns whether the oldest is the READ by which the connection began, which no application has posted.
     boolean awaitsRtr() {
         return rtrOutstanding;
     }
 
-    /// The STag that the answer to the oldest READ goes to.
+    /// Returns the STag that the answer to the oldest READ goes to.
     int expectedStag() {
         return rtrOutstanding ? RTR_STAG : sinkStag(sends.at(head));
     }
 
-    /// The offset that comes next of that answer.
+    /// Returns the offset that comes next of that answer.
     long expectedOffset() {
         return rtrOutstanding ? 0 : sinkOffset(sends.at(head)) + received;
     }
 
-    /// How many bytes of that answer are missing.
+    /// Returns the number of bytes of that answer that are missing.
     long missing() {
         return rtrOutstanding ? 0 : sends.at(head).bytes() - received;
     }
 
-    /// What the answer to a READ has to name: the first entry's key and address, and from there on as if all lay in
-    /// one piece. The peer only repeats it; nothing is found by it.
+    /// Returns the STag that the answer to a READ has to name. It is the first entry's key, and its address goes with
+    /// it, as if all entries lay in one piece. The peer only repeats it; nothing is found by it.
     static int sinkStag(SendRequest request) {
         return request.scatter.count == 0 ? 0 : request.scatter.lkeys[0];
     }
 
-    /// See [#sinkStag].
+    /// Returns the address that goes with [#sinkStag].
     static long sinkOffset(SendRequest request) {
         return request.scatter.count == 0 ? 0 : request.scatter.addresses[0];
     }
@@ -213,13 +213,13 @@ final class OutstandingRequests {
         return core.memory.locate(sends.at(head).scatter, p.protectionDomain, received, true);
     }
 
-    /// Notes that bytes have been put where [#locate] said.
+    /// Notes that bytes have been put into the place that [#locate] gave.
     void placed(int bytes) {
         received += bytes;
         assert received <= sends.at(head).bytes() : "no more than was asked for";
     }
 
-    /// The READ's answer is complete.
+    /// Moves on to the next request: the READ's answer is complete.
     void readAnswered() {
         received = 0;
         unanswered--;
@@ -230,12 +230,13 @@ final class OutstandingRequests {
         finishHead();
     }
 
-    /// Whether `identifier` is that of the oldest atomic outstanding: this side numbers them as the queue does.
+    /// Returns whether `identifier` is that of the oldest atomic outstanding: this side numbers them as the queue
+    /// does.
     boolean isExpected(int identifier) {
         return identifier == msn - unanswered;
     }
 
-    /// The atomic's answer has come; it lies at `offset` in this host's order.
+    /// Takes the atomic's answer, which lies at `offset` in this host's order.
     MemoryVerdict atomicAnswered(MemorySegment from, long offset) {
         SendRequest request = sends.at(head);
         MemoryVerdict verdict = core.memory.scatter(request.scatter, p.protectionDomain, 0, from, offset, Long.BYTES);
@@ -254,7 +255,7 @@ final class OutstandingRequests {
         retire();
     }
 
-    /// Completes what has been sent and needs no answer, up to the first that does.
+    /// Completes the requests that have been sent and need no answer, up to the first that needs one.
     private void retire() {
         while (head < next) {
             SendRequest request = sends.at(head);
@@ -276,7 +277,7 @@ final class OutstandingRequests {
 
     // ---- failure
 
-    /// The oldest request fails, and the connection with it.
+    /// Fails the oldest request, and the connection with it.
     void failHead(WcStatus status, int vendorError, String cause) {
         SendRequest request = sends.at(head++);
         long wrId = request.wrId;
@@ -284,7 +285,7 @@ final class OutstandingRequests {
         termination.fail(status + " on the request with wrId " + wrId + ": " + cause);
     }
 
-    /// The answer to our oldest READ or atomic does not fit, or cannot be placed.
+    /// Refuses the answer to our oldest READ or atomic: it does not fit, or cannot be placed.
     void refuseAnswer(TerminateCode code, WcStatus status, String cause) {
         termination.count(PacketFate.REFUSED);
         if (awaitsRtr()) {
@@ -296,7 +297,7 @@ final class OutstandingRequests {
         termination.terminate(code);
     }
 
-    /// The number of the oldest READ outstanding with this sink; 0 when there is none.
+    /// Returns the number of the oldest READ outstanding with this sink; 0 when there is none.
     int numberOfRead(int stag, long offset) {
         int number = firstMsn();
         for (long at = head; at < next; at++) {
@@ -309,8 +310,8 @@ final class OutstandingRequests {
         return 0;
     }
 
-    /// The peer has refused the READ or atomic with this number in its queue; those before it are flushed. False
-    /// when there is none.
+    /// Fails the READ or atomic with this number in its queue, which the peer has refused; those before it are
+    /// flushed. Returns false when there is none.
     boolean failRequest(int number, WcStatus status, int vendorError, String cause) {
         int index = number - firstMsn();
         if (index < 0 || index >= msn - firstMsn()) {
@@ -327,7 +328,7 @@ final class OutstandingRequests {
         return false;
     }
 
-    /// The number of the application's oldest READ or atomic outstanding.
+    /// Returns the number of the application's oldest READ or atomic outstanding.
     private int firstMsn() {
         return msn - unanswered + (rtrOutstanding ? 1 : 0);
     }

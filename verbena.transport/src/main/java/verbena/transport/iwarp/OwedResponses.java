@@ -15,7 +15,7 @@ final class OwedResponses {
         int sourceStag;
         long sourceOffset;
         long bytes;
-        /// How many of them have been sent.
+        /// The number of bytes of it that have been sent.
         long sent;
         // of an atomic
         int identifier;

@@ -16,7 +16,7 @@ import verbena.wire.iwarp.ReadRequest;
 import verbena.wire.iwarp.Terminate;
 import verbena.wire.iwarp.TerminateCode;
 
-/// What the peer answers to READs and atomics of this side: results, or a TERMINATE (RFC 5040 4.8). Engine-confined.
+/// The peer's answers to READs and atomics of this side: results, or a TERMINATE (RFC 5040 4.8). Engine-confined.
 final class PeerResponses {
     private final QueuePairCore core;
     private final Termination termination;
@@ -40,7 +40,7 @@ final class PeerResponses {
         this.outstanding = outstanding;
     }
 
-    /// Whether a segment of a READ's answer may be placed.
+    /// Returns whether a segment of a READ's answer may be placed.
     boolean mayRespond() {
         if (!outstanding.awaitsRead()) {
             return refusals.refuse(TerminateCode.UNEXPECTED_OPCODE, "the answer to a READ that was not asked for");
@@ -93,7 +93,7 @@ final class PeerResponses {
         return true;
     }
 
-    /// Nothing is received after it.
+    /// Handles a TERMINATE. Nothing is received after it.
     boolean onTerminate() {
         MemorySegment in = segment.in;
         int payload = segment.payload();
@@ -116,7 +116,8 @@ final class PeerResponses {
         return false;
     }
 
-    /// The number, in its queue, of the READ or atomic of this side that a TERMINATE is about; 0 when it shows none.
+    /// Returns the number, in its queue, of the READ or atomic of this side that a TERMINATE is about; 0 when it
+    /// shows none.
     private int refusedRequest(MemorySegment in, int payload, int bytes) {
         int flags = Terminate.flags(in, payload);
         int ddp = Terminate.ddpOffset(in, payload);
@@ -137,10 +138,10 @@ final class PeerResponses {
                 : Ddp.msn(in, payload + ddp);
     }
 
-    /// The peer has terminated the connection.
+    /// Handles the end of the connection by the peer's TERMINATE.
     ///
     /// @param code null when it is none that we know
-    /// @param number layer, type and code as it said them
+    /// @param number layer, type and code as the TERMINATE has them
     /// @param request the number of the READ or atomic of ours that it is about; 0 when it is about none
     private void onTerminate(@Nullable TerminateCode code, int number, int request, String cause) {
         core.counters.count(Counter.RECEIVED_TERMINATES);
@@ -153,7 +154,7 @@ final class PeerResponses {
         termination.fail(cause);
     }
 
-    /// The status of a READ or atomic that the peer has refused.
+    /// Returns the status of a READ or atomic that the peer has refused.
     private static WcStatus status(@Nullable TerminateCode code) {
         if (code == null) {
             return WcStatus.REM_OP_ERR;

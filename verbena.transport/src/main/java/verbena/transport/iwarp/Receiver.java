@@ -21,8 +21,8 @@ import verbena.wire.iwarp.StreamTerms;
 import verbena.wire.iwarp.TerminateCode;
 
 /// The receiving half of an iWARP termination. An FPDU goes down the standards' checklist: framing and CRC (RFC
-/// 5044), version, queue, number and offset (RFC 5041), opcode, key and rights (RFC 5040). The first check that
-/// fails decides what the TERMINATE says, and nothing of that FPDU is placed.
+/// 5044), version, queue, number and offset (RFC 5041), opcode, key and rights (RFC 5040). The first check that fails
+/// decides the code of the TERMINATE, and nothing of that FPDU is placed.
 ///
 /// Payload is placed as it comes when there is no CRC; with one, an FPDU waits until all of it is there. A
 /// message becomes complete only behind the FPDU's last byte.
@@ -46,9 +46,9 @@ final class Receiver {
     private final CRC32C crc32c = new CRC32C();
     private boolean crc;
     private boolean markers;
-    /// With markers: an FPDU without them.
+    /// An FPDU without its markers; only with markers.
     private @Nullable StreamBuffer plain;
-    /// With markers: octets of the stream so far.
+    /// Octets of the stream so far; only with markers.
     private long position;
     /// A message waits for a receive.
     private boolean isStalled;
@@ -97,7 +97,7 @@ final class Receiver {
         phase = Phase.HEADER;
     }
 
-    /// Whether a message, or an FPDU of one, is incomplete.
+    /// Returns whether a message, or an FPDU of one, is incomplete.
     boolean isInside() {
         return phase != Phase.HEADER || messages.isInside();
     }
@@ -108,7 +108,7 @@ final class Receiver {
         return markers ? withMarkers(bytes, from, to) : onPlainBytes(bytes, from, to, false) - from;
     }
 
-    /// Answers where it stopped.
+    /// Receives FPDUs without markers; returns the offset at which it stopped.
     ///
     /// @param checked whether the CRC has been looked at
     private int onPlainBytes(StreamBuffer bytes, int from, int to, boolean checked) {
@@ -149,7 +149,7 @@ final class Receiver {
         return to;
     }
 
-    /// An FPDU begins. Answers where its payload does, or -1 when more bytes have to come first.
+    /// Begins an FPDU. Returns the offset of its payload, or -1 when more bytes have to come first.
     private int onHeader(StreamBuffer bytes, int at, int to, boolean checked) {
         MemorySegment in = bytes.segment;
         int ulpdu = at + Fpdu.LENGTH_BYTES;
@@ -193,15 +193,15 @@ final class Receiver {
         return payload;
     }
 
-    /// Whether payload is placed as it comes. All else is carried out when the FPDU is whole.
+    /// Returns whether payload is placed as it comes. All else is carried out when the FPDU is whole.
     private static boolean isPlaceable(@Nullable RdmapOpcode opcode) {
         return opcode == RdmapOpcode.WRITE
                 || opcode == RdmapOpcode.READ_RESPONSE
                 || (opcode != null && opcode.isSend());
     }
 
-    /// Whether a message begins that needs a receive, and none is posted. The stream is not read on then: TCP
-    /// tells the peer to wait, which is what an RNR NAK does on InfiniBand.
+    /// Returns whether a message begins that needs a receive, and none is posted. The stream is not read on then: TCP
+    /// makes the peer wait, as an RNR NAK does on InfiniBand.
     private boolean mustWait() {
         RdmapOpcode opcode = segment.opcode;
         boolean takesReceive =
@@ -215,12 +215,12 @@ final class Receiver {
         return isStalled;
     }
 
-    /// See [IwarpConnection#isStalled].
+    /// Returns whether the stream waits for a receive: see [IwarpConnection#isStalled].
     boolean isStalled() {
         return isStalled;
     }
 
-    /// See [IwarpConnection#giveUp].
+    /// Stops waiting for a receive: see [IwarpConnection#giveUp].
     void giveUp() {
         gaveUp = true;
     }
@@ -323,7 +323,8 @@ final class Receiver {
 
     // ---- complete
 
-    /// The message is in its place, and the last trailer is here; false when it is refused all the same.
+    /// Completes a message, which is in its place with its last trailer; returns false when it is refused all the
+    /// same.
     private boolean onMessage() {
         switch (segment.opcode) {
             case WRITE -> messages.writeComplete = true;

@@ -6,8 +6,8 @@ import verbena.wire.iwarp.AtomicRequest;
 import verbena.wire.iwarp.ReadRequest;
 import verbena.wire.iwarp.TerminateCode;
 
-/// Refuses the segment that is arriving: the TERMINATE shows its headers. Every method answers with false, which is
-/// what the check that has failed answers with. Engine-confined.
+/// Refuses the segment that is arriving: the TERMINATE shows its headers. Every method returns false, which the
+/// failed check then returns. Engine-confined.
 final class Refusals {
     private final Termination termination;
     private final OutstandingRequests outstanding;
@@ -19,35 +19,35 @@ final class Refusals {
         this.segment = segment;
     }
 
-    /// The peer has sent what it may not.
+    /// Refuses a segment that the peer may not send.
     boolean refuse(TerminateCode code, String what) {
         keep(code, 0);
         termination.refuse(code, "the peer sent " + what);
         return false;
     }
 
-    /// The peer wants memory that it may not have, by this key.
+    /// Refuses the peer access to memory by this key.
     boolean refuseAccess(TerminateCode code, int key, String cause) {
         keep(code, rdmapBytes());
         termination.refuseAccess(code, key, cause);
         return false;
     }
 
-    /// The receive in use cannot take the message.
+    /// Fails the receive in use, which cannot take the message.
     boolean failReceive(TerminateCode code, WcStatus status, String cause) {
         keep(code, 0);
         termination.failReceive(code, status, cause);
         return false;
     }
 
-    /// The peer's answer does not fit the request.
+    /// Refuses the peer's answer, which does not fit the request.
     boolean refuseAnswer(TerminateCode code, String cause) {
         keep(code, 0);
         outstanding.refuseAnswer(code, WcStatus.BAD_RESP_ERR, cause);
         return false;
     }
 
-    /// Bytes of the RDMAP header that a refusal for its key shows.
+    /// Returns the number of bytes of the RDMAP header that a refusal for its key shows.
     private int rdmapBytes() {
         return switch (segment.opcode) {
             case READ_REQUEST -> ReadRequest.BYTES;
@@ -61,7 +61,7 @@ final class Refusals {
                 code, segment.in, segment.header, segment.headerBytes, rdmapBytes, segment.payloadLeft - rdmapBytes);
     }
 
-    /// The refusal of an access to memory, in words.
+    /// Returns the refusal of an access to memory, in words.
     static String access(String operation, long bytes, long address, int key, MemoryVerdict verdict) {
         return "the peer's " + operation + " of " + bytes + " bytes at 0x" + Long.toHexString(address) + " with STag 0x"
                 + Integer.toHexString(key) + ": " + verdict.explanation();
@@ -69,7 +69,7 @@ final class Refusals {
 
     // ---- codes
 
-    /// The code of what was refused to a peer that reads or uses atomics.
+    /// Returns the code for a refused READ or atomic of the peer.
     static TerminateCode code(MemoryVerdict verdict, long address, long bytes) {
         return switch (verdict) {
             case WRONG_DOMAIN, WRONG_QUEUE_PAIR -> TerminateCode.STAG_NOT_ASSOCIATED;
@@ -79,8 +79,8 @@ final class Refusals {
         };
     }
 
-    /// The code of what was refused to a peer that writes. Only the layer above knows rights; what DDP finds is its
-    /// own (RFC 5040 7.1, RFC 5041 7.2).
+    /// Returns the code for a refused WRITE of the peer. Only the layer above knows rights; what DDP finds is its own
+    /// (RFC 5040 7.1, RFC 5041 7.2).
     static TerminateCode taggedCode(MemoryVerdict verdict, long address, long bytes) {
         return switch (code(verdict, address, bytes)) {
             case STAG_NOT_ASSOCIATED -> TerminateCode.TAGGED_NOT_ASSOCIATED;

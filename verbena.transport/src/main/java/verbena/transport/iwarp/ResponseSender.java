@@ -39,12 +39,12 @@ final class ResponseSender {
         msn = 1;
     }
 
-    /// Whether there is an answer to send.
+    /// Returns whether there is an answer to send.
     boolean isDue() {
         return !owed.isEmpty();
     }
 
-    /// Whether a part of the oldest answer has been sent, and a part has not.
+    /// Returns whether a part of the oldest answer has been sent, and a part has not.
     boolean isInside() {
         return !owed.isEmpty() && owed.first().sent > 0;
     }
@@ -98,7 +98,7 @@ final class ResponseSender {
                         stag, p.protectionDomain, p.qpn, source, target, at, bytes, Access.REMOTE_READ.bit());
     }
 
-    /// Ends the connection: what was asked for was withdrawn since the request was accepted.
+    /// Refuses the answer, and ends the connection: the memory was withdrawn since the request was accepted.
     private boolean refuse(
             StreamOutput out, OwedResponses.Response answer, MemoryVerdict verdict, long source, int bytes) {
         refuse(answer, verdict, source, bytes);

@@ -23,7 +23,7 @@ final class Segment {
     /// The offset in the memory of that key for the next payload.
     long address;
 
-    /// Its header has arrived.
+    /// Begins a segment, whose header has arrived.
     ///
     /// @param ulpduBytes of header and payload
     void begin(MemorySegment from, int at, int ulpduBytes) {
@@ -39,7 +39,7 @@ final class Segment {
         return Ddp.isTagged(in, at) ? Ddp.TAGGED_BYTES : Ddp.UNTAGGED_BYTES;
     }
 
-    /// Where its payload begins.
+    /// Returns the offset of its payload.
     int payload() {
         return header + headerBytes;
     }

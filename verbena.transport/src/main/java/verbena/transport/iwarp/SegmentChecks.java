@@ -50,7 +50,7 @@ final class SegmentChecks {
 
     // ---- the header
 
-    /// Whether the segment is one that may come now, whatever it asks for. Sets its opcode.
+    /// Returns whether the segment may come now, whatever it asks for. Sets its opcode.
     boolean fits() {
         MemorySegment in = segment.in;
         int at = segment.header;
@@ -76,8 +76,8 @@ final class SegmentChecks {
         return true;
     }
 
-    /// RFC 5041 7.1: there is such a queue, the number is the one that comes next, and the offset is where the
-    /// message stands. An opcode that is not defined has no queue of its own.
+    /// Returns whether there is such a queue, the number is the next one, and the offset is where the message stands
+    /// (RFC 5041 7.1). An opcode that is not defined has no queue of its own.
     private boolean fitsQueue(@Nullable RdmapOpcode code) {
         int queue = Ddp.queue(segment.in, segment.header);
         int msn = Ddp.msn(segment.in, segment.header);
@@ -100,7 +100,7 @@ final class SegmentChecks {
 
     // ---- what it asks for
 
-    /// Whether the segment may be placed, or has been carried out.
+    /// Returns whether the segment may be placed, or has been carried out.
     boolean mayPlace() {
         return switch (segment.opcode) {
             case WRITE -> mayWrite();
@@ -168,7 +168,7 @@ final class SegmentChecks {
         return true;
     }
 
-    /// RFC 7306 6: takes a receive, and puts nothing into it. The WRITE before it is what it tells of.
+    /// Takes a receive, and puts nothing into it (RFC 7306 6). The immediate data announces the WRITE before it.
     private boolean onImmediate() {
         if (messages.sending != null) {
             return goesOnWrongly();
@@ -198,7 +198,7 @@ final class SegmentChecks {
         return refusals.refuse(TerminateCode.UNEXPECTED_OPCODE, segment.opcode + " goes on with a " + messages.sending);
     }
 
-    /// Whether a message that fits into one segment is as long as it has to be, and complete.
+    /// Returns whether a message that fits into one segment is as long as it has to be, and complete.
     private boolean isWhole(int expected) {
         int bytes = segment.payloadLeft;
         if (bytes > expected) {

@@ -65,13 +65,13 @@ final class Sender {
         rtr = terms.isInitiator() ? terms.rtr() : Rtr.NONE;
     }
 
-    /// RESET: everything is forgotten, nothing completes.
+    /// Forgets everything, and completes nothing (RESET).
     void reset() {
         stop();
         requests.reset();
     }
 
-    /// ERR: everything that is posted completes as flushed, in order.
+    /// Completes everything that is posted as flushed, in order (ERR).
     void flush() {
         stop();
         requests.flush();
@@ -84,7 +84,7 @@ final class Sender {
         rtr = Rtr.NONE;
     }
 
-    /// Whether everything has been sent and answered.
+    /// Returns whether everything has been sent and answered.
     boolean isDone() {
         return requests.isDone() && !answers.isDue() && rtr == Rtr.NONE;
     }
@@ -208,7 +208,7 @@ final class Sender {
         return true;
     }
 
-    /// Whether the next bytes are left where they are: if they are many, and lie in one piece.
+    /// Returns whether the next bytes are left where they are, because they are many and lie in one piece.
     private boolean refers(SendRequest request, int bytes) {
         return bytes >= FpduWriter.REFER_BYTES_MIN
                 && writer.mayRefer()
@@ -285,7 +285,7 @@ final class Sender {
         writer.end(out);
     }
 
-    /// Without masks: all of the 64 bits are one field, and all are compared and replaced.
+    /// Sends an atomic request without masks: all of the 64 bits are one field, and all are compared and replaced.
     private boolean sendAtomicRequest(StreamOutput out, SendRequest request) {
         if (!writer.hasRoom(out, Ddp.UNTAGGED_BYTES, AtomicRequest.BYTES, false)) {
             return false;
@@ -311,7 +311,7 @@ final class Sender {
         return true;
     }
 
-    /// The request has been given to the stream.
+    /// Moves on: the request has been given to the stream.
     private void requestSent() {
         isInside = false;
         sent = 0;
@@ -319,13 +319,13 @@ final class Sender {
         requests.sent();
     }
 
-    /// The request fails on this side. Answers with false.
+    /// Fails the request on this side. Returns false.
     private boolean failLocally(SendRequest request, WcStatus status, String cause) {
         isInside = false;
         return requests.fail(request, status, cause);
     }
 
-    /// RFC 6581: a message of no bytes, which names no memory, and which completes nowhere.
+    /// Sends a message of no bytes, which names no memory, and which completes nowhere (RFC 6581).
     private boolean sendRtr(StreamOutput out) {
         if (!writer.hasRoom(out, Ddp.UNTAGGED_BYTES, ReadRequest.BYTES, false)) {
             return false;

@@ -23,7 +23,7 @@ public final class StreamBuffer {
         this.buffer = segment.asByteBuffer();
     }
 
-    /// Its size in bytes.
+    /// Returns its size in bytes.
     public int size() {
         return buffer.capacity();
     }

@@ -2,9 +2,8 @@ package verbena.transport.iwarp;
 
 import java.lang.foreign.MemorySegment;
 
-/// What a stream is to be given next: pieces in their order, each in the output's own memory or in a region. The
-/// caller that has it filled writes the pieces out before anything else happens, and copies what the stream does
-/// not take.
+/// The next output of a stream: pieces in their order, each in the output's own memory or in a region. The caller
+/// writes the pieces out before anything else happens, and copies what the stream does not take.
 ///
 /// A piece in a region names all of the region's memory and where in it the piece lies. It is valid as long as the
 /// memory's arena is open, which no class here can hold open.
@@ -49,46 +48,46 @@ public final class StreamOutput {
         return count;
     }
 
-    /// Bytes of all pieces.
+    /// Returns the number of bytes of all pieces.
     public long total() {
         return total;
     }
 
-    /// Whether the last poll was refused for want of room: write out, and poll again.
+    /// Returns whether the last poll was refused for want of room: write out, and poll again.
     public boolean isFull() {
         return full;
     }
 
-    /// The memory that piece `index` lies in: the output's own, or all of a region's.
+    /// Returns the memory that piece `index` lies in: the output's own, or all of a region's.
     public MemorySegment segment(int index) {
         return segments[index];
     }
 
-    /// The offset in that memory at which it begins.
+    /// Returns the offset in that memory at which it begins.
     public long offset(int index) {
         return offsets[index];
     }
 
-    /// Its length, in bytes.
+    /// Returns its length, in bytes.
     public int length(int index) {
         return lengths[index];
     }
 
     // ---- the protocol's side
 
-    /// Where the next bytes go in the output's own memory.
+    /// Returns the offset of the next bytes in the output's own memory.
     int at() {
         return used;
     }
 
-    /// Whether there is room for so many bytes and pieces more; if not, the output is full.
+    /// Returns whether there is room for so many bytes and pieces more; if not, the output is full.
     boolean claim(int bytes, int pieces) {
         boolean fits = bytes <= own.size() - used && pieces <= segments.length - count;
         full |= !fits;
         return fits;
     }
 
-    /// The next `bytes` of the output's own memory have been written and follow.
+    /// Adds the next `bytes` of the output's own memory, which have been written.
     void add(int bytes) {
         if (lastIsOwn) {
             lengths[count - 1] += bytes; // what is written in the output's own memory follows itself
@@ -101,7 +100,7 @@ public final class StreamOutput {
         assert used <= own.size() : "the caller has claimed the room";
     }
 
-    /// Bytes of a region follow.
+    /// Adds bytes of a region.
     void addMemory(MemorySegment memory, long offset, int bytes) {
         put(memory, offset, bytes);
         lastIsOwn = false;

@@ -2,8 +2,8 @@ package verbena.transport.iwarp;
 
 import java.lang.foreign.MemorySegment;
 
-/// Where the next bytes of a stream may be read to: a place in a region's memory. Valid until anything else
-/// happens, and as long as the memory's arena is open.
+/// The place in a region's memory that the next bytes of a stream may be read to. Valid until anything else happens,
+/// and as long as the memory's arena is open.
 public final class StreamTarget {
     /// The region's whole memory.
     public MemorySegment segment = MemorySegment.NULL;
@@ -12,6 +12,6 @@ public final class StreamTarget {
     /// Room there, in bytes.
     public int bytes;
 
-    /// Nowhere yet.
+    /// Begins without a place.
     public StreamTarget() {}
 }

@@ -15,8 +15,8 @@ import verbena.wire.iwarp.RdmapOpcode;
 import verbena.wire.iwarp.Terminate;
 import verbena.wire.iwarp.TerminateCode;
 
-/// The end of an iWARP connection by a fault: everything that is outstanding is flushed, and a TERMINATE says why (RFC
-/// 5040 4.8). Engine-confined.
+/// The end of an iWARP connection by a fault: everything that is outstanding is flushed, and a TERMINATE carries the
+/// reason (RFC 5040 4.8). Engine-confined.
 final class Termination {
     private final QueuePairCore core;
     private final Receiving receiving;
@@ -46,7 +46,7 @@ final class Termination {
         terminateLength = 0;
     }
 
-    /// Whether a TERMINATE is to be sent.
+    /// Returns whether a TERMINATE is to be sent.
     boolean isDue() {
         return terminate != null;
     }
@@ -77,7 +77,7 @@ final class Termination {
         return true;
     }
 
-    /// Keeps what the next TERMINATE shows of the segment that it refuses (RFC 5040 4.8): its length, its DDP
+    /// Keeps the part of the refused segment that the next TERMINATE shows (RFC 5040 4.8): its length, its DDP
     /// header, and its RDMAP header when it has one.
     void keepRefused(TerminateCode code, MemorySegment from, long ddp, int ddpBytes, int rdmapBytes, int payloadBytes) {
         MemorySegment bytes = terminateBytes();
@@ -98,7 +98,7 @@ final class Termination {
         return bytes;
     }
 
-    /// The TERMINATE says `code`; and shows what [#keepRefused] has kept for it.
+    /// Sends a TERMINATE with `code`, which shows what [#keepRefused] has kept for it.
     void terminate(TerminateCode code) {
         if (terminateLength == 0) {
             Terminate.write(terminateBytes(), 0, code, 0);
@@ -107,12 +107,13 @@ final class Termination {
         terminate = code;
     }
 
-    /// The peer has sent what it may not. A receive in use tells of it; if there is none, an event does.
+    /// Refuses what the peer may not send. A receive in use completes with this error; if there is none, an event is
+    /// raised.
     void refuse(TerminateCode code, String cause) {
         refuse(code, AsyncEvent.Type.QP_REQ_ERR, WcStatus.REM_INV_REQ_ERR, cause);
     }
 
-    /// The peer wants memory that it may not have, by this key.
+    /// Refuses the peer access to memory by this key.
     void refuseAccess(TerminateCode code, int key, String cause) {
         if (!core.memory.isResting(key)) {
             core.events.onAccessError();
@@ -129,7 +130,7 @@ final class Termination {
         refused(code, cause);
     }
 
-    /// The receive in use cannot take what has come.
+    /// Fails the receive in use, which cannot take what has come.
     void failReceive(TerminateCode code, WcStatus status, String cause) {
         receiving.fail(status, cause);
         refused(code, cause);
@@ -141,12 +142,12 @@ final class Termination {
         terminate(code);
     }
 
-    /// A request of our own has failed on this side.
+    /// Terminates the connection after a request of our own has failed on this side.
     void terminateLocally() {
         terminate(TerminateCode.LOCAL_CATASTROPHIC);
     }
 
-    /// The connection cannot go on.
+    /// Fails the connection, which cannot go on.
     void fail(String cause) {
         core.enter(QpState.ERR, cause);
         enterError(cause);

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 /// It is a hash table with open addressing: numbers in use are spread over 24 bits, so a table by position would
 /// have a page for each of them.
 ///
-/// @param <T> what is found
+/// @param <T> the object that is found
 public final class KeyTable<T> {
-    /// How long a handle rests: 60 s, as long as Linux's TCP stays in TIME_WAIT. By then a peer with an
-    /// ACK timeout of up to 1.07 s and 7 retries has given up, even if each timer runs four times as long (IBTA
-    /// C9-141). No network that carries RDMA holds a packet for so long.
+    /// The time that a handle rests: 60 s, as long as Linux's TCP stays in TIME_WAIT. By then a peer with an ACK
+    /// timeout of up to 1.07 s and 7 retries has given up, even if each timer runs four times as long (IBTA C9-141).
+    /// No network that carries RDMA holds a packet for so long.
     public static final long REST_NANOS = 60_000_000_000L;
     /// Handles that rest at once, at most; when one more comes, the oldest has rested.
     static final int RESTING_MAX = 1 << 20;
@@ -36,11 +36,11 @@ public final class KeyTable<T> {
     /// The place of a handle that has rested. A search for another handle goes on behind it.
     private static final Entry GONE = new Entry(-1, RESTING);
 
-    /// A handle, and what it names.
+    /// A handle, and the object that it names.
     private static final class Entry {
         final int handle;
         volatile Object value;
-        /// When a resting handle was given back.
+        /// The time when a resting handle was given back.
         long restingSinceNanos;
 
         Entry(int handle, Object value) {
@@ -81,8 +81,8 @@ public final class KeyTable<T> {
         this.limit = Math.min(limit, size / 2);
     }
 
-    /// A table that gives out only handles whose eight highest bits are `slot`, because others give out the rest:
-    /// 32,768 in use at once, at most.
+    /// Makes a table that gives out only handles whose eight highest bits are `slot`, because others give out the
+    /// rest: 32,768 in use at once, at most.
     ///
     /// @param slot 0 to 255
     /// @param first smallest handle to give out
@@ -90,7 +90,7 @@ public final class KeyTable<T> {
         return new KeyTable<>(random, first, slot * SLOT_SIZE, SLOT_SIZE, limit, clock);
     }
 
-    /// How many can be in use at once.
+    /// Returns the number of handles that can be in use at once.
     public int limit() {
         return limit;
     }
@@ -102,7 +102,7 @@ public final class KeyTable<T> {
         return RESTING.equals(found) ? null : (T) found;
     }
 
-    /// Whether this handle was given back not long ago. Never locks.
+    /// Returns whether this handle was given back not long ago. Never locks.
     public boolean isResting(int handle) {
         return RESTING.equals(find(handle));
     }
@@ -175,7 +175,7 @@ public final class KeyTable<T> {
         return Math.min(RESTING_MAX, size - size / 4 - count);
     }
 
-    /// How many are in use.
+    /// Returns the number of handles in use.
     public synchronized int size() {
         return count;
     }

@@ -2,7 +2,7 @@ package verbena.transport.memory;
 
 import java.util.Arrays;
 
-/// The watches of a device. Added before the device is used; told by engines.
+/// The watches of a device. Added before the device is used; notified by engines.
 final class KeyWatches {
     private volatile KeyWatch[] all = {};
 
@@ -12,7 +12,7 @@ final class KeyWatches {
         all = more;
     }
 
-    /// See [KeyWatch#onEnded].
+    /// Calls [KeyWatch#onEnded] of all.
     boolean ended(int key) {
         boolean isFree = true;
         for (KeyWatch watch : all) {
@@ -21,7 +21,7 @@ final class KeyWatches {
         return isFree;
     }
 
-    /// See [KeyWatch#onUnbound].
+    /// Calls [KeyWatch#onUnbound] of all.
     void unbound(int key) {
         for (KeyWatch watch : all) {
             watch.onUnbound(key);

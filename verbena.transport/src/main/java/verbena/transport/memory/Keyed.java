@@ -2,7 +2,7 @@ package verbena.transport.memory;
 
 import org.jspecify.annotations.Nullable;
 
-/// What a key can name.
+/// The object that a key names.
 public abstract sealed class Keyed permits Region, Window {
     /// The whole key of 32 bits: 24 of handle and 8 of variant.
     volatile int key;
@@ -13,13 +13,13 @@ public abstract sealed class Keyed permits Region, Window {
         this.protectionDomain = protectionDomain;
     }
 
-    /// The region or window that has exactly this key now.
+    /// Returns the region or window that has exactly this key now.
     static @Nullable Keyed find(KeyTable<Keyed> keys, int key) {
         Keyed keyed = keys.get(key >>> 8);
         return keyed != null && keyed.key == key ? keyed : null;
     }
 
-    /// The key as it is now.
+    /// Returns the key as it is now.
     public int key() {
         return key;
     }

@@ -5,7 +5,7 @@ package verbena.transport.memory;
 public final class MaskedAtomics {
     private MaskedAtomics() {}
 
-    /// [MemoryTable#fetchAdd] in fields that are added each by itself (RFC 7306 5.1.1).
+    /// Carries out [MemoryTable#fetchAdd] in fields that are added each by itself (RFC 7306 5.1.1).
     ///
     /// @param mask the highest bit of each field: nothing is carried out of it
     public static MemoryVerdict fetchAdd(MemoryTable memory, int rkey, long address, long add, long mask) {
@@ -25,7 +25,7 @@ public final class MaskedAtomics {
         }
     }
 
-    /// [MemoryTable#compareSwap] of some bits (RFC 7306 5.1.2).
+    /// Carries out [MemoryTable#compareSwap] of some bits (RFC 7306 5.1.2).
     ///
     /// @param compareMask the bits that have to be equal
     /// @param swapMask the bits that are replaced
@@ -47,7 +47,8 @@ public final class MaskedAtomics {
         }
     }
 
-    /// Whether the value that was found is still there, and `value` now; what is gone meanwhile need not be.
+    /// Replaces the value that was found by `value`. Returns false when that value is not there any more; memory that
+    /// is gone meanwhile needs no other attempt.
     private static boolean replaced(MemoryTable memory, int rkey, long address, long value) {
         long expected = memory.original();
         return memory.compareSwap(rkey, address, expected, value) != MemoryVerdict.OK || memory.original() == expected;

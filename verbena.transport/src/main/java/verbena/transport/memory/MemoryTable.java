@@ -39,12 +39,12 @@ public final class MemoryTable {
         this(random, limit, clock, MemorySegment::copy);
     }
 
-    /// The same, with a way of its own for long copies.
+    /// Makes a table with a [LongCopy] of its own.
     public MemoryTable(RandomGenerator random, int limit, LongSupplier clock, LongCopy longCopy) {
         this(random, limit, clock, longCopy, new JvmMemory());
     }
 
-    /// The same, with one for memory that programs have registered, too.
+    /// Makes a table with a [LongCopy] and a [UserMemory] of its own.
     public MemoryTable(RandomGenerator random, int limit, LongSupplier clock, LongCopy longCopy, UserMemory programs) {
         this.longCopy = longCopy;
         this.programs = programs;
@@ -82,19 +82,19 @@ public final class MemoryTable {
         return true;
     }
 
-    /// Tells `watch` of all keys that end or change, in this table and in those of the other engines.
+    /// Notifies `watch` of all keys that end or change, in this table and in those of the other engines.
     public void watch(KeyWatch watch) {
         watches.add(watch);
     }
 
-    /// How many regions and windows there are.
+    /// Returns the number of regions and windows.
     public int size() {
         return keys.size();
     }
 
     // ---- engine
 
-    /// Ends a region or window, while no engine works; its key is not used again soon.
+    /// Removes a region or window, while no engine works; its key is not used again soon.
     ///
     /// @return false when a peer may still use the memory, which must not be used for anything else then
     ///     ([KeyWatch#onEnded])
@@ -112,7 +112,7 @@ public final class MemoryTable {
         boolean _ = watches.ended(region.key);
     }
 
-    /// What `rkey` opens to the peer of queue pair `qpn` of `domain`; null when it opens nothing.
+    /// Returns the memory that `rkey` opens to the peer of queue pair `qpn` of `domain`; null when it opens nothing.
     public @Nullable Opening opening(int rkey, int domain, int qpn) {
         Keyed keyed = find(rkey);
         if (keyed == null || keyed.protectionDomain != domain) {
@@ -134,8 +134,8 @@ public final class MemoryTable {
                 region.key);
     }
 
-    /// May a peer's request through queue pair `qpn` of `domain` use `rkey` for these bytes with all the rights of
-    /// `access`? A request for no bytes is not asked (IBTA C9-88).
+    /// Checks whether a peer's request through queue pair `qpn` of `domain` may use `rkey` for these bytes with all
+    /// the rights of `access`. A request for no bytes is not checked (IBTA C9-88).
     public MemoryVerdict checkRemote(int rkey, int domain, int qpn, long address, long bytes, int access) {
         return checkRemote(find(rkey), rkey, domain, qpn, address, bytes, access);
     }
@@ -175,7 +175,7 @@ public final class MemoryTable {
         return region.contains(address, bytes) ? MemoryVerdict.OK : MemoryVerdict.OUT_OF_BOUNDS;
     }
 
-    /// Whether a region or window that had this key was closed not long ago: a peer that names it may only be
+    /// Returns whether a region or window that had this key was closed not long ago: a peer that names it may only be
     /// late.
     public boolean isResting(int rkey) {
         return keys.isResting(rkey >>> 8);
@@ -254,12 +254,13 @@ public final class MemoryTable {
         }
     }
 
-    /// The value that the last atomic found.
+    /// Returns the value that the last atomic found.
     public long original() {
         return original;
     }
 
-    /// May a request of `domain` use all entries of the list, for writing into them or only for reading?
+    /// Checks whether a request of `domain` may use all entries of the list, for writing into them or only for
+    /// reading.
     public MemoryVerdict checkLocal(ScatterList list, int domain, boolean write) {
         for (int i = 0; i < list.count; i++) {
             MemoryVerdict verdict = checkLocal(find(list.lkeys[i]), domain, list.addresses[i], list.length(i), write);
@@ -270,7 +271,7 @@ public final class MemoryTable {
         return MemoryVerdict.OK;
     }
 
-    /// What was wrong with a list, in words: which entry, and why.
+    /// Explains the error in a list, in words: the entry and the reason.
     ///
     /// @param verdict what an access to it was answered with
     public String explain(ScatterList list, int domain, boolean write, MemoryVerdict verdict) {
@@ -334,18 +335,18 @@ public final class MemoryTable {
         return MemoryVerdict.TOO_SHORT;
     }
 
-    /// The whole memory segment in which `locate` found something. A caller that hands it to the operating
+    /// Returns the whole memory segment in which `locate` found something. A caller that hands it to the operating
     /// system has to keep its arena open meanwhile.
     public MemorySegment located() {
         return target;
     }
 
-    /// The offset in [#located()] at which it begins.
+    /// Returns the offset in [#located()] at which it begins.
     public long locatedOffset() {
         return locatedOffset;
     }
 
-    /// How many bytes of it there are.
+    /// Returns the number of its bytes.
     public long locatedBytes() {
         return locatedBytes;
     }
@@ -384,7 +385,7 @@ public final class MemoryTable {
         return Keyed.find(keys, key);
     }
 
-    /// Sets [#target] and answers with the offset in it; after a check that said OK.
+    /// Sets [#target] and returns the offset in it; after a check that returned OK.
     private long targetOffset(@Nullable Keyed keyed, long address) {
         Region region;
         long at = address;
@@ -470,7 +471,7 @@ public final class MemoryTable {
         return isDone ? MemoryVerdict.OK : MemoryVerdict.GONE;
     }
 
-    /// The one place where user memory is read and written in bulk; the other end is the engine's, and lasts.
+    /// Copies user memory; all reads and writes in bulk are here. The other end is the engine's, and lasts.
     private MemoryVerdict copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, int bytes) {
         if (lasts && bytes >= LongCopy.BYTES_MIN) {
             longCopy.copy(from, fromOffset, to, toOffset, bytes);

@@ -21,7 +21,7 @@ public enum MemoryVerdict {
         this.explanation = explanation;
     }
 
-    /// A clause that tells a person what was wrong.
+    /// Returns a clause that explains the error to a person.
     public String explanation() {
         return explanation;
     }

@@ -2,7 +2,7 @@ package verbena.transport.memory;
 
 import java.lang.foreign.MemorySegment;
 
-/// What a key opens to a queue pair's peer.
+/// The memory and the rights that a key opens to a queue pair's peer.
 ///
 /// @param address of the first byte, as requests name it
 /// @param access bits of [verbena.verbs.Access]: the remote rights

@@ -19,7 +19,7 @@ public final class Region extends Keyed {
     final MemorySegment memory;
     final long iova;
     final long length;
-    /// Nothing can happen to the memory before the region is removed.
+    /// True when nothing can happen to the memory before the region is removed.
     final boolean lasts;
     volatile int access;
     /// Windows bound to it; changed by engines only.
@@ -41,7 +41,8 @@ public final class Region extends Keyed {
         this.access = access;
     }
 
-    /// A region whose memory lasts: until the region is removed, no arena is closed, and no mapped file is cut short.
+    /// Makes a region whose memory lasts: until the region is removed, no arena is closed, and no mapped file is cut
+    /// short.
     public static Region ofLastingMemory(int protectionDomain, MemorySegment memory, long iova, int access) {
         return new Region(protectionDomain, memory, iova, access, true);
     }
@@ -67,7 +68,7 @@ public final class Region extends Keyed {
         return windows;
     }
 
-    /// See [MemoryTable#reregister].
+    /// Changes domain and rights: see [MemoryTable#reregister].
     void reregister(int protectionDomain, int access) {
         this.protectionDomain = protectionDomain;
         this.access = access;

@@ -26,7 +26,7 @@ public final class ScatterList {
         return count == lkeys.length;
     }
 
-    /// How many bytes an entry has.
+    /// Returns the number of bytes of an entry.
     public long length(int index) {
         return Integer.toUnsignedLong(lengths[index]);
     }

@@ -2,17 +2,18 @@ package verbena.transport.memory;
 
 import java.lang.foreign.MemorySegment;
 
-/// How a [MemoryTable] touches memory that programs have registered, which may go away at any moment: an arena is
-/// closed, a mapped file is cut short, memory of C is unmapped. No method throws because of that. For one engine.
+/// The access of a [MemoryTable] to memory that programs have registered, which may go away at any moment: an arena
+/// is closed, a mapped file is cut short, memory of C is unmapped. No method throws because of that. For one engine.
 public interface UserMemory {
-    /// What is done with 8 bytes.
+    /// The operations on 8 bytes.
     enum Atomic {
         ADD,
         COMPARE_AND_SWAP,
         STORE
     }
 
-    /// As [MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)]. One end is the engine's, and lasts.
+    /// Copies as [MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)] does. One end is the engine's,
+    /// and lasts.
     ///
     /// @return false when some of the memory is not there; others of the bytes may be copied
     boolean copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes);
@@ -25,9 +26,9 @@ public interface UserMemory {
     /// @return false when the memory is not there
     boolean atomic(Atomic which, MemorySegment memory, long offset, long value, long expected);
 
-    /// The value that the last [#atomic] found; of [Atomic#STORE] any.
+    /// Returns the value that the last [#atomic] found; after [Atomic#STORE] any value.
     long original();
 
-    /// The same for another engine.
+    /// Returns the same for another engine.
     UserMemory forAnotherEngine();
 }

@@ -5,7 +5,7 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /// A memory window as the protocol sees it. Bound and unbound by engines only; several of them may look at it at
-/// once, so all that a binding says is replaced as a whole.
+/// once, so a binding is replaced as a whole.
 public final class Window extends Keyed {
     private static final VarHandle BINDING;
 
@@ -17,7 +17,7 @@ public final class Window extends Keyed {
         }
     }
 
-    /// What a window opens.
+    /// The memory that a window opens.
     ///
     /// @param key by which it is opened; a later binding has another
     /// @param qpn type 2: the queue pair that bound it
@@ -37,7 +37,7 @@ public final class Window extends Keyed {
         return type;
     }
 
-    /// Its key when it is bound with these low 8 bits; the upper 24 are its own (IBTA 10.6.7.2).
+    /// Returns its key when it is bound with these low 8 bits; the upper 24 are its own (IBTA 10.6.7.2).
     public int keyOf(int variant) {
         return (key & ~0xFF) | (variant & 0xFF);
     }

@@ -17,29 +17,29 @@ import verbena.wire.ib.Psn;
 /// at once is declined, before anything is touched, and comes again by packets: only the responder refuses.
 /// Engine-confined.
 ///
-/// The [first][DirectMessage#FIRST] message of a run says which number comes first, and those behind it follow. Behind
-/// one that was declined, all are dropped until the next run begins. Why that is enough: [DirectMessages].
+/// The [first][DirectMessage#FIRST] message of a run gives the number that comes first, and those behind it follow.
+/// Behind one that was declined, all are dropped until the next run begins. Why that is enough: [DirectMessages].
 final class DirectArrivals {
     private final QueuePairCore core;
     private final QueuePairParameters p;
     private final Receiving receive;
     private final DirectPacketWriter packets;
 
-    /// What becomes of the messages that are under way.
+    /// The fate of the messages that are under way.
     private enum Run {
-        /// None has begun since the connection did, so far as is known here: they are dropped.
+        /// No run has begun since the connection did, so far as is known here: messages are dropped.
         UNKNOWN,
         /// They are taken.
         TAKEN,
-        /// They are dropped, and the peer is told.
+        /// They are dropped, and the peer gets a [DirectMessage#DECLINE].
         DECLINED
     }
 
     private Run run = Run.UNKNOWN;
     /// The number of the next message, or of the one that was declined. All before it are delivered.
     private int expected;
-    /// A packet of the peer has passed all checks since anything was changed: it is the right peer, by the right
-    /// way.
+    /// Whether a packet of the peer has passed all checks since anything was changed: it is the right peer, by the
+    /// right path.
     private boolean isProven;
 
     /// A message has named a key that is not valid. Only a packet can name one from now on. The responder ends the
@@ -62,19 +62,19 @@ final class DirectArrivals {
         forget();
     }
 
-    /// The peer is owed nothing, and has to show itself by a packet.
+    /// Forgets the run: the peer is owed no answer, and has to prove itself by a packet.
     void forget() {
         run = Run.UNKNOWN;
         isProven = false;
         owesAnswer = false;
     }
 
-    /// Something of the queue pair was changed.
+    /// Handles a change of the queue pair.
     void onModified() {
         isProven = false;
     }
 
-    /// A request of the peer has come by a packet, and was accepted.
+    /// Notes that a request of the peer has come by a packet, and was accepted.
     void proven() {
         isProven = true;
     }
@@ -102,9 +102,9 @@ final class DirectArrivals {
         owesAnswer = true;
     }
 
-    /// The peer asks which message is expected. If it has begun before this connection did, none is. Then all
-    /// before the one that it names have their answers, from an earlier connection. The peer may have learned of
-    /// some of them only after it had asked, so the last question counts.
+    /// Handles a query of the peer for the message that is expected. When its run began before this connection did,
+    /// none is expected. Then all messages before the named number have their answers, from an earlier connection.
+    /// The peer may have learned of some of them only after it had asked, so the last query counts.
     void onQuery(Frame frame) {
         int oldest = DirectMessage.number(frame);
         if (run == Run.UNKNOWN || (run == Run.DECLINED && Psn.distance(expected, oldest) > 0)) {
@@ -173,24 +173,24 @@ final class DirectArrivals {
         return owesAnswer;
     }
 
-    /// Whether the answer that is owed declines.
+    /// Returns whether the answer that is owed declines.
     boolean declines() {
         return run == Run.DECLINED;
     }
 
-    /// Whether [#expected] says anything.
+    /// Returns whether [#expected] is known.
     boolean knowsRun() {
         return run != Run.UNKNOWN;
     }
 
-    /// The same as [#expected], for a message of this side, which answers with it. What is declined needs an answer
-    /// of its own.
+    /// Returns the same as [#expected], for a message of this side, which answers with it. A declined message needs
+    /// an answer of its own.
     int tellExpected() {
         owesAnswer &= declines();
         return expected;
     }
 
-    /// The answer that was owed is given.
+    /// Notes that the owed answer is given.
     void answered() {
         owesAnswer = false;
     }

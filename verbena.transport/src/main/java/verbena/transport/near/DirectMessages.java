@@ -29,25 +29,25 @@ import verbena.wire.ib.Psn;
 /// ```
 ///
 /// Why each message is delivered once, in order, and succeeds only then. A run is what is under way at once, from a
-/// [first][DirectMessage#FIRST] message on. The way keeps the order, and no number is used twice. The peer takes the
-/// messages of a run one behind the other. Once it has said that it declines one, it takes none until the next run
-/// begins. So an answer with number `n` tells that all before `n` are delivered. [DirectMessage#DECLINE] tells besides
-/// that `n` and all behind it never will be, and then they go by packets. A run begins only when the one before is
-/// settled in this way. What the peer said about an earlier run is recognized by its numbers, however late it comes. A
-/// question changes nothing at the peer, and time settles nothing: this side asks again, for ever. A dead
-/// peer is known in another way, and for a queue pair that is not there its device answers.
+/// [first][DirectMessage#FIRST] message on. The queue of messages keeps the order, and no number is used twice. The
+/// peer takes the messages of a run one behind the other. Once it has declined a message, it takes none until the
+/// next run begins. So an answer with number `n` means that all before `n` are delivered. [DirectMessage#DECLINE]
+/// means besides that `n` and all behind it never will be, and then they go by packets. A run begins only when the
+/// one before is settled so. The peer's answer about an earlier run is recognized by its numbers, however late it
+/// comes. A question changes nothing at the peer, and time settles nothing: this side asks again, for ever. A dead
+/// peer is noticed by other means, and for a queue pair that is not there its device answers.
 final class DirectMessages {
     private static final int UNDER_WAY_MAX = 256;
     /// The longest WRITE with immediate: its data is carried to its place at once.
     private static final int PLACED_MAX = 1 << 20;
     /// The most that is handed over in one turn; then other queue pairs have their turns.
     private static final long TURN_BYTES = 1 << 20;
-    /// After so many requests that went by packets, one behind the other, the next one waits until they are done,
-    /// as in [DirectRequests].
+    /// The number of requests in a row by packets, after which the next one waits until they are done, as in
+    /// [DirectRequests].
     private static final int STREAM_REQUESTS = 8;
     private static final long NOWHERE = -1;
-    /// How long an answer may take before the peer is asked, if it has read the message: only an answer that found
-    /// no room takes so long.
+    /// The time after which the peer is asked for an answer, if it has read the message: only an answer that found no
+    /// room takes so long.
     private static final long ASK_NANOS = 50_000_000;
 
     private final QueuePairCore core;
@@ -57,7 +57,7 @@ final class DirectMessages {
     private final SendSteps steps;
     private final DirectPacketWriter packets;
     private final DirectArrivals arrivals;
-    /// Carries the data of long WRITEs to its place; null when there is no such way.
+    /// The memory that takes the data of long WRITEs; null when it cannot be reached.
     private final @Nullable PeerMemory memory;
 
     /// The peer has acknowledged a packet since anything was changed: it knows this connection, and is the right
@@ -66,7 +66,7 @@ final class DirectMessages {
     private int next;
     private int done;
     private long handed;
-    /// The place on the way behind all that was written here.
+    /// The place in the queue of messages behind all that was written here.
     private long written;
     /// The request that was declined, and goes by packets.
     private long declined = NOWHERE;
@@ -75,14 +75,14 @@ final class DirectMessages {
     /// Requests that went by packets although they could be messages, with none between them that could not.
     private int stream;
 
-    /// When to look whether answers come; [Protocol#NEVER] when there was no message for a while.
+    /// The time to look whether answers come; [Protocol#NEVER] when there was no message for a while.
     private long dueNanos = Protocol.NEVER;
     /// Whether an answer has come since that was set.
     private boolean isAnswered;
 
     /// @param packets what observers are shown
     /// @param arrivals whose answers this side's messages carry
-    /// @param memory carries the data of long WRITEs with immediate; null when there is no such way
+    /// @param memory carries the data of long WRITEs with immediate; null when it cannot be reached
     DirectMessages(
             PeerMessages way,
             SendSteps steps,
@@ -103,7 +103,7 @@ final class DirectMessages {
 
     // ---- life
 
-    /// Nothing is under way any more.
+    /// Stops: no message is under way any more.
     void stop() {
         isProven = false;
         done = next;
@@ -111,17 +111,17 @@ final class DirectMessages {
         dueNanos = Protocol.NEVER;
     }
 
-    /// Something of the queue pair was changed.
+    /// Handles a change of the queue pair.
     void onModified() {
         isProven = false;
     }
 
-    /// The peer has acknowledged a packet.
+    /// Notes that the peer has acknowledged a packet.
     void proven() {
         isProven = true;
     }
 
-    /// See [PeerMessages#isOpen()].
+    /// Returns whether messages may go: see [PeerMessages#isOpen()].
     boolean isOpen() {
         return way.isOpen();
     }
@@ -132,18 +132,18 @@ final class DirectMessages {
         return next != done;
     }
 
-    /// Whether the current request may be the first message. It is the oldest, and nothing is under way.
+    /// Returns whether the current request may be the first message: it is the oldest, and nothing is under way.
     boolean mayBegin(SendRequest request) {
         return isReady() && steps.position() != declined && isMessage(request, false);
     }
 
-    /// Whether the current request, which is new, should wait for those before it, because it can then be a
+    /// Returns whether the current request, which is new, should wait for those before it, because it can then be a
     /// message.
     boolean shouldWait(SendRequest request) {
         return (stream >= STREAM_REQUESTS || isLong(request)) && isReady() && isMessage(request, false);
     }
 
-    /// A request goes by packets, of which the first is sent.
+    /// Notes that a request goes by packets, of which the first is sent.
     void wentByPackets(SendRequest request) {
         stream = isMessage(request, false) ? stream + 1 : 0;
     }
@@ -152,7 +152,8 @@ final class DirectMessages {
         return isProven && isOpen();
     }
 
-    /// A WRITE may only follow a message. By itself, it is carried out on the peer's memory.
+    /// Returns whether a request can be a message. A WRITE may only follow a message; by itself, it is carried out on
+    /// the peer's memory.
     private boolean isMessage(SendRequest request, boolean follows) {
         return switch (request.operation) {
             case SEND, SEND_WITH_IMMEDIATE -> request.bytes() <= DirectMessage.DATA_MAX;
@@ -171,8 +172,8 @@ final class DirectMessages {
         };
     }
 
-    /// Whether its data is carried to its place before the message. That may be before earlier messages are
-    /// delivered. A program at the other end may look at it only after the completion (IBTA 9.5).
+    /// Returns whether the request's data is carried to its place before the message. That may be before earlier
+    /// messages are delivered. A program at the other end may look at it only after the completion (IBTA 9.5).
     private static boolean isLong(SendRequest request) {
         return request.operation == SendOperation.WRITE_WITH_IMMEDIATE && request.bytes() > DirectMessage.DATA_MAX;
     }
@@ -189,12 +190,12 @@ final class DirectMessages {
         return isUnderWay();
     }
 
-    /// Whether [#begin] needs no time.
+    /// Returns whether [#begin] needs no time.
     boolean isTimed() {
         return dueNanos != Protocol.NEVER;
     }
 
-    /// Hands over what may follow the messages that are under way. True when nothing is left.
+    /// Hands over what may follow the messages that are under way. Returns true when nothing is left.
     boolean handOver() {
         long bytes = 0;
         while (p.state == QpState.RTS && handed < sends.published() && Psn.distance(done, next) < UNDER_WAY_MAX) {
@@ -213,12 +214,13 @@ final class DirectMessages {
         return isAllHandedOver();
     }
 
-    /// Whether nothing is posted that is no message yet. Asked while messages are under way.
+    /// Returns whether every posted request is a message already. Asked while messages are under way.
     boolean isAllHandedOver() {
         return handed == sends.published();
     }
 
-    /// False when there is no room, or its memory is not there: then the request fails when it is the oldest.
+    /// Puts a request into a message. Returns false when there is no room, or its memory is not there: then the
+    /// request fails when it is the oldest.
     private boolean put(SendRequest request) {
         boolean isWrite =
                 request.operation == SendOperation.WRITE || request.operation == SendOperation.WRITE_WITH_IMMEDIATE;
@@ -289,7 +291,7 @@ final class DirectMessages {
         return true;
     }
 
-    /// Answers the peer's messages, and shows the peer what was added.
+    /// Gives the owed answer to the peer, and shows the peer the added messages.
     void finishTurn() {
         // Where there is no room for an answer, the next message brings it, or the peer asks.
         if (arrivals.owesAnswer() && tell(arrivals.declines() ? DirectMessage.DECLINE : DirectMessage.ANSWER, 0)) {
@@ -303,7 +305,7 @@ final class DirectMessages {
 
     // ---- answers
 
-    /// The peer says which message it expects.
+    /// Handles the peer's answer, which names the message that it expects.
     void onAnswer(Frame frame) {
         if (!isUnderWay() || !DirectMessage.answers(frame)) {
             return;
@@ -355,7 +357,8 @@ final class DirectMessages {
         isAnswered = false;
     }
 
-    /// Time has passed: when messages are under way, the peer has read them, and no answer has come, it is asked.
+    /// Handles the passing of time: when messages are under way, the peer has read them, and no answer has come, it
+    /// is asked.
     void onDue(long now) {
         if (dueNanos > now) {
             return;

@@ -37,15 +37,15 @@ final class DirectPacketWriter implements DirectPackets {
 
     private SendRequest request = NONE;
     private int firstPsn;
-    /// How many PSNs have all their packets.
+    /// The number of PSNs that have all their packets.
     private int index;
-    /// How many PSNs of a READ or atomic have been asked for.
+    /// The number of PSNs of a READ or atomic that have been asked for.
     private int asked;
 
     private boolean isAnswer;
     /// The peer's message that the packets are of, until its data is copied; null for a request of this side.
     private @Nullable Frame message;
-    /// Holds what the peer's message says; made for the first.
+    /// The content of the peer's message; made for the first.
     private @Nullable SendRequest ofPeer;
 
     /// @param writer of the packets of requests

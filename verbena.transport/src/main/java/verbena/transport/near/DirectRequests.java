@@ -14,8 +14,8 @@ final class DirectRequests {
     private static final int REQUESTS_MAX = 64;
 
     private static final long BYTES_MAX = 1 << 20;
-    /// After so many one-sided requests that went by packets, one behind the other, the next one waits until they
-    /// are done. A stream that began by packets would stay there otherwise, because its queue never becomes empty.
+    /// The number of one-sided requests in a row by packets, after which the next one waits until they are done. A
+    /// stream that began by packets would stay there otherwise, because its queue never becomes empty.
     private static final int STREAM_REQUESTS = 8;
     /// A request as long as this waits for those before it at once. The peer's engine has to answer both the ones
     /// before it and its packets, and the packets cost more than the copy.
@@ -33,7 +33,7 @@ final class DirectRequests {
     // Done in this turn.
     private int requests;
     private long bytes;
-    /// One-sided requests that went by packets, with none between them that could not have done otherwise.
+    /// The number of one-sided requests in a row that went by packets.
     private int stream;
 
     /// @param packets what observers are shown
@@ -44,18 +44,19 @@ final class DirectRequests {
         this.packets = packets;
     }
 
-    /// The queue pair is polled.
+    /// Begins a poll of the queue pair.
     void beginTurn() {
         requests = 0;
         bytes = 0;
     }
 
-    /// Whether the oldest request has begun, here, and is not done. It may meanwhile go by packets.
+    /// Returns whether the oldest request has begun here, and is not done. It may meanwhile go by packets.
     boolean hasBegun() {
         return begun == steps.head();
     }
 
-    /// Whether the current request, which is new, should wait for those before it, because it then needs no packet.
+    /// Returns whether the current request, which is new, should wait for those before it, because it then needs no
+    /// packet.
     boolean shouldWait(SendRequest request) {
         return (stream >= STREAM_REQUESTS || request.bytes() >= LONG_BYTES)
                 && !steps.isOldest()
@@ -101,7 +102,7 @@ final class DirectRequests {
         stream = 0;
     }
 
-    /// The request goes by packets, of which the first is sent.
+    /// Notes that the request goes by packets, of which the first is sent.
     void declined(SendRequest request) {
         if (!request.isOneSided()) {
             stream = 0;

@@ -34,11 +34,11 @@ public final class NearConnection implements QueuePairProtocol, Shortcut, Detour
     private final QueuePairCore core;
     private final QueuePairParameters p;
 
-    /// Null when all one-sided requests go by packets.
+    /// The memory of the peer; null when all one-sided requests go by packets.
     private @Nullable PeerMemory memory;
 
     private @Nullable DirectRequests requests;
-    /// Null when all messages go and come by packets.
+    /// The messages without packets; null when all messages go and come by packets.
     private @Nullable DirectMessages messages;
 
     private @Nullable DirectArrivals arrivals;
@@ -159,8 +159,8 @@ public final class NearConnection implements QueuePairProtocol, Shortcut, Detour
         return fate;
     }
 
-    /// A [DirectMessage] has arrived, which is well-formed and comes from the device that its source belongs to. False
-    /// when it is not for this connection. Then the device answers a sender that asks.
+    /// Handles a [DirectMessage] that has arrived. It is well-formed, and comes from the device that its source
+    /// belongs to. Returns false when it is not for this connection. Then the device answers a sender that asks.
     public boolean onMessage(Frame frame, long nowNanos) {
         if (messages == null
                 || arrivals == null
@@ -303,7 +303,7 @@ public final class NearConnection implements QueuePairProtocol, Shortcut, Detour
         return mustWait || way.begin(now) ? PeerMemory.Progress.MORE : PeerMemory.Progress.BY_PACKETS;
     }
 
-    /// A request goes by packets, of which the first is sent.
+    /// Notes that a request goes by packets, of which the first is sent.
     private void wentByPackets(SendRequest request) {
         if (requests != null) {
             requests.declined(request);

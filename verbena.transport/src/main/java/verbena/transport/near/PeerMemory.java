@@ -6,17 +6,17 @@ import verbena.transport.queue.SendRequest;
 
 /// Carries out one-sided requests of a reliable connection on the peer's memory, without a packet. A device whose
 /// peers are on the same host may have one. It only ever succeeds or declines: whatever it declines goes by packets,
-/// so every refusal is made by the responder, in the standard's way. Engine-confined.
+/// so every refusal is made by the responder, as the standard has it. Engine-confined.
 public interface PeerMemory {
-    /// How far a request is.
+    /// The progress of a request.
     enum Progress {
-        /// All of it is done: what it writes is visible to the peer, what it reads is in this side's memory.
+        /// All of the request is done: written data is visible to the peer, read data is in this side's memory.
         DONE,
-        /// All of it is done, by the operating system.
+        /// All of the request is done, by the operating system.
         DONE_BY_SYSTEM,
         /// A part of it is done. The same request comes again, unless the queue pair leaves RTS meanwhile.
         MORE,
-        /// It has to go by packets, from its beginning, whatever was done before. A later call with the same
+        /// The request has to go by packets, from its beginning, whatever was done before. A later call with the same
         /// position begins at the beginning too.
         BY_PACKETS
     }
@@ -33,11 +33,11 @@ public interface PeerMemory {
     /// @param memory where the local memory is
     Progress execute(long position, SendRequest request, QueuePairParameters parameters, MemoryTable memory);
 
-    /// Whether a request, as for [#execute], would probably be carried out here if those before it were done. Asks
-    /// the peer for what is missing.
+    /// Returns whether a request, as for [#execute], would probably be carried out here if those before it were done.
+    /// Asks the peer for what is missing.
     boolean isReady(SendRequest request);
 
-    /// The state of the queue pair, or something in it, has changed. When it has gone to ERR by itself, this
-    /// comes before the completion that tells why.
+    /// Handles a change of the queue pair or its state. When it has gone to ERR by itself, this comes before the
+    /// completion with the cause.
     void onModified();
 }

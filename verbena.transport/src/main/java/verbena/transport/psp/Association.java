@@ -9,9 +9,9 @@ import verbena.wire.psp.PspSealer;
 import verbena.wire.psp.PspVerdict;
 import verbena.wire.psp.PspVersion;
 
-/// What two devices protect their packets with: for each direction the keys of the last agreement, and for a
-/// while those of the one before, so that no packet under way is lost: until the peer is known to seal by the new
-/// ones, and for the overlap from then on. A function of packets, agreements and time.
+/// The keys by which two devices protect their packets: for each direction the keys of the last agreement, and for a
+/// while those of the agreement before, so that no packet under way is lost. The older keys live until the peer is
+/// known to seal by the new ones, and for the overlap from then on. A function of packets, agreements and time.
 ///
 /// Of an agreement one end is the first that knows of the other's having the keys, because it has the last
 /// answer. It seals by them at once ([#install]). The other end begins when a packet has shown that its answer
@@ -19,10 +19,10 @@ import verbena.wire.psp.PspVersion;
 ///
 /// One owner; no allocation for a packet.
 public final class Association implements AutoCloseable {
-    /// What [#seal] answers when there are no keys that may be used. The packet is dropped, and never sent in the
+    /// The result of [#seal] when there are no keys that may be used. The packet is dropped, and never sent in the
     /// clear.
     public static final int NO_KEYS = PspSealer.EXHAUSTED;
-    /// When nothing is to be done.
+    /// The deadline when nothing is to be done.
     public static final long NEVER = Long.MAX_VALUE;
 
     /// The keys of one agreement.
@@ -31,7 +31,7 @@ public final class Association implements AutoCloseable {
     /// @param opening the cipher of packets from the peer, under an SPI that this end has chosen
     public record Keys(int sealingSpi, PspCipher sealing, int openingSpi, PspCipher opening) {}
 
-    /// When keys are renewed, and when they die.
+    /// The limits at which keys are renewed, and at which they die.
     ///
     /// @param renewPackets sealed by keys, after which others are wanted
     /// @param endPackets after which no other is sealed by them
@@ -82,14 +82,14 @@ public final class Association implements AutoCloseable {
     private final Limits limits;
     private final long[] verdicts = new long[PspVerdict.values().length];
     private long unsealed;
-    /// Replaced, but packets may be under way.
+    /// The keys that were replaced, whose packets may be under way.
     private @Nullable Epoch previous;
-    /// What is sealed by.
+    /// The keys that packets are sealed by.
     private @Nullable Epoch current;
     /// Agreed on, but not yet known to have reached the peer.
     private @Nullable Epoch next;
 
-    /// One without keys.
+    /// Makes an association without keys.
     public Association(PspVersion version, int cryptOffset, Limits limits) {
         this.version = version;
         this.cryptOffset = cryptOffset;
@@ -119,8 +119,8 @@ public final class Association implements AutoCloseable {
         return new Epoch(keys, version, cryptOffset, limits, now);
     }
 
-    /// A packet was opened by these: the peer has them. What it sealed by the keys before is on its way for a
-    /// while only.
+    /// Handles a packet that was opened by these keys: the peer has them. Packets that it sealed by the keys before
+    /// are on their way for a while only.
     private void onOpened(Epoch by, long now) {
         if (by == next) {
             next = null;
@@ -134,13 +134,13 @@ public final class Association implements AutoCloseable {
         }
     }
 
-    /// Whether another agreement is wanted: there are no keys, or they have done most of what they may.
+    /// Returns whether another agreement is wanted: there are no keys, or they are near their limits.
     public boolean wantsKeys(long now) {
         Epoch by = current;
         return by == null || by.sealed >= limits.renewPackets || now - by.bornNanos >= limits.renewNanos;
     }
 
-    /// Seals a text where it lies, as [PspSealer#seal] does. Answers with the bytes of the packet, or [#NO_KEYS].
+    /// Seals a text where it lies, as [PspSealer#seal] does. Returns the bytes of the packet, or [#NO_KEYS].
     public int seal(MemorySegment packet, long at, int nextHeader, int textBytes, long now) {
         Epoch by = current;
         int bytes = by == null || isDead(by, now) ? NO_KEYS : by.sealer.seal(packet, at, nextHeader, textBytes);
@@ -181,7 +181,7 @@ public final class Association implements AutoCloseable {
         return now - epoch.diesNanos >= 0;
     }
 
-    /// When [#onDeadline] is to be called; [#NEVER] when there are no keys.
+    /// Returns the time at which [#onDeadline] is to be called; [#NEVER] when there are no keys.
     public long deadlineNanos() {
         return earliest(previous, earliest(current, earliest(next, NEVER)));
     }
@@ -209,7 +209,7 @@ public final class Association implements AutoCloseable {
         return one - other < 0 ? one : other;
     }
 
-    /// Whether packets leave under this SPI.
+    /// Returns whether packets leave under this SPI.
     public boolean sealsUnder(int spi) {
         return current != null && current.keys.sealingSpi == spi;
     }
@@ -232,12 +232,12 @@ public final class Association implements AutoCloseable {
         }
     }
 
-    /// How many packets had this verdict.
+    /// Returns the number of packets that had this verdict.
     public long count(PspVerdict verdict) {
         return verdicts[verdict.ordinal()];
     }
 
-    /// How many packets were not sealed, because there were no keys.
+    /// Returns the number of packets that were not sealed, because there were no keys.
     public long unsealed() {
         return unsealed;
     }

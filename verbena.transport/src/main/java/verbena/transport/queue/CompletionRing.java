@@ -10,7 +10,7 @@ import verbena.verbs.WorkCompletion;
 /// threads take, and take turns by a lock of their own. Arming, and the wake-up of a sleeping thread, go through
 /// flags that the engine reads after it has published an entry.
 public final class CompletionRing {
-    /// Not armed.
+    /// The state of a ring that is not armed.
     public static final int ARMED_NONE = 0;
     /// Armed for solicited completions and errors.
     public static final int ARMED_SOLICITED = 1;
@@ -36,13 +36,13 @@ public final class CompletionRing {
 
     /// The ring's owner. The engine calls it.
     public interface Listener {
-        /// The ring was armed, and something came that it was armed for.
+        /// Handles a completion that the ring was armed for.
         void onNotification();
 
-        /// A thread sleeps until there is a completion, and there is one.
+        /// Handles a completion for which a thread sleeps.
         void onWake();
 
-        /// The ring was full, or is broken since it once was; the completion is lost.
+        /// Handles a lost completion: the ring was full, or is broken since it once was.
         void onOverflow();
     }
 
@@ -95,16 +95,16 @@ public final class CompletionRing {
         return (int) ((long) WRITTEN.getAcquire(this) - (long) READ.getAcquire(this));
     }
 
-    /// Whether there is nothing to poll; any thread. The reads are volatile. So a thread that arms the ring, or
-    /// says that it is about to sleep, and then finds the ring empty, is told of what comes.
+    /// Returns whether there is nothing to poll; any thread. The reads are volatile. A thread can therefore arm the
+    /// ring, or announce that it is about to sleep, and then find the ring empty: it is notified of what comes.
     public boolean isEmpty() {
         return (long) READ.getVolatile(this) == (long) WRITTEN.getVolatile(this);
     }
 
     // ---- engine
 
-    /// Appends a completion. False when the ring is, or was once, full: the completion is lost, and the
-    /// listener is told.
+    /// Appends a completion. False when the ring is, or was once, full: the completion is lost, and the listener is
+    /// notified.
     ///
     /// @param sender of a datagram, as in [WorkCompletion#fill]
     /// @param solicited whether a ring armed for solicited completions is to notify
@@ -179,12 +179,12 @@ public final class CompletionRing {
         return true;
     }
 
-    /// From now on several engines append, one at a time. Called while no engine appends.
+    /// Makes the ring shared: from now on several engines append, one at a time. Called while no engine appends.
     public void share() {
         shared = true;
     }
 
-    /// Whether it has overflowed.
+    /// Returns whether it has overflowed.
     public boolean isBroken() {
         return broken;
     }
@@ -238,7 +238,7 @@ public final class CompletionRing {
         }
     }
 
-    /// Says that the calling thread is about to sleep (1) or has woken (-1). Poll once more before sleeping.
+    /// Notes that the calling thread is about to sleep (1) or has woken (-1). Poll once more before sleeping.
     public void sleepers(int change) {
         int before = (int) SLEEPERS.getAndAdd(this, change);
         assert before + change >= 0 : "only a thread that slept wakes";

@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 /// A thread that sets one hands the position to another thread afterwards.
 final class NumberRing {
     private final int mask;
-    /// Of all, as long as there is no ring.
+    /// The number of all receives, as long as there is no ring.
     private long common;
 
     private boolean hasCommon;
-    /// Made when there is another number.
+    /// The numbers by position; made when there is another number.
     private volatile long @Nullable [] ring;
 
     /// @param capacity positions that can be in use at once
@@ -34,7 +34,7 @@ final class NumberRing {
         }
     }
 
-    /// The number at a position in use.
+    /// Returns the number at a position in use.
     long at(long position) {
         long[] all = ring;
         return all == null ? common : all[(int) position & mask];

@@ -4,7 +4,7 @@ import verbena.verbs.Gid;
 import verbena.wire.ib.Grh;
 import verbena.wire.ib.NativePacket;
 
-/// The way of a packet: its addresses, and what else the network headers say. It is an
+/// The path of a packet: its addresses, and the other fields of the network headers. It is an
 /// [verbena.verbs.AddressVector] whose own GID has been looked up.
 ///
 /// @param trafficClass IPv4 TOS or IPv6 traffic class
@@ -48,7 +48,7 @@ public record Path(
                 0);
     }
 
-    /// What is around a packet on the wire: before its BTH, and behind its ICRC.
+    /// Returns the bytes around a packet on the wire: before its BTH, and behind its ICRC.
     public int aroundPacketBytes() {
         if (destinationLid == 0) {
             return AROUND_UDP_BYTES;

@@ -23,11 +23,11 @@ public final class ReceiveQueue {
         }
     }
 
-    /// Null when there are no scatter entries.
+    /// The requests; null when there are no scatter entries.
     private final @Nullable SlotRing<ReceiveRequest> slots;
-    /// What there is in place of slots then.
+    /// The numbers of receives, which take the place of slots then.
     private final NumberRing numbers;
-    /// And what is claimed last.
+    /// The request that is claimed last, without slots.
     private final ReceiveRequest staged;
 
     private final int capacity;
@@ -62,7 +62,7 @@ public final class ReceiveQueue {
         return capacity;
     }
 
-    /// Scatter entries of each.
+    /// Returns the maximum of scatter entries of each receive.
     public int maxSge() {
         return maxSge;
     }
@@ -73,7 +73,7 @@ public final class ReceiveQueue {
         return (long) PUBLISHED.get(this) + claimed - (long) TAKEN.getAcquire(this) < capacity;
     }
 
-    /// The next free slot; the caller has asked [#hasRoom()].
+    /// Claims the next free slot; the caller has asked [#hasRoom()].
     public ReceiveRequest claim() {
         assert hasRoom() : "the caller has asked for room";
         keepStaged();
@@ -83,7 +83,7 @@ public final class ReceiveQueue {
         return slot;
     }
 
-    /// The caller has filled what it claimed last.
+    /// Keeps the last claimed receive, which the caller has filled.
     private void keepStaged() {
         if (slots == null && claimed > 0) {
             numbers.set((long) PUBLISHED.get(this) + claimed - 1, staged.wrId);
@@ -99,7 +99,7 @@ public final class ReceiveQueue {
         }
     }
 
-    /// How many are claimed and not published.
+    /// Returns the number of receives that are claimed and not published.
     public int claimed() {
         return claimed;
     }
@@ -119,19 +119,19 @@ public final class ReceiveQueue {
         return n;
     }
 
-    /// Arms the limit; 0 disarms. When fewer than `receives` are left, the engine tells so once.
+    /// Arms the limit; 0 disarms. When fewer than `receives` are left, the engine reports it once.
     public void armLimit(int receives) {
         LIMIT.setVolatile(this, receives);
     }
 
-    /// The armed limit.
+    /// Returns the armed limit.
     public int limit() {
         return (int) LIMIT.getVolatile(this);
     }
 
     // ---- engine
 
-    /// How many are posted; any thread.
+    /// Returns the number of posted receives; any thread.
     public long available() {
         return (long) PUBLISHED.getVolatile(this) - (long) TAKEN.getAcquire(this);
     }

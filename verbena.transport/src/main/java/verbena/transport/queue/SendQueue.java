@@ -47,19 +47,19 @@ public final class SendQueue {
                         maxInlineBytes == 0 ? MemorySegment.NULL : allocator.allocate(maxInlineBytes, Long.BYTES)));
     }
 
-    /// Requests that can be outstanding.
+    /// Returns the number of requests that can be outstanding.
     public int capacity() {
         return capacity;
     }
 
     // ---- posters, one at a time
 
-    /// Whether one more can be claimed.
+    /// Returns whether another request can be claimed.
     public boolean hasRoom() {
         return (long) PUBLISHED.get(this) + claimed - (long) RETIRED.getAcquire(this) < capacity;
     }
 
-    /// The next free slot; the caller has asked [#hasRoom()].
+    /// Claims the next free slot; the caller has asked [#hasRoom()].
     public SendRequest claim() {
         assert hasRoom() : "the caller has asked for room";
         return slots.claim((long) PUBLISHED.get(this) + claimed++, (long) RETIRED.getAcquire(this));
@@ -71,7 +71,7 @@ public final class SendQueue {
         claimed--;
     }
 
-    /// How many are claimed and not published.
+    /// Returns the number of requests that are claimed and not published.
     public int claimed() {
         return claimed;
     }
@@ -94,12 +94,12 @@ public final class SendQueue {
 
     // ---- engine
 
-    /// The position after the last published slot.
+    /// Returns the position after the last published slot.
     public long published() {
         return (long) PUBLISHED.getVolatile(this);
     }
 
-    /// The slot at a published position that is not retired.
+    /// Returns the slot at a published position that is not retired.
     public SendRequest at(long position) {
         return slots.at(position);
     }
@@ -110,7 +110,7 @@ public final class SendQueue {
         RETIRED.setRelease(this, position);
     }
 
-    /// The position of the oldest slot that is not retired; any thread.
+    /// Returns the position of the oldest slot that is not retired; any thread.
     public long retired() {
         return (long) RETIRED.getAcquire(this);
     }

@@ -27,7 +27,7 @@ public final class SendRequest {
     public long operand;
     /// CMP_SWAP: what to put in.
     public long swap;
-    /// FLUSH: bytes of the range, and what the FETH says.
+    /// FLUSH: bytes of the range, and the fields of the FETH.
     public int flushBytes;
     public int flushSelectivity;
     public int flushPlacement;
@@ -57,12 +57,12 @@ public final class SendRequest {
     // Owned by the engine.
     /// PSN of its first packet; valid once started.
     public int firstPsn;
-    /// How many PSNs it takes.
+    /// The number of PSNs that it takes.
     public int psnCount;
-    /// How many of them one READ request asks for.
+    /// The number of PSNs that a single READ request asks for.
     public int piecePsns;
-    /// Set when the request failed on this side, to be reported once all before it are done; of a faulty one,
-    /// by its poster.
+    /// The error of a request that failed on this side, reported once all before it are done. The poster sets it for
+    /// a faulty request.
     public @Nullable WcStatus localError;
     public String localCause = "";
 
@@ -71,31 +71,31 @@ public final class SendRequest {
         this.inline = inline;
     }
 
-    /// A request without data that lies in no queue.
+    /// Makes a request without data that lies in no queue.
     public static SendRequest ofNoBytes(SendOperation operation) {
         var request = new SendRequest(0, MemorySegment.NULL);
         request.begin(operation, 0);
         return request;
     }
 
-    /// A request with room for inline data, or for one entry of a scatter list, that lies in no queue.
+    /// Makes a request with room for inline data, or for one entry of a scatter list, that lies in no queue.
     public static SendRequest ofInline(int bytesMax) {
         return new SendRequest(1, Arena.ofAuto().allocate(bytesMax));
     }
 
-    /// Bytes of the message, or of the memory read.
+    /// Returns the bytes of the message, or of the memory read.
     public long bytes() {
         return isInline ? inlineBytes : scatter.bytes;
     }
 
-    /// Bytes of memory that leave with it: none when the peer's memory is read.
+    /// Returns the bytes of memory that leave with it: none when the peer's memory is read.
     public long departingBytes() {
         return operation == SendOperation.READ ? 0 : bytes();
     }
 
-    /// Whether it reads or changes memory of the peer without telling it, so that a device that reaches that
-    /// memory can carry it out. A request of no bytes needs no key, and asks whether the peer takes it: only the
-    /// peer can say.
+    /// Returns whether it reads or changes memory of the peer without notifying the peer, so that a device that
+    /// reaches that memory can carry it out. A request of no bytes needs no key, and asks whether the peer takes it:
+    /// only the peer knows.
     public boolean isOneSided() {
         return switch (operation) {
             case WRITE, READ, FETCH_ADD, COMPARE_SWAP -> bytes() != 0;
@@ -111,7 +111,7 @@ public final class SendRequest {
         };
     }
 
-    /// Whether a device on the peer's host may need no packets for it.
+    /// Returns whether a device on the peer's host may need no packets for it.
     public boolean mayNeedNoPackets() {
         return switch (operation) {
             case SEND, SEND_WITH_IMMEDIATE -> bytes() <= DirectMessage.DATA_MAX;
@@ -120,7 +120,7 @@ public final class SendRequest {
         };
     }
 
-    /// The request in words, for a person who looks for a mistake in it.
+    /// Describes the request in words, for a person who looks for a mistake in it.
     public String describe() {
         return switch (operation) {
             case SEND, SEND_WITH_IMMEDIATE -> operation + " of " + bytes() + " bytes";
@@ -178,7 +178,8 @@ public final class SendRequest {
         localCause = "";
     }
 
-    /// How many PSNs packet `index` takes: of a READ or atomic as many as it asks for, to the end of its piece.
+    /// Returns the number of PSNs that packet `index` takes: for a READ or atomic as many as it asks for, to the end
+    /// of its piece.
     public int psns(int index) {
         return operation.needsResponse() ? Math.min(psnCount - index, piecePsns - index % piecePsns) : 1;
     }

@@ -15,8 +15,8 @@ public final class SlotRing<T> {
 
     private final Supplier<T> maker;
     private final int placesMax;
-    /// Replaced by the thread that fills, before it hands out what is only in the new ones. What is in use stays
-    /// where it is in the old ones, for a thread that still looks there.
+    /// Replaced by the thread that fills, before it hands out a slot that is only in the new ones. A slot in use
+    /// stays where it is in the old ones, for a thread that still looks there.
     private volatile T[] slots;
     /// The position before which all positions have had a slot.
     private long filled;
@@ -36,7 +36,7 @@ public final class SlotRing<T> {
         return (T[]) new Object[size];
     }
 
-    /// The slot to be filled at `position`: another one, or one that was taken back.
+    /// Returns the slot to be filled at `position`: another slot, or a slot that was taken back.
     ///
     /// @param free positions before this are not in use any more
     public T claim(long position, long free) {
@@ -74,7 +74,7 @@ public final class SlotRing<T> {
         return to;
     }
 
-    /// The slot at a position in use.
+    /// Returns the slot at a position in use.
     public T at(long position) {
         T[] all = slots;
         return all[(int) position & all.length - 1];

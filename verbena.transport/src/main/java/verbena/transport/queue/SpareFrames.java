@@ -11,7 +11,7 @@ public final class SpareFrames {
     /// The limit of an engine: 4.4 MB. A peer of ours has at most 128 packets under way.
     public static final int FRAMES_MAX = 1_024;
 
-    /// As many are made at once.
+    /// The number of frames that are made at once.
     private static final int SLAB_FRAMES = 32;
 
     private static final @Nullable Frame[] NONE = {};
@@ -27,7 +27,7 @@ public final class SpareFrames {
         this.framesMax = framesMax;
     }
 
-    /// A free frame, which is the caller's until [#giveBack]; null when all are in use.
+    /// Takes a free frame, which is the caller's until [#giveBack]; returns null when all are in use.
     public @Nullable Frame take() {
         if (count == 0) {
             make();
@@ -40,13 +40,13 @@ public final class SpareFrames {
         return frame;
     }
 
-    /// The frame is free again.
+    /// Takes a frame back, which is free again.
     public void giveBack(Frame frame) {
         assert count < made : "it was taken here";
         free[count++] = frame;
     }
 
-    /// Frames that are in use.
+    /// Returns the number of frames that are in use.
     public int inUse() {
         return made - count;
     }

@@ -1,10 +1,10 @@
 package verbena.transport.rc;
 
-/// How a request of a [ReliableConnection] begins.
+/// The outcome of an attempt to begin a request of a [ReliableConnection].
 public enum Beginning {
     /// Done: the request needs neither the peer nor packets.
     DONE,
-    /// Not now: the request has to wait, or has failed.
+    /// The request cannot begin now: it has to wait, or has failed.
     WAITS,
     /// Ready to be carried out.
     MAY_LEAVE

@@ -27,7 +27,7 @@ class Checklist {
 
     private final QueuePairCore core;
 
-    /// Why the last verdict is what it is, in words.
+    /// The reason for the last verdict, in words.
     private String cause = "";
 
     Checklist(QueuePairCore core, Receiving receive) {
@@ -57,7 +57,7 @@ class Checklist {
         return verdict;
     }
 
-    /// IBTA 9.7.4.1: the opcode may follow the one before it.
+    /// Checks that the opcode may follow the last (IBTA 9.7.4.1).
     private Verdict checkSequence(Frame frame, Opcode opcode) {
         if (!message.fits(opcode)) {
             return invalid(opcode + " does not follow what came before it");
@@ -68,7 +68,8 @@ class Checklist {
         return Verdict.ACCEPTED;
     }
 
-    /// IBTA 9.7.4.1: what the queue pair does not enable is an invalid request, whatever the region says.
+    /// Checks that the queue pair enables the request (IBTA 9.7.4.1): if not, it is an invalid request, whatever the
+    /// region allows.
     private Verdict checkEnabled(Frame frame, Opcode opcode) {
         if (opcode.isFlush()) {
             return checkFlush(frame, opcode);
@@ -99,7 +100,7 @@ class Checklist {
         return invalid(opcode + " is not enabled by the queue pair's access");
     }
 
-    /// What the queue pair, and the region or window, have to allow; a FLUSH has [#flushRight].
+    /// Returns the right that the queue pair, and the region or window, have to grant; a FLUSH has [#flushRight].
     private static int right(Opcode opcode) {
         if (opcode.isWrite() || opcode.isAtomicWrite()) {
             return Access.REMOTE_WRITE.bit();
@@ -115,7 +116,7 @@ class Checklist {
                 | ((placement & Feth.PERSISTENCE) != 0 ? Access.FLUSH_PERSISTENT.bit() : 0);
     }
 
-    /// Whether this side has what the request needs: room for its responses, the receive of a SEND, a responder
+    /// Checks that this side has what the request needs: room for its responses, the receive of a SEND, a responder
     /// resource.
     private Verdict checkResources(Opcode opcode) {
         // The room fills up only when the peer ignores its limits or this side cannot send.
@@ -130,7 +131,8 @@ class Checklist {
                 : invalid("more than max_dest_rd_atomic (" + p.readsServedMax + ") READs and atomics at once");
     }
 
-    /// IBTA 9.7.4.1.6: the packet is as long as its opcode says, and the message as its receive or its RETH.
+    /// Checks that the packet is as long as its opcode requires, and the message as its receive or its RETH (IBTA
+    /// 9.7.4.1.6).
     private Verdict checkLength(Frame frame, Opcode opcode) {
         int payload = Packet.payloadBytes(frame, opcode);
         if (!opcode.payload().allows(payload, p.pathMtu)) {
@@ -162,8 +164,8 @@ class Checklist {
                 + "; it has 8, at a multiple of 8");
     }
 
-    /// IBTA 9.7.4.1.5: the key and the whole range of the RETH, at the first packet (C9-90), unless the request
-    /// asks for no bytes (C9-88). A FLUSH is looked at when it is carried out.
+    /// Checks the key and the whole range of the RETH (IBTA 9.7.4.1.5), at the first packet (C9-90), unless the
+    /// request asks for no bytes (C9-88). A FLUSH is looked at when it is carried out.
     private Verdict checkAccess(Opcode opcode) {
         int right = right(opcode);
         if (right == 0 || !opcode.startsMessage() || message.bytes() == 0) {
@@ -180,20 +182,20 @@ class Checklist {
         return noAccess(opcode, verdict, message.rkey(), message.address(), message.bytes());
     }
 
-    /// The receive of a WRITE with immediate is taken at the last packet, before anything of that packet is placed.
-    /// It comes after the other checks, so that what the peer may not do is refused even when no receive is posted.
+    /// Takes the receive of a WRITE with immediate at the last packet, before anything of that packet is placed. It
+    /// comes after the other checks, so that a request that is not allowed is refused even when no receive is posted.
     private Verdict checkReceive(Opcode opcode) {
         return !opcode.isWrite() || !opcode.hasImmediate() || receive.open() ? Verdict.ACCEPTED : Verdict.NOT_READY;
     }
 
     // ---- causes
 
-    /// Why the request was not accepted, in words.
+    /// Returns the reason why the request was not accepted, in words.
     String cause() {
         return cause;
     }
 
-    /// The verdict, and why it is that.
+    /// Returns the verdict, and keeps the reason for it.
     Verdict because(Verdict verdict, String why) {
         cause = why;
         return verdict;
@@ -228,7 +230,7 @@ class Checklist {
         return opcode.isAtomicWrite() ? "ATOMIC WRITE" : "FLUSH";
     }
 
-    /// A peer that keeps to what it was told does not ask for this, unless it is late.
+    /// Reports an access error. A peer that keeps to its keys does not cause it, unless it is late.
     void suspect(MemoryVerdict verdict, int key) {
         if (p.state != QpState.ERR && verdict != MemoryVerdict.GONE && !core.memory.isResting(key)) {
             core.events.onAccessError();

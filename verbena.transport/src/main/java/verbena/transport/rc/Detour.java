@@ -23,19 +23,20 @@ public interface Detour {
         public void onStopped() {}
     };
 
-    /// Whether a request has begun there, and is not done. Meanwhile the send queue is not drained, and the peer is not
-    /// asked whether it lives.
+    /// Returns whether a request has begun here, and is not done. Meanwhile the send queue is not drained, and the
+    /// peer is not asked whether it lives.
     boolean hasBegun();
 
-    /// The peer has acknowledged a packet.
+    /// Handles an acknowledgement of a packet by the peer.
     void onAcknowledged();
 
-    /// ERR: the peer is owed nothing any more.
+    /// Handles ERR: the peer is owed nothing any more.
     void onAnswersDropped();
 
-    /// ERR: the peer reaches no memory through this queue pair any more. No completion tells of the error before.
+    /// Handles ERR: the peer reaches no memory through this queue pair any more. No completion reports the error
+    /// before.
     void onAccessEnded();
 
-    /// RESET or ERR: no request is under way any more.
+    /// Handles RESET or ERR: no request is under way any more.
     void onStopped();
 }

@@ -9,14 +9,14 @@ import verbena.wire.ib.Psn;
 /// An answer to a READ is placed when it comes. An answer that comes early shows that those before it are missing: the
 /// peer is asked for each once, and for nothing else. If that is not enough, probes and the ACK timer are left.
 final class EarlyAnswers {
-    /// How far ahead of the first missing answer one may be: four times the largest window.
+    /// The span ahead of the first missing answer in which an answer is kept: four times the largest window.
     private static final int SPAN = 512;
 
     private static final int WORD_SHIFT = 6;
     private static final long[] NONE = {};
 
     private final SendCursor cursor;
-    /// One bit for a PSN, made when it is first needed.
+    /// The answers that have come, one bit for a PSN; made when it is first needed.
     private long[] bits = NONE;
     private int count;
 
@@ -26,7 +26,7 @@ final class EarlyAnswers {
     private int knownBefore;
     /// The first PSN that has not been looked at.
     private int lookFrom;
-    /// What was asked for again; the peer takes only so much at once.
+    /// The answers that were asked for again; the peer takes only so many such requests at once.
     private final OutstandingReads asked = new OutstandingReads();
 
     EarlyAnswers(SendCursor cursor) {
@@ -35,14 +35,15 @@ final class EarlyAnswers {
 
     // ---- life
 
-    /// The connection ends, or begins.
+    /// Forgets everything: the connection ends, or begins.
     void clear() {
         bits = NONE;
         count = 0;
         goBack();
     }
 
-    /// All that has no answer is sent again in any case; what has come stays.
+    /// Forgets which answers are missing, because all requests without an answer are sent again; answers that have
+    /// come stay.
     void goBack() {
         isRecovering = false;
         asked.clear();
@@ -50,7 +51,7 @@ final class EarlyAnswers {
 
     // ---- what has come
 
-    /// Whether there is a place for the answer with this PSN.
+    /// Returns whether there is a place for the answer with this PSN.
     boolean isInSpan(int psn) {
         return Psn.distance(cursor.unacked(), psn) < SPAN;
     }
@@ -84,7 +85,7 @@ final class EarlyAnswers {
 
     // ---- what is missing
 
-    /// The peer has carried out everything before `psn`, and some answers before it have not come.
+    /// Notes that the peer has carried out everything before `psn`, and that some answers before it have not come.
     ///
     /// @return whether that is news: nothing was missing before
     boolean know(int psn) {
@@ -98,13 +99,13 @@ final class EarlyAnswers {
         return false;
     }
 
-    /// All before `psn` have come.
+    /// Notes that all answers before `psn` have come.
     void answeredBefore(int psn) {
         asked.answeredBefore(psn);
         isRecovering &= Psn.isBefore(psn, knownBefore);
     }
 
-    /// Whether the peer is known to have carried out a request that ends before `psn`.
+    /// Returns whether the peer is known to have carried out a request that ends before `psn`.
     boolean isKnown(int psn) {
         return isRecovering && !Psn.isAfter(psn, knownBefore);
     }
@@ -132,12 +133,12 @@ final class EarlyAnswers {
         return -1;
     }
 
-    /// The PSN that was found.
+    /// Returns the PSN that was found.
     int missing() {
         return lookFrom;
     }
 
-    /// How many of `most` PSNs from this one on have no answer, up to one that has.
+    /// Returns how many of `most` PSNs from this PSN on have no answer, up to the first that has an answer.
     int run(int psn, int most) {
         int n = 1;
         while (n < most && count > 0 && !has(Psn.add(psn, n))) {
@@ -146,8 +147,8 @@ final class EarlyAnswers {
         return count == 0 ? most : n;
     }
 
-    /// What was found has been asked for again, perhaps up to the end of its READ. A peer that has answered a part of a
-    /// READ has carried out the whole of it.
+    /// Notes that the answers which were found have been asked for again, perhaps up to the end of their READ. A peer
+    /// that has answered a part of a READ has carried out the whole of it.
     void asked(int psns, int askedMax) {
         lookFrom = Psn.add(lookFrom, psns);
         knownBefore = Psn.max(knownBefore, lookFrom);

@@ -7,20 +7,20 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.SelectiveAck;
 
-/// The packets of requests that came ahead of a gap (selective repeat, decision 0131). A [Responder] keeps them as they
-/// came, and looks at them when their turn has come. So nothing is judged, placed or told out of order.
+/// The packets of requests that came ahead of a gap (selective repeat, decision 0131). A [Responder] keeps them as
+/// they came, and looks at them when their turn has come. So nothing is judged, placed or reported out of order.
 /// Engine-confined.
 final class EarlyPackets {
     private static final int SPAN = SelectiveAck.SPAN;
     private static final @Nullable Frame[] NONE = {};
 
     private final QueuePairParameters p;
-    /// One place for a PSN, made when it is first needed.
+    /// The packets, one place for a PSN; made when it is first needed.
     private @Nullable Frame[] kept = NONE;
     private int count;
     /// The PSN that the responder lacked when it last looked: none before it is kept.
     private int lacked;
-    /// The peer is to be told what is kept.
+    /// The peer needs a report of the kept packets.
     private boolean isNews;
 
     EarlyPackets(QueuePairParameters p) {
@@ -55,7 +55,7 @@ final class EarlyPackets {
         return true;
     }
 
-    /// Whether the packet with this PSN, which is ahead, is kept.
+    /// Returns whether the packet with this PSN, which is ahead, is kept.
     boolean has(int psn, int expected) {
         return count > 0 && Psn.distance(expected, psn) < SPAN && kept[psn & SPAN - 1] != null;
     }
@@ -81,7 +81,7 @@ final class EarlyPackets {
         return frame;
     }
 
-    /// A packet that was taken out is not needed any more.
+    /// Gives a packet back that was taken out and is not needed any more.
     void giveBack(@Nullable Frame frame) {
         if (frame != null) {
             p.spareFrames.giveBack(frame);
@@ -98,12 +98,12 @@ final class EarlyPackets {
 
     // ---- what the peer is told
 
-    /// The peer is to be told what is kept.
+    /// Asks for a report to the peer of the packets that are kept.
     void tell() {
         isNews = true;
     }
 
-    /// Whether the peer has to be told.
+    /// Returns whether the peer needs a report.
     boolean hasNews() {
         return isNews && count > 0;
     }
@@ -114,7 +114,7 @@ final class EarlyPackets {
         isNews = false;
     }
 
-    /// One bit for each of 64 PSNs.
+    /// Returns a bit for each of 64 PSNs: whether its packet is kept.
     private long bits(int from) {
         long bits = 0;
         for (int i = 0; i < Long.SIZE; i++) {

@@ -2,8 +2,8 @@ package verbena.transport.rc;
 
 import verbena.transport.QueuePairParameters;
 
-/// Knows how long nothing has come from the peer, and says when to ask whether the peer lives (decision 0021).
-/// Engine-confined.
+/// The clock that measures how long nothing has come from the peer, and decides when to ask whether the peer lives
+/// (decision 0021). Engine-confined.
 final class KeepAlive {
     /// Deadlines lie on a beat of so many parts of the keep-alive's time, so that many idle connections wake their
     /// processes together, and not one by one.
@@ -11,9 +11,9 @@ final class KeepAlive {
 
     private final QueuePairParameters p;
     private final RcTimers timers;
-    /// When a packet of the peer came last, or RTS was entered.
+    /// The time when a packet of the peer came last, or RTS was entered.
     private long heardNanos;
-    /// A packet of the peer has come.
+    /// Whether a packet of the peer has come.
     private boolean isHeard;
 
     KeepAlive(QueuePairParameters p, RcTimers timers) {
@@ -21,7 +21,7 @@ final class KeepAlive {
         this.timers = timers;
     }
 
-    /// RTS has been entered, or something has been changed in it.
+    /// Sets the timer: RTS has been entered, or something has been changed in it.
     void arm(long now) {
         heardNanos = now;
         if (p.keepAliveNanos == 0) {
@@ -31,18 +31,19 @@ final class KeepAlive {
         }
     }
 
-    /// RESET: the next peer has not been heard.
+    /// Forgets the peer (RESET): nothing has come from the next peer.
     void forget() {
         isHeard = false;
     }
 
-    /// The peer lives: any packet of it has come. The deadline stays, and looks at this when it comes.
+    /// Notes that the peer lives: some packet of it has come. The deadline stays, and looks at this when it comes.
     void heard(long now) {
         isHeard = true;
         heardNanos = now;
     }
 
-    /// The timer is due: whether nothing has come for as long as a keep-alive waits. It is set again.
+    /// Returns whether nothing has come for as long as a keep-alive waits; called when the timer is due. Sets the
+    /// timer again.
     boolean isQuiet(long now) {
         long due = heardNanos + p.keepAliveNanos;
         boolean quiet = due <= now;
@@ -50,13 +51,13 @@ final class KeepAlive {
         return quiet;
     }
 
-    /// The next beat at this time or later.
+    /// Returns the next beat at this time or later.
     private long onTheBeat(long nanos) {
         long beat = Math.max(1, p.keepAliveNanos / BEATS);
         return Math.ceilDiv(nanos, beat) * beat;
     }
 
-    /// When `peer` was heard last, in words.
+    /// Returns the time of the last packet of `peer`, in words.
     String lastSignOfLife(String peer, long now) {
         return isHeard
                 ? "the last packet of " + peer + " came " + (now - heardNanos) / 1_000 + " microseconds ago"

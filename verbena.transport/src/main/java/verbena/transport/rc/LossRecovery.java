@@ -8,17 +8,16 @@ import verbena.transport.Retransmission;
 import verbena.transport.congestion.WindowShare;
 import verbena.wire.ib.Psn;
 
-/// When a [Requester] sends what again (IBTA 9.7.5.1.1, 9.7.6.1.3; decision 0015). Losses are repaired by going
-/// back to the first PSN that has no answer. Engine-confined.
+/// The retransmissions of a [Requester]: their times and their packets (IBTA 9.7.5.1.1, 9.7.6.1.3; decision 0015).
+/// Losses are repaired by going back to the first PSN that has no answer. Engine-confined.
 ///
-/// When nothing is heard for longer than answers take, a probe is sent: the oldest and the newest packet once more.
-/// Whatever was lost, a packet or its answer, the peer's answer tells, and the ACK timer need not run out. The
-/// responder answers the oldest with an ACK in any case. If it has missed something, the newest is ahead of what it
-/// expects, and is answered with a NAK (IBTA C9-115). Of a READ or atomic the oldest is enough: it has an answer of
-/// its own.
+/// When nothing comes for longer than answers take, a probe is sent: the oldest and the newest packet once more. The
+/// peer's answer shows what was lost, a packet or its answer, and the ACK timer need not run out. The responder
+/// answers the oldest with an ACK in any case. If it has missed something, the newest is ahead of what it expects,
+/// and is answered with a NAK (IBTA C9-115). Of a READ or atomic the oldest is enough: it has an answer of its own.
 final class LossRecovery {
-    /// No ACK timeout below this: a peer in user space may have to be woken first. The standard lets a timer run
-    /// up to four times its value (IBTA C9-141).
+    /// The least ACK timeout: a peer in user space may have to be woken first. The standard lets a timer run up to
+    /// four times its value (IBTA C9-141).
     private static final long ACK_TIMEOUT_NANOS_MIN = 2_000_000;
     /// Waiting for the answer to a probe doubles at most so often.
     private static final int PROBE_DOUBLINGS_MAX = 10;
@@ -50,8 +49,8 @@ final class LossRecovery {
     private Probe probe = Probe.NONE;
     /// A probe has been due since there was progress.
     private boolean isProbing;
-    /// How often waiting for an answer has doubled since a round trip was last timed (RFC 6298, 5.5 to 5.7); one
-    /// less with each answer that a probe drew.
+    /// The number of times that the wait for an answer has doubled since a round trip was last timed (RFC 6298, 5.5
+    /// to 5.7); less by 1 with each answer to a probe.
     private int doublings;
     /// A packet whose answer is awaited by the clock, and when it was sent; [Protocol#NEVER] when there is none.
     private int timedPsn;
@@ -96,8 +95,9 @@ final class LossRecovery {
 
     // ---- departures
 
-    /// A packet that asks for an answer is about to be sent. Its round trip is timed, unless another one's is. That
-    /// of what is sent again is not: the answer may be for either of the two (Karn's rule, RFC 6298, 3).
+    /// Begins to time the round trip of a packet that asks for an answer and is about to be sent, unless another is
+    /// timed. A packet that is sent again is not timed: the answer may be for either of the two (Karn's rule, RFC
+    /// 6298, 3).
     void asking(long now) {
         if (timedNanos == Protocol.NEVER && !cursor.isSendingAgain()) {
             timedPsn = cursor.next();
@@ -105,7 +105,7 @@ final class LossRecovery {
         }
     }
 
-    /// A packet has been sent.
+    /// Sets the timer when a packet has been sent.
     void sent(long now) {
         if (!timers.isSet(RcTimer.ACK) && !timers.isSet(RcTimer.PROBE)) {
             arm(now);
@@ -119,12 +119,12 @@ final class LossRecovery {
         return due;
     }
 
-    /// The rest of the probe is not needed.
+    /// Drops the rest of the probe, which is not needed.
     void endProbe() {
         probe = Probe.NONE;
     }
 
-    /// A packet of a probe is sent: what is answered now may be the packet or the probe (RFC 6298, 3).
+    /// Notes that a packet of a probe is sent: an answer may now be to the packet or to the probe (RFC 6298, 3).
     void probed() {
         timedNanos = Protocol.NEVER;
         share.asked();
@@ -132,7 +132,7 @@ final class LossRecovery {
 
     // ---- answers
 
-    /// So many more PSNs have their answers. Forward progress gives all retries back (IBTA 9.7.5.1.1).
+    /// Notes that so many more PSNs have their answers. Forward progress gives all retries back (IBTA 9.7.5.1.1).
     void progressed(int psns, long now) {
         recovering = false;
         retriesLeft = p.retryCount;
@@ -167,7 +167,7 @@ final class LossRecovery {
         doublings = 0;
     }
 
-    /// Whether the requester went back already, and waits for what that brings.
+    /// Returns whether the requester went back already, and waits for the result.
     boolean isRepairing() {
         return recovering || timers.isSet(RcTimer.RNR);
     }
@@ -184,7 +184,7 @@ final class LossRecovery {
         return true;
     }
 
-    /// Answers before `psn` are missing: they alone are asked for again, and no retry is used up.
+    /// Handles the loss of answers before `psn`: they alone are asked for again, and no retry is used up.
     void miss(int psn) {
         if (early.know(psn)) {
             core.events.onRetransmission(Retransmission.LOST_RESPONSE, cursor.unacked(), retriesLeft);
@@ -192,8 +192,8 @@ final class LossRecovery {
         }
     }
 
-    /// The peer lacks `psn`, and keeps some packets behind it ([verbena.wire.ib.SelectiveAck]): only what is missing is
-    /// sent again, and no retry is used up.
+    /// Handles a report that the peer lacks `psn`, and keeps some packets behind it ([verbena.wire.ib.SelectiveAck]):
+    /// only the missing packets are sent again, and no retry is used up.
     void lacks(int psn, long near, long far, long now) {
         if (missing.told(psn, near, far)) {
             core.events.onRetransmission(Retransmission.SEQUENCE_NAK, psn, retriesLeft);
@@ -207,7 +207,7 @@ final class LossRecovery {
         }
     }
 
-    /// What got lost is sent again, and nothing else: a packet that the peer lacks, or some answers.
+    /// Notes that only lost packets are sent again: a packet that the peer lacks, or requests for some answers.
     void repaired(int psns, long now) {
         share.asked();
         for (int i = 0; i < psns; i++) {
@@ -230,8 +230,8 @@ final class LossRecovery {
         recovering = true;
     }
 
-    /// The peer had no receive for the packet with this PSN. Goes back, and waits as asked; false when that was
-    /// tried as often as it may be.
+    /// Goes back, and waits as the peer asked, which had no receive for the packet with this PSN; returns false when
+    /// that was tried as often as it may be.
     boolean waitForReceive(int psn, long waitNanos, long now) {
         boolean forever = p.rnrRetry == RNR_RETRY_FOREVER;
         if (!forever && rnrRetriesLeft-- == 0) {
@@ -259,8 +259,8 @@ final class LossRecovery {
 
     // ---- timers
 
-    /// Something is unacknowledged, and there has just been a sign of life, or the beginning. What has to wait for its
-    /// time is given the time for an answer from then on.
+    /// Sets the timers when something is unacknowledged, and there has just been a sign of life, or the beginning.
+    /// Packets that have to wait for their time are given the time for an answer from then on.
     private void arm(long now) {
         long from = cursor.underWay() == 0 ? share.leavesNanos(now) : now;
         timers.set(
@@ -282,8 +282,8 @@ final class LossRecovery {
         probe = Probe.NONE;
     }
 
-    /// An answer should have come by now. What has none is not under way any more: others need not wait for it. And
-    /// the peer is asked what became of it, when it is known how long its answers take.
+    /// Handles a late answer. The unanswered packets are not under way any more: others need not wait for them. The
+    /// peer is probed, when it is known how long its answers take.
     void onLateAnswer(long now) {
         if (share.mayProbe()) {
             core.counters.count(Counter.PROBES);
@@ -295,12 +295,13 @@ final class LossRecovery {
         share.giveUp();
     }
 
-    /// The peer has not read what was sent: it is not lost, so nothing is sent again, and the time begins anew.
+    /// Begins the wait for an answer anew. The peer has not read the packets: they are not lost, so nothing is sent
+    /// again.
     void waitForReader(long now) {
         arm(now);
     }
 
-    /// No answer came in time.
+    /// Handles the ACK timeout: no answer came in time.
     void onAckTimeout() {
         disarm();
         core.counters.count(Counter.ACK_TIMEOUTS);

@@ -5,12 +5,12 @@ import verbena.transport.queue.SendRequest;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.SelectiveAck;
 
-/// Which packets of requests the peer has told that it lacks, while it keeps others behind them (selective repeat,
+/// The packets of requests that the peer reports as missing, while it keeps others behind them (selective repeat,
 /// decision 0131). Engine-confined.
 ///
-/// Each that is missing is sent again once, in order. It is sent once more when the peer has something that left after
-/// that: what was sent for the first time later, or another one that was sent again later. When nothing tells, probes
-/// and the ACK timer are left.
+/// Each that is missing is sent again once, in order. It is sent once more when the peer has something that left
+/// after that: what was sent for the first time later, or another one that was sent again later. When there is no
+/// such packet, probes and the ACK timer are left.
 final class MissingPackets {
     private static final int SPAN = SelectiveAck.SPAN;
     private static final int WORD_SHIFT = 6;
@@ -22,15 +22,16 @@ final class MissingPackets {
     private boolean isKnown;
     /// The first PSN that the peer lacks.
     private int lacked;
-    /// The peer has this PSN's predecessor, or something behind it: what it has not before this one is missing.
+    /// The peer has this PSN's predecessor, or something behind it: any packet before this one that it has not is
+    /// missing.
     private int knownBefore;
     /// The first PSN that has not been looked at.
     private int lookFrom;
-    /// What the peer keeps: one bit for a PSN.
+    /// The packets that the peer keeps: one bit for a PSN.
     private final long[] kept = new long[SPAN >> WORD_SHIFT];
 
-    /// Of each PSN that was sent again: as which one, from 1 on, and what was next to be sent for the first time. Made
-    /// when they are first needed.
+    /// The count of the packet that repeated each PSN, from 1 on; [#nextThen] has the PSN that was next to be sent
+    /// for the first time. Made when they are first needed.
     private int[] repeatedAs = NONE;
 
     private int[] nextThen = NONE;
@@ -42,7 +43,7 @@ final class MissingPackets {
         this.cursor = cursor;
     }
 
-    /// Everything that has no answer is sent again in any case, or nothing is sent any more.
+    /// Forgets which packets are missing: all requests without an answer are sent again, or nothing is sent any more.
     void forget() {
         if (isKnown) {
             isKnown = false;
@@ -53,14 +54,14 @@ final class MissingPackets {
         }
     }
 
-    /// Whether the peer lacks something.
+    /// Returns whether the peer lacks something.
     boolean isKnown() {
         return isKnown;
     }
 
     // ---- what the peer tells
 
-    /// The peer lacks `psn`, and keeps those behind it whose bits are set.
+    /// Notes that the peer lacks `psn`, and keeps those packets behind it whose bits are set.
     ///
     /// @return whether that is news: nothing was missing before
     boolean told(int psn, long near, long far) {
@@ -92,7 +93,7 @@ final class MissingPackets {
         }
     }
 
-    /// All before `psn` have their answers.
+    /// Notes that all before `psn` have their answers.
     void answeredBefore(int psn) {
         if (isKnown && Psn.isAfter(psn, lacked)) {
             pass(psn);
@@ -128,12 +129,12 @@ final class MissingPackets {
         return (kept[word(psn)] & 1L << psn) != 0;
     }
 
-    /// Whether the peer has told that it keeps the packet with this PSN.
+    /// Returns whether the peer has reported that it keeps the packet with this PSN.
     boolean isKept(int psn) {
         return isKnown && !Psn.isBefore(psn, lacked) && Psn.distance(lacked, psn) < SPAN && has(psn);
     }
 
-    /// Whether the peer has told that it lacks the packet with this PSN.
+    /// Returns whether the peer has reported that it lacks the packet with this PSN.
     boolean isMissing(int psn) {
         return isKnown && !Psn.isBefore(psn, lacked) && Psn.isBefore(psn, knownBefore) && !has(psn);
     }
@@ -163,7 +164,7 @@ final class MissingPackets {
         return -1;
     }
 
-    /// Whether it was not sent again, or that packet got lost too.
+    /// Returns whether the packet was not sent again, or its repetition got lost too.
     private boolean isDue(int psn) {
         int place = psn & SPAN - 1;
         return repeatedAs == NONE
@@ -172,12 +173,12 @@ final class MissingPackets {
                 || Psn.isBefore(nextThen[place], knownBefore);
     }
 
-    /// The PSN that was found.
+    /// Returns the PSN that was found.
     int missing() {
         return lookFrom;
     }
 
-    /// What was found has been sent again.
+    /// Notes that the packets which were found have been sent again.
     void repeated(int psns) {
         if (repeatedAs == NONE) {
             repeatedAs = new int[SPAN];

@@ -26,13 +26,13 @@ final class OwedResponses {
         // ATOMIC
         long original;
 
-        /// Whether all of its packets have been sent.
+        /// Returns whether all of its packets have been sent.
         boolean isSent() {
             return packet == psnCount;
         }
     }
 
-    /// Responses that one request may need: the acknowledgement of what came before it, and its own.
+    /// Responses that one request may need: the acknowledgement of the requests before it, and its own.
     static final int OF_A_REQUEST = 2;
 
     private SlotRing<Response> ring = new SlotRing<>(OF_A_REQUEST, Response::new);
@@ -41,7 +41,7 @@ final class OwedResponses {
     private long first;
     private int count;
 
-    /// Has room for so many from now on, and forgets those that waited.
+    /// Makes room for so many from now on, and forgets those that waited.
     void resize(int newCapacity) {
         capacity = newCapacity;
         ring = new SlotRing<>(newCapacity, Response::new);
@@ -53,7 +53,7 @@ final class OwedResponses {
         return count == 0;
     }
 
-    /// Whether `n` more fit.
+    /// Returns whether `n` more fit.
     boolean hasRoom(int n) {
         return count + n <= capacity;
     }
@@ -78,8 +78,9 @@ final class OwedResponses {
         return ring.at(first + index);
     }
 
-    /// READs and atomics that wait for their first response. Repeated responses do not count: the first one may have
-    /// reached the peer late, after it had asked again, and the peer may start its next READ then.
+    /// Returns the number of READs and atomics that wait for their first response. Repeated responses do not count:
+    /// the first response may have reached the peer late, after it had asked again, and the peer may start its next
+    /// READ then.
     int resources() {
         int n = 0;
         for (int i = 0; i < count; i++) {
@@ -88,7 +89,7 @@ final class OwedResponses {
         return n;
     }
 
-    /// The READ whose response has `psn` among its PSNs; null when none waits.
+    /// Returns the READ whose response has `psn` among its PSNs; null when none waits.
     @Nullable
     Response findRead(int psn) {
         for (int i = 0; i < count; i++) {
@@ -100,7 +101,7 @@ final class OwedResponses {
         return null;
     }
 
-    /// Whether a response that waits has yet to send the packet of a READ with this PSN.
+    /// Returns whether a response that waits has yet to send the packet of a READ with this PSN.
     boolean willSend(int psn) {
         for (int i = 0; i < count; i++) {
             Response waiting = at(i);
@@ -142,7 +143,7 @@ final class OwedResponses {
         return response;
     }
 
-    /// Adds the response to what is no READ.
+    /// Adds the response to a request that is no READ.
     Response addResult(ResponderResources.Resource resource, int msn) {
         Response response = add(resource.kind, resource.psn, msn);
         response.original = resource.original;

@@ -1,10 +1,11 @@
 package verbena.transport.rc;
 
-/// The way of packets to a peer where it can be seen whether the peer has read them. Engine-confined.
+/// The transport of packets to a peer, where it can be seen whether the peer has read them. Engine-confined.
 public interface PacketWay {
-    /// The place on the way behind all that was added, by whomever.
+    /// Returns the place behind all packets that were added, by any connection.
     long added();
 
-    /// Whether the peer's device has taken all before such a place. It may say so later than it does so.
+    /// Returns whether the peer's device has taken all packets before such a place. It may show so later than it
+    /// takes them.
     boolean isRead(long place);
 }

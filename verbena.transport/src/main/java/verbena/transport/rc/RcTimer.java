@@ -4,7 +4,7 @@ package verbena.transport.rc;
 enum RcTimer {
     /// The peer had no receive, and has asked to wait for so long (IBTA 9.7.5.2.8).
     RNR,
-    /// An answer is late by what is known of round trips: ask what became of it.
+    /// An answer is later than round trips take: send a probe.
     PROBE,
     /// No answer came in time: go back (IBTA 9.7.6.1.3).
     ACK,

@@ -3,7 +3,7 @@ package verbena.transport.rc;
 import java.util.Arrays;
 import verbena.transport.Protocol;
 
-/// When each [RcTimer] is due. Engine-confined.
+/// The deadlines of all [RcTimer]s. Engine-confined.
 final class RcTimers {
     private final long[] deadlines = new long[RcTimer.values().length];
 
@@ -27,7 +27,7 @@ final class RcTimers {
         return deadlines[timer.ordinal()] != Protocol.NEVER;
     }
 
-    /// Whether the timer is due. If so, it is not set any more.
+    /// Returns whether the timer is due. If so, it is not set any more.
     boolean expire(RcTimer timer, long now) {
         if (deadlines[timer.ordinal()] > now) {
             return false;
@@ -36,7 +36,7 @@ final class RcTimers {
         return true;
     }
 
-    /// The first deadline of all; [Protocol#NEVER] when no timer is set.
+    /// Returns the first deadline of all; [Protocol#NEVER] when no timer is set.
     long earliest() {
         long earliest = Protocol.NEVER;
         for (long deadline : deadlines) {

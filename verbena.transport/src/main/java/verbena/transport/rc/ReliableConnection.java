@@ -33,39 +33,39 @@ public final class ReliableConnection extends ReliableProtocol {
 
     // ---- for a protocol around it
 
-    /// A detour may carry out requests from now on, by these steps.
+    /// Lets a detour carry out requests from now on, by the steps that are returned.
     public SendSteps detour(Detour by) {
         detour = by;
         requester.detour(by);
         return steps;
     }
 
-    /// Packets take this way, where it can be seen whether the peer has read them.
+    /// Sends packets by this [PacketWay] from now on, which shows whether the peer has read them.
     public void watch(PacketWay way) {
         requester.watch(way);
     }
 
-    /// Where messages of the peer go, however they have come.
+    /// Returns the receives that messages of the peer go to, however they have come.
     public Receiving receiving() {
         return receiving;
     }
 
-    /// Whether no message of the peer has begun by packets and not ended.
+    /// Returns whether no message of the peer has begun by packets and not ended.
     public boolean isBetweenMessages() {
         return responder.isFree();
     }
 
-    /// The PSN of the peer's next request.
+    /// Returns the PSN of the peer's next request.
     public int psnExpected() {
         return responder.expected();
     }
 
-    /// The peer lives: something of it has come that is no packet.
+    /// Notes that the peer lives: something of it has come that is no packet.
     public void heard(long nowNanos) {
         requester.heard(nowNanos);
     }
 
-    /// Sends what is owed or has to be sent again, before any request has its turn.
+    /// Sends packets that are owed or have to be sent again, before any request has its turn.
     public boolean pollOwed(Frame frame, long nowNanos) {
         return pollNotification(frame) || pollOwedByHalves(frame, nowNanos);
     }

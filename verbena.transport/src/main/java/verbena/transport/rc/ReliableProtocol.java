@@ -17,14 +17,14 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 
-/// What all queue pairs of a reliable connection have in common. A [ReliableConnection] has a [Requester] and a
-/// [Responder]. An extended one (IBTA A14) has the requester at one end, [XrcInitiator], and the responder at the
-/// other, [XrcTarget]. Engine-confined.
+/// The common part of all queue pairs of a reliable connection. A [ReliableConnection] has a [Requester] and a
+/// [Responder]. An extended connection (IBTA A14) has the requester at one end, [XrcInitiator], and the responder at
+/// the other, [XrcTarget]. Engine-confined.
 abstract class ReliableProtocol implements QueuePairProtocol, HalfOwner {
     final QueuePairCore core;
     final QueuePairParameters p;
     final ReactionPoint reaction;
-    /// Null when marks of switches mean nothing here.
+    /// The notifications to the peer; null when marks of switches mean nothing here.
     private final @Nullable NotificationPoint notifications;
 
     ReliableProtocol(ProtocolParts parts) {
@@ -35,26 +35,27 @@ abstract class ReliableProtocol implements QueuePairProtocol, HalfOwner {
         p.ecnBits = p.congestion.marks() ? CongestionRule.MAY_BE_MARKED : 0;
     }
 
-    /// The halves have to know of a change, which may be one within a state. Not called for ERR.
+    /// Passes a change to the halves, which may be a change within a state. Not called for ERR.
     abstract void modifyHalves(QpState from, QpState to, long nowNanos);
 
-    /// A packet of the peer, of whatever direction.
+    /// Handles a packet of the peer, a request or a response.
     abstract PacketFate onPeerPacket(Frame frame, Opcode opcode, long nowNanos);
 
-    /// The connection has migrated to its alternate path: nothing is known of that.
+    /// Restarts the reaction to congestion: nothing is known of the alternate path that the connection has migrated
+    /// to.
     @Override
     public void onMigrated() {
         reaction.start(p.path, p.pathMtu);
     }
 
-    /// The next packet of a half.
+    /// Polls the next packet of a half.
     abstract boolean pollHalves(Frame frame, long nowNanos);
 
     abstract long deadlineOfHalves();
 
     abstract void onDeadlineOfHalves(long nowNanos);
 
-    /// ERR: the peer reaches no memory through this queue pair any more.
+    /// Takes the peer's access away (ERR): it reaches no memory through this queue pair any more.
     void endPeerAccess() {}
 
     @Override
@@ -109,7 +110,7 @@ abstract class ReliableProtocol implements QueuePairProtocol, HalfOwner {
         return isOwed;
     }
 
-    /// The next packet of a responder; data leaves at the rate of the connection.
+    /// Polls the next packet of a responder; data leaves at the rate of the connection.
     final boolean pollPaced(Responder responder, Frame frame, long nowNanos) {
         boolean isPaced = responder.owesData();
         if (isPaced && !reaction.pace().mayLeave(nowNanos)) {
@@ -164,7 +165,7 @@ abstract class ReliableProtocol implements QueuePairProtocol, HalfOwner {
 
     // ---- notifications of congestion (IBTA A17.9.3)
 
-    /// It has the default P_Key, whatever that of the queue pair is.
+    /// Writes a congestion notification. It has the default P_Key, whatever that of the queue pair is.
     private void writeNotification(Frame frame) {
         int bytes = Opcode.CNP.payload().bytesMax();
         core.begin(frame, Opcode.CNP, bytes, false, false, 0);
@@ -178,7 +179,7 @@ abstract class ReliableProtocol implements QueuePairProtocol, HalfOwner {
         core.counters.count(Counter.SENT_NOTIFICATIONS);
     }
 
-    /// Only the peer can lower the rate of a connection.
+    /// Handles a congestion notification. Only the peer can lower the rate of a connection.
     private PacketFate onNotification(Frame frame, long nowNanos) {
         if (!isConnected()) {
             return PacketFate.DROPPED_STATE;

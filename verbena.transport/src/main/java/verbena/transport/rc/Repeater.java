@@ -40,7 +40,7 @@ final class Repeater {
         this.failures = failures;
     }
 
-    /// The next packet that is sent once more, if one is due.
+    /// Polls the next packet that is sent again, if one is due.
     boolean poll(Frame frame, long now) {
         return pollProbe(frame) || pollMissing(frame, now) || pollLacked(frame, now);
     }

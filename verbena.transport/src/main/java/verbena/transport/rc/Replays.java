@@ -7,8 +7,8 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.Reth;
 
-/// How a [Responder] answers a request that it has carried out before and that has a response of its own
-/// (IBTA 9.7.5.1.3). Engine-confined.
+/// The answers of a [Responder] to requests that it has carried out before and that have responses of their own (IBTA
+/// 9.7.5.1.3). Engine-confined.
 final class Replays {
     private final QueuePairParameters p;
     private final OwedResponses owed;
@@ -30,7 +30,8 @@ final class Replays {
         return PacketFate.DUPLICATE;
     }
 
-    /// A duplicate READ may ask for the rest of the first one; it is read again from memory as that is now.
+    /// Repeats a READ. A duplicate may ask for the rest of the first one; it is read again from memory as that is
+    /// now.
     PacketFate read(Frame frame, Opcode opcode, int psn, int msn) {
         int reth = frame.start + opcode.rethOffset();
         long at = Reth.virtualAddress(frame.slot, reth);

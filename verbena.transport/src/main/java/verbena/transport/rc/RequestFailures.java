@@ -8,8 +8,8 @@ import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.WcStatus;
 
-/// How a request of a [Requester] fails, and the connection with it. Completions stay in order: a request that fails on
-/// this side stalls until all before it are done. Engine-confined.
+/// The failures of requests of a [Requester], and of the connection with them. Completions stay in order: a request
+/// that fails on this side stalls until all before it are done. Engine-confined.
 final class RequestFailures {
     private final QueuePairCore core;
     private final QueuePairParameters p;
@@ -25,14 +25,15 @@ final class RequestFailures {
         this.completions = completions;
     }
 
-    /// The oldest request, in words.
+    /// Describes the oldest request in words.
     String describeOldest() {
         return cursor.isKeepAlive(cursor.oldestPosition())
                 ? "keep-alive"
                 : cursor.oldest().describe();
     }
 
-    /// Packet `index` of the request at `position` cannot be made: its memory is not there any more, or never was.
+    /// Fails the request at `position` on this side. Its packet `index` cannot be made: its memory is not there any
+    /// more, or never was.
     void failLocally(SendRequest request, long position, int index, MemoryVerdict verdict) {
         request.localError = WcStatus.LOC_PROT_ERR;
         request.localCause = (index == 0 ? "" : "after " + (long) index * p.pathMtu + " bytes: ")
@@ -40,7 +41,7 @@ final class RequestFailures {
         stall(position);
     }
 
-    /// The request at `position` says itself why it fails.
+    /// Stalls the request at `position`, which holds the reason why it fails.
     void stall(long position) {
         cursor.stall(position);
         failStalled();
@@ -55,7 +56,7 @@ final class RequestFailures {
         }
     }
 
-    /// The oldest request of the application fails, and the connection with it. There may be none: a keep-alive
+    /// Fails the oldest request of the application, and the connection with it. There may be none: a keep-alive
     /// belongs to no application.
     PacketFate failOldest(WcStatus status, int vendorError, String cause) {
         if (!cursor.hasHead()) {

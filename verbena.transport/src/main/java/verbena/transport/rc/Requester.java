@@ -96,7 +96,7 @@ final class Requester implements Responses.Sender {
         detour = by;
     }
 
-    /// Packets take this way, where it can be seen whether the peer has read them.
+    /// Sends packets by this [PacketWay] from now on, which shows whether the peer has read them.
     void watch(PacketWay way) {
         unread.watch(way);
     }
@@ -107,8 +107,7 @@ final class Requester implements Responses.Sender {
 
     // ---- life
 
-    /// The queue pair has gone from one state to another, or something has been changed in it. What ERR needs is in
-    /// [#flush].
+    /// Handles a change of the queue pair's state, or a change within it. The work for ERR is in [#flush].
     void onModified(QpState from, QpState to) {
         switch (to) {
             case RESET -> reset();
@@ -134,7 +133,7 @@ final class Requester implements Responses.Sender {
         recovery.start();
     }
 
-    /// The connection has migrated: what is sent from now on shares the window to the peer's other address.
+    /// Follows a migration of the connection: packets from now on share the window to the peer's other address.
     void followPath() {
         if (!isWorking()) {
             return;
@@ -144,17 +143,17 @@ final class Requester implements Responses.Sender {
         core.events.onReady();
     }
 
-    /// RTS has been entered, or something has been changed in it: the peer is asked from now on whether it lives.
+    /// Starts the keep-alive: RTS has been entered, or something has been changed in it.
     void armKeepAlive(long now) {
         keepAlive.arm(now);
     }
 
-    /// The peer lives: any packet of it has come.
+    /// Notes that the peer lives: some packet of it has come.
     void heard(long now) {
         keepAlive.heard(now);
     }
 
-    /// Everything is forgotten, nothing completes.
+    /// Forgets everything, and completes nothing.
     private void reset() {
         stop();
         cursor.moveTo(sends.published());
@@ -162,7 +161,7 @@ final class Requester implements Responses.Sender {
         keepAlive.forget();
     }
 
-    /// ERR: everything that is posted completes as flushed, in order.
+    /// Completes everything that is posted as flushed, in order (ERR).
     void flush() {
         stop();
         cursor.moveTo(completions.flushAll(cursor.head()));
@@ -176,7 +175,7 @@ final class Requester implements Responses.Sender {
         recovery.stop();
     }
 
-    /// SQD has been entered, or something has finished in it.
+    /// Checks whether SQD is reached, when it has been entered or something has finished in it.
     private void checkDrained() {
         if (p.state == QpState.SQD && !drainedReported && !hasStarted()) {
             drainedReported = true;
@@ -186,7 +185,7 @@ final class Requester implements Responses.Sender {
         }
     }
 
-    /// Whether SQD is still waiting for started requests.
+    /// Returns whether SQD is still waiting for started requests.
     boolean isDraining() {
         return p.state == QpState.SQD && hasStarted();
     }
@@ -195,7 +194,7 @@ final class Requester implements Responses.Sender {
         return cursor.hasStarted() || detour.hasBegun();
     }
 
-    /// Whether requests may be under way.
+    /// Returns whether requests may be under way.
     @Override
     public boolean isWorking() {
         return p.state == QpState.RTS || p.state == QpState.SQD;
@@ -203,12 +202,12 @@ final class Requester implements Responses.Sender {
 
     // ---- departures
 
-    /// Whether no request may begin or go on now.
+    /// Returns whether no request may begin or go on now.
     boolean isPaused() {
         return !isWorking() || timers.isSet(RcTimer.RNR);
     }
 
-    /// Sends what has to be sent again out of turn.
+    /// Sends a packet that has to be sent again out of turn.
     boolean pollAgain(Frame frame, long now) {
         return !isPaused() && repeater.poll(frame, now);
     }
@@ -259,7 +258,7 @@ final class Requester implements Responses.Sender {
         completions.succeed(request, cursor.head());
     }
 
-    /// Requests are done: one that has failed may have its turn, and the queue may be drained.
+    /// Goes on after requests are done: a failed request may have its turn, and the queue may be drained.
     void goOn() {
         if (isWorking()) {
             failures.failStalled();
@@ -309,7 +308,8 @@ final class Requester implements Responses.Sender {
         return true;
     }
 
-    /// The peer takes only so many READs and atomics at once; other packets leave at the rate of the connection.
+    /// Returns whether the request may leave. The peer takes only so many READs and atomics at once; other packets
+    /// leave at the rate of the connection.
     private boolean mayLeave(SendRequest request, long now) {
         return request.operation.needsResponse() ? reads.size() < p.readsOutstandingMax : share.mayLeave(now);
     }
@@ -356,7 +356,7 @@ final class Requester implements Responses.Sender {
         return responses.onResponse(frame, opcode, now);
     }
 
-    /// The oldest request is done. A keep-alive completes nowhere.
+    /// Completes the oldest request, which is done. A keep-alive completes nowhere.
     @Override
     public void finishOldest(SendRequest request) {
         if (cursor.finishOldest()) {
@@ -364,7 +364,7 @@ final class Requester implements Responses.Sender {
         }
     }
 
-    /// All PSNs before `psn` have their answers; a request that failed on this side may have its turn.
+    /// Notes that all PSNs before `psn` have their answers; a request that failed on this side may have its turn.
     @Override
     public void progress(int psn, long now) {
         if (!isWorking()) {
@@ -438,7 +438,7 @@ final class Requester implements Responses.Sender {
 
     // ---- failure
 
-    /// No answer will ever come.
+    /// Fails the oldest request: no answer will ever come.
     void peerGone(String cause) {
         if (isWorking() && cursor.hasHead()) {
             failures.failOldest(WcStatus.RETRY_EXC_ERR, 0, cause);

@@ -26,8 +26,8 @@ import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.Transport;
 
 /// The receiving half of a reliable connection (IBTA 9.7.4, 9.7.5 and 9.9.3). A request goes down the standard's
-/// [Checklist] and is carried out ([#execute]). Each step answers with a [Verdict], and [#conclude] turns the
-/// first that is not [Verdict#ACCEPTED] into a NAK, a completion, an event and the state ERR.
+/// [Checklist] and is carried out ([#execute]). Each step returns a [Verdict], and [#conclude] turns the first that
+/// is not [Verdict#ACCEPTED] into a NAK, a completion, an event and the state ERR.
 ///
 /// Responses leave in the order of their requests ([OwedResponses]). What a duplicate may ask for again is in
 /// [ResponderResources].
@@ -44,10 +44,10 @@ final class Responder {
     private int expected;
     /// Messages completed.
     private int msn;
-    /// A NAK for the gap at `expected` has been sent; what comes ahead of it is dropped in silence.
+    /// Whether a NAK for the gap at `expected` has been sent; packets ahead of it are dropped in silence.
     private boolean gapReported;
     private boolean established;
-    /// A packet that fits has come since RTR.
+    /// Whether a packet that fits has come since RTR.
     private boolean heard;
 
     private final Checklist checklist;
@@ -55,7 +55,7 @@ final class Responder {
     private final OwedResponses owed;
     private final ResponderResources resources = new ResponderResources();
     private final Replays replays;
-    /// What has come ahead of a gap, where the peer knows that it may be kept.
+    /// The packets that have come ahead of a gap, where the peer knows that they may be kept.
     private final EarlyPackets early;
 
     /// @param transport of the packets, which have the same operations on all that are reliable and connected
@@ -74,7 +74,7 @@ final class Responder {
 
     // ---- life
 
-    /// The queue pair has entered `to`, or something has been changed in it. What ERR needs is in [#flush].
+    /// Handles a change to the state `to`, or a change within it. The work for ERR is in [#flush].
     void onModified(QpState to) {
         switch (to) {
             case RESET -> reset();
@@ -93,7 +93,7 @@ final class Responder {
         resize();
     }
 
-    /// The number of READs that the peer may have outstanding is set, or has changed.
+    /// Makes room for the number of READs that the peer may have outstanding, which is set or has changed.
     private void resize() {
         if (resources.resize(Math.max(1, p.readsServedMax))) {
             // Between two READs there is at most one merged ACK, and at the end a NAK; as much again for duplicates.
@@ -101,7 +101,7 @@ final class Responder {
         }
     }
 
-    /// Everything is forgotten, nothing completes.
+    /// Forgets everything, and completes nothing.
     private void reset() {
         message.end();
         owed.clear();
@@ -110,8 +110,8 @@ final class Responder {
         receive.discard();
     }
 
-    /// ERR: a receive in use and all that are posted complete as flushed, in order. What is owed, a NAK at its end,
-    /// still goes out, but for [#dropResponses].
+    /// Completes a receive in use and all that are posted as flushed, in order (ERR). Owed responses, with a NAK at
+    /// their end, still go out, but for [#dropResponses].
     void flush() {
         message.end();
         early.clear();
@@ -148,7 +148,7 @@ final class Responder {
         return fate;
     }
 
-    /// A gap has been filled, perhaps: what waits behind it has its turn now.
+    /// Takes the packets that wait behind a gap, which has perhaps been filled.
     private void followUp() {
         PacketFate fate = PacketFate.ACCEPTED;
         int first = expected;
@@ -166,7 +166,8 @@ final class Responder {
         }
     }
 
-    /// IBTA C9-115: NAK the expected PSN, once per gap. A peer that knows it is told what is kept, in its place.
+    /// Handles a gap: sends a NAK of the expected PSN, once per gap (IBTA C9-115). A peer that supports it gets a
+    /// report of the kept packets in its place.
     private PacketFate onGap(Frame frame, int psn) {
         if (p.repeatsRequests && !gapReported) {
             if (early.has(psn, expected)) {
@@ -311,7 +312,8 @@ final class Responder {
         return Verdict.ACCEPTED;
     }
 
-    /// Everything before it has been placed, because that happens on arrival; what is left is to see it through.
+    /// Serves a FLUSH. Everything before it has been placed, because that happens on arrival; only the flush is
+    /// left.
     private Verdict serveFlush(Frame frame, Opcode opcode, int psn) {
         assert opcode.isFlush() : "the last of the requests";
         int feth = frame.start + opcode.fethOffset();
@@ -330,7 +332,7 @@ final class Responder {
         return Verdict.ACCEPTED;
     }
 
-    /// A packet of a SEND or WRITE has been taken; it is acknowledged when it asks for that.
+    /// Takes a packet of a SEND or WRITE; it is acknowledged when it asks for that.
     private Verdict take(Frame frame, int psn) {
         gapReported = false;
         expected = Psn.next(psn);
@@ -340,7 +342,7 @@ final class Responder {
         return Verdict.ACCEPTED;
     }
 
-    /// A request has been carried out that takes `psnCount` PSNs and has a response of its own.
+    /// Takes a resource for a request that has been carried out, takes `psnCount` PSNs and has a response of its own.
     private ResponderResources.Resource takeResource(ResponseKind kind, int psn, int psnCount) {
         gapReported = false;
         expected = Psn.add(psn, psnCount);
@@ -348,7 +350,7 @@ final class Responder {
         return resources.take(kind, psn, psnCount);
     }
 
-    /// False when there is no room for it.
+    /// Adds an acknowledgement; returns false when there is no room for it.
     private boolean acknowledge(int syndrome, int psn) {
         return owed.acknowledge(syndrome, psn, msn);
     }
@@ -379,7 +381,7 @@ final class Responder {
 
     // ---- verdicts
 
-    /// What follows from a verdict on the request with this PSN: the NAK, and how a receive in use ends.
+    /// Draws the consequences of a verdict on the request with this PSN: the NAK, and the end of a receive in use.
     private PacketFate conclude(Verdict verdict, int psn) {
         return switch (verdict) {
             case ACCEPTED -> PacketFate.ACCEPTED;
@@ -394,7 +396,7 @@ final class Responder {
         };
     }
 
-    /// IBTA 9.7.5.2.8: the PSN stays expected, and what follows it is dropped in silence.
+    /// Sends an RNR NAK (IBTA 9.7.5.2.8): the PSN stays expected, and the packets behind it are dropped in silence.
     private PacketFate notReady(int psn) {
         if (acknowledge(Syndrome.rnrNak(p.minRnrTimerCode), psn)) {
             core.counters.count(Counter.SENT_NAK_RNR);
@@ -403,8 +405,8 @@ final class Responder {
         return PacketFate.RECEIVER_NOT_READY;
     }
 
-    /// NAKs the request and ends the connection (IBTA 9.9.3.1, fault classes B to D). A receive in use tells of
-    /// it; if there is none, an event does.
+    /// Refuses the request by a NAK and ends the connection (IBTA 9.9.3.1, fault classes B to D). A receive in use
+    /// completes with this error; if there is none, an event is raised.
     private PacketFate refuse(int psn, int syndrome, WcStatus status) {
         // One that is in ERR already had a response to send: what ended the connection has been told.
         boolean ends = p.state != QpState.ERR;
@@ -429,7 +431,7 @@ final class Responder {
         return PacketFate.REFUSED;
     }
 
-    /// Fault class J, which only SEND with invalidate has (IBTA 9.9.3.1): the receive ends with an error and
+    /// Handles fault class J, which only SEND with invalidate has (IBTA 9.9.3.1): the receive ends with an error and
     /// the queue pair in ERR; no NAK is sent, nor an ACK (decision 0065).
     private PacketFate endInSilence(int psn) {
         owner.enterError(refusal(psn));
@@ -442,24 +444,25 @@ final class Responder {
         return "refused the peer's request with PSN " + psn + ": " + checklist.cause();
     }
 
-    /// The PSN that comes next.
+    /// Returns the PSN that comes next.
     int expected() {
         return expected;
     }
 
-    /// Whether no message of the peer has begun by packets and not ended.
+    /// Returns whether no message of the peer has begun by packets and not ended.
     boolean isFree() {
         return !message.isOpen() && early.isEmpty();
     }
 
     // ---- departures
 
-    /// Whether the next packet tells what is kept behind a gap. Not while the peer sends everything again.
+    /// Returns whether the next packet reports what is kept behind a gap. It does not while the peer sends everything
+    /// again.
     private boolean tellsEarly() {
         return !gapReported && early.hasNews();
     }
 
-    /// Whether the next packet brings data that the peer has asked for.
+    /// Returns whether the next packet brings data that the peer has asked for.
     boolean owesData() {
         return !tellsEarly() && !owed.isEmpty() && owed.first().kind == ResponseKind.READ;
     }

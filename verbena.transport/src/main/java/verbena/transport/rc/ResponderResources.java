@@ -23,7 +23,7 @@ final class ResponderResources {
         // ATOMIC
         long original;
 
-        /// Whether it is a READ of these bytes, and perhaps of more.
+        /// Returns whether it is a READ of these bytes, and perhaps of more.
         boolean covers(int key, long at, long length) {
             return rkey == key && length <= bytes && Long.compareUnsigned(at - address, bytes - length) <= 0;
         }
@@ -31,7 +31,7 @@ final class ResponderResources {
 
     private static final Resource[] NONE = {};
 
-    /// Made when the first request comes that needs one: many peers never READ.
+    /// The resources; made when the first request comes that needs one: many peers never READ.
     private Resource[] ring = NONE;
     private int capacity;
     private int next;
@@ -73,7 +73,7 @@ final class ResponderResources {
         return resource;
     }
 
-    /// The remembered request of this kind that has `psn` among its PSNs; null when there is none.
+    /// Returns the remembered request of this kind that has `psn` among its PSNs; null when there is none.
     @Nullable
     Resource find(ResponseKind kind, int psn) {
         for (Resource resource : ring) {

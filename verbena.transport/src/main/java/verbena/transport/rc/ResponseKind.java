@@ -1,6 +1,6 @@
 package verbena.transport.rc;
 
-/// What a responder owes for a request.
+/// The kinds of response that a responder owes for a request.
 enum ResponseKind {
     /// ACK, NAK or RNR NAK, by its syndrome.
     ACKNOWLEDGE,

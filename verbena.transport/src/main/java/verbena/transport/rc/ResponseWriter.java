@@ -92,7 +92,7 @@ final class ResponseWriter {
         }
     }
 
-    /// What counts a NAK that refuses.
+    /// Returns the counter of a NAK that refuses.
     static Counter counterOf(int syndrome) {
         return switch (syndrome) {
             case Syndrome.NAK_INVALID_REQUEST -> Counter.SENT_NAK_INVALID_REQUEST;

@@ -21,20 +21,20 @@ import verbena.wire.ib.Psn;
 import verbena.wire.ib.SelectiveAck;
 import verbena.wire.ib.Syndrome;
 
-/// What the responses of the peer mean to a requester (IBTA 9.7.5.1 and 9.9.2). Engine-confined.
+/// The receiver of the peer's responses to a requester (IBTA 9.7.5.1 and 9.9.2). Engine-confined.
 final class Responses {
-    /// What responses change.
+    /// The requester's state that responses change.
     interface Sender {
-        /// Whether requests may be under way.
+        /// Returns whether requests may be under way.
         boolean isWorking();
 
-        /// Ends the oldest request, which has its answer.
+        /// Completes the oldest request, which has its answer.
         void finishOldest(SendRequest request);
 
         /// Goes on: all PSNs before `psn` have their answers.
         void progress(int psn, long now);
 
-        /// Sends again what has no answer.
+        /// Sends again all packets without an answer.
         void retry(Retransmission why, long now);
     }
 
@@ -106,7 +106,8 @@ final class Responses {
         };
     }
 
-    /// IBTA 9.7.5.1.1: everything before the PSN has arrived, and the packet of that PSN has not.
+    /// Handles a NAK of the sequence (IBTA 9.7.5.1.1): everything before the PSN has arrived, and the packet of that
+    /// PSN has not.
     private PacketFate onSequenceNak(int psn, long now) {
         core.counters.count(Counter.RECEIVED_NAK_SEQUENCE);
         acknowledge(Psn.previous(psn), now);
@@ -116,8 +117,8 @@ final class Responses {
         return PacketFate.ACCEPTED;
     }
 
-    /// The same, and which packets behind that PSN are kept. It may come before answers that were owed before it, so
-    /// it tells nothing of these.
+    /// Handles the same NAK with a list of the packets that are kept behind that PSN. It may come before answers that
+    /// were owed before it, so it acknowledges none of these.
     private PacketFate onSelectiveAck(Frame frame, int psn, long now) {
         if (!p.repeatsRequests) {
             return PacketFate.DROPPED_WRONG_SERVICE;
@@ -302,7 +303,7 @@ final class Responses {
         return false;
     }
 
-    /// A packet with a result carries an ACK with it, when it has an AETH.
+    /// Returns whether a packet with a result carries an ACK with it, when it has an AETH.
     private static boolean saysAck(Frame frame, Opcode opcode) {
         return opcode.aethOffset() < 0 || Syndrome.isAck(Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset()));
     }
@@ -321,7 +322,8 @@ final class Responses {
 
     // ---- acknowledgement
 
-    /// Everything through `psn` has arrived. Stops at a READ or atomic whose response has not, and is false then.
+    /// Acknowledges everything through `psn`. Stops at a READ or atomic whose response has not arrived, and returns
+    /// false then.
     private boolean acknowledge(int psn, long now) {
         boolean complete = true;
         int reached = cursor.unacked();
@@ -345,7 +347,8 @@ final class Responses {
         return complete;
     }
 
-    /// A later answer shows that everything before `psn` was carried out, and that answers are missing.
+    /// Handles a later answer, which shows that everything before `psn` was carried out, and that answers are
+    /// missing.
     private void miss(int psn, long now) {
         if (!p.repeatsAnswers) {
             impliedNak(now);
@@ -354,7 +357,7 @@ final class Responses {
         }
     }
 
-    /// A later answer shows that an earlier one is missing (IBTA 9.7.5.1.1).
+    /// Handles a later answer, which shows that an earlier one is missing (IBTA 9.7.5.1.1).
     private void impliedNak(long now) {
         if (requester.isWorking() && !recovery.isRepairing()) {
             core.counters.count(Counter.IMPLIED_NAKS);

@@ -6,7 +6,7 @@ import verbena.transport.queue.SendRequest;
 import verbena.verbs.spi.SendOperation;
 import verbena.wire.ib.Psn;
 
-/// Where a [Requester] stands in its send queue, and in the sequence of PSNs. Engine-confined.
+/// The position of a [Requester] in its send queue, and in the sequence of PSNs. Engine-confined.
 ///
 /// Positions and PSNs stand in this order, oldest first ([#assertOrder()]):
 ///
@@ -26,7 +26,7 @@ final class SendCursor {
     private static final long NOWHERE = -1;
 
     private final SendQueue sends;
-    /// Made for the first keep-alive.
+    /// The request of keep-alives; made for the first.
     private @Nullable SendRequest keepAlive;
 
     private long head;
@@ -54,7 +54,7 @@ final class SendCursor {
         unacked = next = sent = psn;
     }
 
-    /// Ends: nothing is under way any more.
+    /// Stops: nothing is under way any more.
     void stop() {
         unacked = next = sent;
         moveTo(head);
@@ -69,27 +69,27 @@ final class SendCursor {
 
     // ---- requests
 
-    /// Position of the oldest request of the application that is not done: all before it leave the queue.
+    /// Returns the position of the oldest request of the application that is not done: all before it leave the queue.
     long head() {
         return head;
     }
 
-    /// Whether the application has posted a request that is not done.
+    /// Returns whether the application has posted a request that is not done.
     boolean hasHead() {
         return head < sends.published();
     }
 
-    /// The oldest request of the application that is not done.
+    /// Returns the oldest request of the application that is not done.
     SendRequest headRequest() {
         return sends.at(head);
     }
 
-    /// Whether a request of the application has PSNs and is not done.
+    /// Returns whether a request of the application has PSNs and is not done.
     boolean hasStarted() {
         return head != started;
     }
 
-    /// Whether a request, or a keep-alive, has PSNs and is not done.
+    /// Returns whether a request, or a keep-alive, has PSNs and is not done.
     boolean hasOldest() {
         return oldest < started;
     }
@@ -102,7 +102,7 @@ final class SendCursor {
         return oldest;
     }
 
-    /// Whether there is a request to be sent, and none before it has failed.
+    /// Returns whether there is a request to be sent, and none before it has failed.
     boolean hasCurrent() {
         return current < sends.published() && (stalled == NOWHERE || current < stalled);
     }
@@ -115,7 +115,7 @@ final class SendCursor {
         return current;
     }
 
-    /// Whether the current request has no PSNs yet.
+    /// Returns whether the current request has no PSNs yet.
     boolean isCurrentNew() {
         return current == started;
     }
@@ -124,19 +124,19 @@ final class SendCursor {
         return current == oldest;
     }
 
-    /// Position of the request whose packet was sent last.
+    /// Returns the position of the request whose packet was sent last.
     long newestPosition() {
         return packet > 0 ? current : current - 1;
     }
 
-    /// The request at a position from `oldest` on.
+    /// Returns the request at a position from `oldest` on.
     SendRequest at(long position) {
         assert position >= oldest && position < sends.published() : "inside the queue";
         SendRequest own = keepAlive;
         return isKeepAlive(position) && own != null ? own : sends.at(position);
     }
 
-    /// The position of the request with PSNs that has `psn` among them; negative when none has.
+    /// Returns the position of the request with PSNs that has `psn` among them; negative when none has.
     long find(int psn) {
         for (long position = oldest; position < started; position++) {
             SendRequest request = at(position);
@@ -147,7 +147,7 @@ final class SendCursor {
         return NOWHERE;
     }
 
-    /// Whether the keep-alive lies there.
+    /// Returns whether the request at this position is the keep-alive.
     boolean isKeepAlive(long position) {
         return position < head;
     }
@@ -162,32 +162,32 @@ final class SendCursor {
         return next;
     }
 
-    /// Index of the current request's packet that is sent next.
+    /// Returns the index of the current request's packet that is sent next.
     int packet() {
         return packet;
     }
 
-    /// PSNs that this pass has sent and that have no answer.
+    /// Returns the number of PSNs that this pass has sent and that have no answer.
     int underWay() {
         return Psn.distance(unacked, next);
     }
 
-    /// Whether everything that was ever sent has its answer.
+    /// Returns whether everything that was ever sent has its answer.
     boolean isAllAnswered() {
         return unacked == sent;
     }
 
-    /// Whether the next packet was sent before.
+    /// Returns whether the next packet was sent before.
     boolean isSendingAgain() {
         return next != sent;
     }
 
-    /// Whether a packet with this PSN was ever sent.
+    /// Returns whether a packet with this PSN was ever sent.
     boolean wasSent(int psn) {
         return Psn.isBefore(psn, sent);
     }
 
-    /// Whether the PSN is one of the oldest request's.
+    /// Returns whether the PSN belongs to the oldest request.
     boolean isWithinOldest(int psn) {
         return hasOldest() && Psn.isWithin(psn, oldest().firstPsn, oldest().psnCount);
     }
@@ -278,7 +278,7 @@ final class SendCursor {
         stalled = position;
     }
 
-    /// Whether a request cannot go on, and all before it are done.
+    /// Returns whether a request cannot go on, and all before it are done.
     boolean isHeadStalled() {
         return stalled == head;
     }

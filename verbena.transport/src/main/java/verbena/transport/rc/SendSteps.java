@@ -40,42 +40,42 @@ public final class SendSteps {
 
     // ---- where sending stands
 
-    /// Whether no request may begin or go on now: in another state, or because the peer has asked to wait.
+    /// Returns whether no request may begin or go on now: in another state, or because the peer has asked to wait.
     public boolean isPaused() {
         return requester.isPaused();
     }
 
-    /// Whether there is a request to be sent, and none before it has failed.
+    /// Returns whether there is a request to be sent, and none before it has failed.
     public boolean hasCurrent() {
         return cursor.hasCurrent();
     }
 
-    /// The request that is being sent.
+    /// Returns the request that is being sent.
     public SendRequest current() {
         return cursor.current();
     }
 
-    /// The place of the current request in the queue.
+    /// Returns the place of the current request in the queue.
     public long position() {
         return cursor.currentPosition();
     }
 
-    /// Whether no packet of the current request was ever sent.
+    /// Returns whether no packet of the current request was ever sent.
     public boolean isNew() {
         return cursor.isCurrentNew();
     }
 
-    /// Whether all requests before the current one are done.
+    /// Returns whether all requests before the current one are done.
     public boolean isOldest() {
         return cursor.isCurrentOldest();
     }
 
-    /// The place of the oldest request that is not done.
+    /// Returns the place of the oldest request that is not done.
     public long head() {
         return cursor.head();
     }
 
-    /// The PSN of the packet that is sent next.
+    /// Returns the PSN of the packet that is sent next.
     public int psn() {
         return cursor.next();
     }
@@ -97,7 +97,7 @@ public final class SendSteps {
         requester.finishCurrent();
     }
 
-    /// A request may have its turn, or the end of the queue, because others are done.
+    /// Lets a request have its turn, or the end of the queue, because others are done.
     public void goOn() {
         requester.goOn();
     }

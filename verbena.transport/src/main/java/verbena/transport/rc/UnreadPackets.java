@@ -13,13 +13,13 @@ final class UnreadPackets {
     /// Whether the peer had not come to that place when the ACK timer last ran out.
     private boolean wasUnread;
 
-    /// Packets take this way.
+    /// Sends packets by this [PacketWay] from now on.
     void watch(PacketWay to) {
         way = to;
     }
 
-    /// The ACK timer has run out: whether packets lie where the peer has not read them, or has read them only since
-    /// the last time. They are not lost, and the peer has not had its time.
+    /// Returns whether packets lie where the peer has not read them, or has read them only since the last time;
+    /// called when the ACK timer has run out. They are not lost, and the peer has not had its time.
     boolean waitsForReader() {
         if (way == null) {
             return false;
@@ -36,7 +36,7 @@ final class UnreadPackets {
         return waits;
     }
 
-    /// The peer has acknowledged a packet, or nothing is under way any more.
+    /// Forgets the place: the peer has acknowledged a packet, or nothing is under way any more.
     void forget() {
         place = NOWHERE;
         wasUnread = false;

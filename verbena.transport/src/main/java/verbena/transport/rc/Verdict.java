@@ -2,11 +2,11 @@ package verbena.transport.rc;
 
 /// The result of a [Responder]'s checks of a request. What follows from each is in `Responder#conclude`.
 enum Verdict {
-    /// Nothing speaks against it.
+    /// The request passes all checks.
     ACCEPTED,
     /// There is no room for its response: it counts as lost.
     BUSY,
-    /// It needs a receive, and none is posted.
+    /// The request needs a receive, and none is posted.
     NOT_READY,
     /// The peer may not ask for this, or not now.
     INVALID_REQUEST,

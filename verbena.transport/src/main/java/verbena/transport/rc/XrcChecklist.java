@@ -32,7 +32,7 @@ final class XrcChecklist extends Checklist {
         return verdict == Verdict.ACCEPTED ? super.check(frame, opcode) : verdict;
     }
 
-    /// The shared receive queue exists, and is the one that the message has begun with.
+    /// Checks that the shared receive queue exists, and is the queue that the message has begun with.
     private Verdict checkQueue(Frame frame, Opcode opcode) {
         int number = XrcEth.srqNumber(frame.slot, (long) frame.start + opcode.xrcEthOffset());
         XrcQueue named = queues.find(number);
@@ -56,7 +56,7 @@ final class XrcChecklist extends Checklist {
         return Verdict.ACCEPTED;
     }
 
-    /// A receive goes with its queue: no thread waits for its completion any more.
+    /// Drops the receive of a closed queue: no thread waits for its completion any more.
     void dropReceiveOfClosed() {
         XrcQueue of = aim;
         if (of != null && queues.find(of.number()) != of) {

@@ -24,7 +24,7 @@ public final class XrcInitiator extends ReliableProtocol {
                 reaction);
     }
 
-    /// Packets take this way, where it can be seen whether the peer has read them.
+    /// Sends packets by this [PacketWay] from now on, which shows whether the peer has read them.
     public void watch(PacketWay way) {
         requester.watch(way);
     }
@@ -59,7 +59,7 @@ public final class XrcInitiator extends ReliableProtocol {
         requester.flush();
     }
 
-    /// Does nothing: an initiator owes no responses.
+    /// Drops nothing: an initiator owes no responses.
     @Override
     public void dropResponses() {}
 

@@ -14,7 +14,7 @@ public record XrcQueue(
         int number, int xrcDomain, int protectionDomain, ReceiveQueue receives, CompletionRing completions) {
     /// Finds the queues of a device.
     public interface Finder {
-        /// The open queue of this number; null when there is none.
+        /// Returns the open queue of this number; null when there is none.
         @Nullable
         XrcQueue find(int number);
     }

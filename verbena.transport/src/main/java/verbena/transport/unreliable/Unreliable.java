@@ -8,7 +8,7 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.wire.Frame;
 
-/// What UC and UD have in common: a [UnreliableSender], a receive in use, and a life without timers.
+/// The common part of UC and UD: a [UnreliableSender], a receive in use, and a life without timers.
 abstract class Unreliable implements QueuePairProtocol {
     final QueuePairCore core;
     final QueuePairParameters p;

@@ -20,7 +20,8 @@ import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.Transport;
 
-/// An unreliable connection (IBTA 9.8.2): messages arrive whole or not at all, and no end is told. Engine-confined.
+/// An unreliable connection (IBTA 9.8.2): messages arrive whole or not at all, and neither end learns which.
+/// Engine-confined.
 ///
 /// A packet that does not follow the one before breaks off the message under way; the next First or Only packet
 /// begins another, whatever its PSN.
@@ -165,7 +166,7 @@ public final class UnreliableConnection extends Unreliable {
                                 == MemoryVerdict.OK);
     }
 
-    /// The message under way is lost. Its receive is for the next message. A receive of a shared queue ends with an
+    /// Drops the message under way. Its receive is for the next message. A receive of a shared queue ends with an
     /// error, because another queue pair may need it (IBTA 9.9.3.2, fault classes D1 and E).
     private PacketFate breakOff(WcStatus status, String cause) {
         message.end();

@@ -98,7 +98,8 @@ public final class UnreliableDatagram extends Unreliable {
         return PacketFate.ACCEPTED;
     }
 
-    /// IBTA 11.4.2.1: what a completion tells of the sender. On wires without LIDs there is only its queue pair.
+    /// Returns the sender for the completion (IBTA 11.4.2.1). On wires without LIDs it is only the sender's queue
+    /// pair.
     private static long sender(Frame frame, int sourceQpn) {
         return frame.local.sourceLid == 0
                 ? sourceQpn

@@ -28,12 +28,12 @@ final class UnreliableSender {
     private final SendQueue sends;
     private final SendCompletions completions;
     private final RequestWriter writer;
-    /// One for all addresses of a queue pair: its requests leave in their order.
+    /// The clock for all addresses of a queue pair: its requests leave in their order.
     private final Pace pace = new Pace();
 
     /// The oldest request that is not done.
     private long head;
-    /// How many of its packets have been sent.
+    /// The number of its packets that have been sent.
     private int packet;
     /// The PSN that is sent next.
     private int next;
@@ -58,18 +58,18 @@ final class UnreliableSender {
 
     // ---- life
 
-    /// The queue pair has entered RTS from RTR.
+    /// Starts sending: the queue pair has entered RTS from RTR.
     void start() {
         next = p.sqPsn;
         pace.start();
     }
 
-    /// When packets may leave.
+    /// Returns the pace at which packets may leave.
     Pace pace() {
         return pace;
     }
 
-    /// RESET: everything is forgotten, nothing completes.
+    /// Forgets everything, and completes nothing (RESET).
     void reset() {
         head = sends.published();
         sends.retire(head);
@@ -77,14 +77,14 @@ final class UnreliableSender {
         pace.stop();
     }
 
-    /// SQE and ERR: everything that is posted completes as flushed, in order.
+    /// Completes everything that is posted as flushed, in order (SQE and ERR).
     void flush() {
         packet = 0;
         pace.stop();
         head = completions.flushAll(head);
     }
 
-    /// SQD has been entered, or something has finished in it.
+    /// Checks whether SQD is reached, when it has been entered or something has finished in it.
     void checkDrained() {
         if (p.state == QpState.SQD && !drainedReported && packet == 0) {
             drainedReported = true;
@@ -94,12 +94,12 @@ final class UnreliableSender {
         }
     }
 
-    /// SQD has been left or is being entered anew.
+    /// Allows the next report, because SQD has been left or is being entered anew.
     void rearmDrained() {
         drainedReported = false;
     }
 
-    /// Whether SQD still waits for a message's rest.
+    /// Returns whether SQD still waits for a message's rest.
     boolean isDraining() {
         return p.state == QpState.SQD && packet > 0;
     }
@@ -128,7 +128,7 @@ final class UnreliableSender {
         return (p.state == QpState.RTS || (p.state == QpState.SQD && packet > 0)) && head < sends.published();
     }
 
-    /// Whether the request has packets to send; otherwise it has ended here.
+    /// Returns whether the request has packets to send; otherwise it has ended here.
     private boolean start(SendRequest request) {
         if (request.operation.isLocal()) {
             if (core.executeLocal(request)) {
