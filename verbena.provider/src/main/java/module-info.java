@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/// What providers of devices share. A provider extends these classes; a program never names them.
+/// Classes that providers of devices share. A provider extends these classes; a program never names them.
 @NullMarked
 @SuppressWarnings("module") // its users are compiled later
 module verbena.provider {

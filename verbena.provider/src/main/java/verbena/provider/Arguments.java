@@ -17,11 +17,12 @@ import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.UnsupportedException;
 
-/// Checks of what programs hand to verbs, alike for all devices. A mistake throws and names the verb and its argument.
+/// Checks of the arguments that programs hand to verbs, alike for all devices. A mistake throws and names the verb
+/// and its argument.
 public final class Arguments {
     private Arguments() {}
 
-    /// Checks that a device has what a verb needs.
+    /// Checks that a device has the capability that a verb needs.
     ///
     /// @throws UnsupportedException when the device does not declare it
     public static void require(String verb, Context context, Capability capability) {
@@ -30,7 +31,7 @@ public final class Arguments {
         }
     }
 
-    /// An object that has to be one of this context.
+    /// Returns the device's own object, after a check that it belongs to this context.
     ///
     /// @param kind the device's own class
     /// @param its its context
@@ -41,7 +42,7 @@ public final class Arguments {
         return kind.cast(object);
     }
 
-    /// A number of things of which a device has so many.
+    /// Checks a number of objects, of which a device has a limited number.
     ///
     /// @throws ResourceLimitException when the value is larger than the device's limit
     public static void atMost(String verb, String limit, int max, int value) {
@@ -50,7 +51,7 @@ public final class Arguments {
         }
     }
 
-    /// Checks what a queue pair is made of, except the classes of its completion queues.
+    /// Checks the options of a queue pair, except the classes of its completion queues.
     public static void checkQueuePair(Context context, QueuePairOptions options) {
         String verb = "createQueuePair";
         require(verb, context, options.type().capability());
@@ -69,7 +70,7 @@ public final class Arguments {
         atMost(verb, "maxInlineBytes", limits.maxInlineBytes(), options.maxInlineBytes());
     }
 
-    /// The shared receive queue of a queue pair; null for one without.
+    /// Returns the shared receive queue of a queue pair; null for a queue pair without.
     ///
     /// @param kind the device's own class
     public static <T> @Nullable T sharedReceiveQueue(Class<T> kind, Context context, QueuePairOptions options) {
@@ -95,7 +96,7 @@ public final class Arguments {
         return own;
     }
 
-    /// The sizes of a shared receive queue.
+    /// Checks the sizes of a shared receive queue.
     public static void checkShared(Context context, int maxWr, int maxSge) {
         String verb = "createSharedReceiveQueue";
         if (maxWr < 1 || maxSge < 0) {
@@ -106,21 +107,21 @@ public final class Arguments {
         atMost(verb, "maxSrqSge", context.attributes().maxSrqSge(), maxSge);
     }
 
-    /// The type of a memory window.
+    /// Checks the type of a memory window.
     public static void checkWindowType(int type) {
         if (type != 1 && type != 2) {
             throw new IllegalArgumentException("allocateWindow: type: 1 or 2, got " + type);
         }
     }
 
-    /// The limit of a shared receive queue that is to be armed.
+    /// Checks the limit of a shared receive queue that is to be armed.
     public static void checkLimit(SharedReceiveQueue srq, int limit) {
         if (limit < 0 || limit > srq.maxWr()) {
             throw new IllegalArgumentException("armLimit: limit: 0 to " + srq.maxWr() + ", got " + limit);
         }
     }
 
-    /// Checks what a region is to become, except rights that its device does not know.
+    /// Checks the new properties of a region, except rights that its device does not know.
     ///
     /// @param kind the device's own class of protection domains
     public static <T> T checkReregister(Class<T> kind, MemoryRegion region, ProtectionDomain to, Set<Access> access) {
@@ -137,7 +138,7 @@ public final class Arguments {
         return target;
     }
 
-    /// A group that a queue pair joins or leaves.
+    /// Checks a queue pair and the group that it joins or leaves.
     public static void checkMulticast(String verb, Context context, QueuePair qp, Gid group) {
         require(verb, context, Capability.MULTICAST);
         if (qp.type() != QpType.UD) {

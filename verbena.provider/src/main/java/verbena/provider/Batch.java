@@ -7,31 +7,30 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.spi.OwnedObject;
 
-/// What batches of requests and of receives have in common. One of them is open in one thread at a time, work is
-/// added to it piece by piece, and a piece with a mistake is taken back. A device writes the work where its queue
-/// wants it.
+/// The common part of batches of requests and of receives. A batch is open in one thread at a time, work is added to
+/// it piece by piece, and a piece with a mistake is taken back. A device writes the work where its queue wants it.
 ///
 /// Only the thread that has the batch open calls its methods, except [#open] and [#isMine].
 public abstract class Batch implements AutoCloseable {
     /// Longest message, in bytes (IBTA 9.7.7).
     private static final long MESSAGE_BYTES_MAX = 1L << 31;
 
-    /// How messages name this kind of batch and its limits.
+    /// The words of messages about this kind of batch and its limits.
     ///
     /// @param verb that opens it
     /// @param piece of work in it
-    /// @param depth the option that says how much work is outstanding at the most
-    /// @param entries the option that says how many scatter/gather entries a piece has at the most
-    /// @param first what to do before anything is added to a piece
+    /// @param depth the option with the most work that is outstanding
+    /// @param entries the option with the most scatter/gather entries of a piece
+    /// @param first the step that must come before anything is added to a piece
     public record Words(String verb, String piece, String depth, String entries, String first) {}
 
-    /// Where the batch is.
+    /// States of a batch.
     private enum Stage {
         /// No piece can be added to.
         IDLE,
         /// The piece that was begun last can be added to.
         BEGUN,
-        /// An exception has told the program that work in the batch may be lost.
+        /// An exception has warned the program that work in the batch may be lost.
         EXCUSED
     }
 
@@ -57,7 +56,7 @@ public abstract class Batch implements AutoCloseable {
 
     // ---- what the device does
 
-    /// Whether this thread has the batch open. Any thread.
+    /// Returns whether this thread has the batch open. Any thread.
     protected abstract boolean isMine();
 
     /// Waits until no other thread has the batch open, and opens it.
@@ -77,22 +76,22 @@ public abstract class Batch implements AutoCloseable {
     /// Pieces of work in the batch.
     protected abstract int claimed();
 
-    /// Whether the queue has room for one more.
+    /// Returns whether the queue has room for one more piece.
     protected abstract boolean hasRoom();
 
     /// Pieces of work that the queue holds.
     protected abstract int capacity();
 
-    /// The message when the queue is full.
+    /// Returns the message when the queue is full.
     protected abstract String whenFull();
 
     /// Takes the last piece back.
     protected abstract void unclaim();
 
-    /// The region as this device's object; null when another device has made it.
+    /// Returns the region as this device's object; null when another device has made it.
     protected abstract @Nullable OwnedObject own(MemoryRegion region);
 
-    /// Adds an entry to the piece: the one with this index.
+    /// Adds the entry with this index to the piece.
     ///
     /// @param length unsigned
     protected abstract void putEntry(int index, int lkey, long address, int length);
@@ -128,7 +127,7 @@ public abstract class Batch implements AutoCloseable {
         }
     }
 
-    /// The batch may be added to and handed over.
+    /// Checks that the batch may be added to and handed over.
     ///
     /// @throws InvalidStateException when this thread has not the batch open
     protected final void checkOpen() {
@@ -138,7 +137,7 @@ public abstract class Batch implements AutoCloseable {
         }
     }
 
-    /// The piece that was begun last may be added to.
+    /// Checks that the piece that was begun last may be added to.
     ///
     /// @throws InvalidStateException when there is no piece of work to add to
     protected final void checkBegun() {
@@ -148,23 +147,23 @@ public abstract class Batch implements AutoCloseable {
         }
     }
 
-    /// The queue has room for one more piece.
+    /// Checks that the queue has room for one more piece.
     protected final void checkRoom(long nextWrId) {
         if (!hasRoom()) {
             throw full(place(claimed() + 1, nextWrId), "");
         }
     }
 
-    /// The exception when the queue has no room.
+    /// Returns the exception for a queue without room, and lets the batch close.
     ///
     /// @param place of the piece in the batch
-    /// @param besides what the message says at its end
+    /// @param besides the end of the message
     protected final ResourceLimitException full(String place, String besides) {
         excuse();
         return new ResourceLimitException(place, words.depth, capacity(), whenFull() + besides);
     }
 
-    /// A piece was claimed.
+    /// Begins a piece, which the device has claimed.
     protected final void begun(long id) {
         stage = Stage.BEGUN;
         wrId = id;
@@ -172,7 +171,7 @@ public abstract class Batch implements AutoCloseable {
         bytes = 0;
     }
 
-    /// Nothing more is added to the piece that was begun last; false when there was none to add to.
+    /// Finishes the piece that was begun last; false when there was none to add to.
     protected final boolean end() {
         boolean wasBegun = stage == Stage.BEGUN;
         if (wasBegun) {
@@ -181,29 +180,29 @@ public abstract class Batch implements AutoCloseable {
         return wasBegun;
     }
 
-    /// Scatter/gather entries of the piece.
+    /// Returns the number of scatter/gather entries of the piece.
     protected final int entries() {
         return entries;
     }
 
-    /// Bytes of its message.
+    /// Returns the number of bytes of the piece's message.
     protected final long bytes() {
         return bytes;
     }
 
-    /// Data that lies in no entry is part of the message too.
+    /// Adds bytes that lie in no entry to the message's length.
     protected final void addBytes(long more) {
         bytes += more;
     }
 
-    /// How messages name a piece of work.
+    /// Returns the name of a piece of work in messages.
     ///
     /// @param number in the batch, from 1
     protected final String place(int number, long id) {
         return "batch " + words.piece + " " + number + " (wrId " + id + ")";
     }
 
-    /// Takes the piece with a mistake back; returns what its message begins with.
+    /// Takes the piece with a mistake back; returns the beginning of its message.
     protected final String drop() {
         String place = place(claimed(), wrId) + ": ";
         unclaim();
@@ -216,7 +215,7 @@ public abstract class Batch implements AutoCloseable {
         stage = Stage.EXCUSED;
     }
 
-    /// Ends the batch.
+    /// Closes the batch.
     ///
     /// @throws InvalidStateException when work in it was neither handed over nor discarded
     @Override
@@ -274,7 +273,7 @@ public abstract class Batch implements AutoCloseable {
         bytes += length;
     }
 
-    /// A length of the piece.
+    /// Checks a length of the piece.
     ///
     /// @param verb of the batch, for the message
     protected final void checkLength(String verb, long length) {

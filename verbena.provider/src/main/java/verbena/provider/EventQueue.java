@@ -19,14 +19,14 @@ public class EventQueue<T> {
     private boolean closed;
     private long dropped;
 
-    /// @param owner how messages call the object whose events these are
+    /// @param owner the name in messages of the object whose events these are
     /// @param max events held; the oldest is dropped for the newest
     public EventQueue(String owner, int max) {
         this.owner = owner;
         this.max = max;
     }
 
-    /// Events dropped, since creation.
+    /// Returns the number of events dropped since creation.
     public final long dropped() {
         lock.lock();
         try {
@@ -54,7 +54,7 @@ public class EventQueue<T> {
         return Optional.ofNullable(next());
     }
 
-    /// The oldest event; null when there is none.
+    /// Takes the oldest event; null when there is none.
     public final @Nullable T next() {
         lock.lock();
         try {
@@ -97,7 +97,7 @@ public class EventQueue<T> {
         }
     }
 
-    /// The oldest event; null when there is none.
+    /// Takes the oldest event; null when there is none.
     ///
     /// @throws InvalidStateException when there is none and the owner is closed
     protected final @Nullable T pollOrThrow() {
@@ -112,7 +112,7 @@ public class EventQueue<T> {
         }
     }
 
-    /// How many events there are.
+    /// Returns the number of events in the queue.
     public final int size() {
         lock.lock();
         try {
@@ -122,7 +122,7 @@ public class EventQueue<T> {
         }
     }
 
-    /// Whether a thread that waits has a reason to stop waiting.
+    /// Returns whether a thread that waits has a reason to stop waiting.
     public final boolean isOver() {
         lock.lock();
         try {

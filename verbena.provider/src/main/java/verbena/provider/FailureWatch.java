@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.spi.ConnectionService;
 
-/// The listeners that are told when a device fails, each of them once. Any thread.
+/// The listeners that are called when a device fails, each of them once. Any thread.
 public final class FailureWatch {
     // Under this.
     private final List<Consumer<String>> listeners = new ArrayList<>();
@@ -15,7 +15,7 @@ public final class FailureWatch {
     /// Creates the watch of a device that has not failed.
     public FailureWatch() {}
 
-    /// Has `onFailure` told when the device fails, or at once when it has failed.
+    /// Adds a listener, which is called when the device fails, or at once when it has failed.
     public ConnectionService.Watch add(Consumer<String> onFailure) {
         // An object of its own for each call, as two callers may bring equal ones.
         Consumer<String> listener = why -> onFailure.accept(why);
@@ -36,7 +36,7 @@ public final class FailureWatch {
         listeners.remove(listener);
     }
 
-    /// The device has failed. What comes after the first time is ignored.
+    /// Reports a failure of the device to the listeners. Ignores every failure after the first.
     public void tell(String why) {
         List<Consumer<String>> told;
         synchronized (this) {

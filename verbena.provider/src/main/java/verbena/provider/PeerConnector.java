@@ -20,8 +20,8 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.Transition;
 import verbena.verbs.UnsupportedException;
 
-/// Connects a queue pair to the peer whose [Endpoint] it is given, by the state changes that any program could
-/// make. It keeps what this end has told the peer. Any thread.
+/// The connector of a queue pair to the peer whose [Endpoint] it is given, by the state changes that any program
+/// could make. It keeps the values that this end has given to the peer. Any thread.
 public final class PeerConnector {
     private static final int PORT = 1;
     private final QueuePair qp;
@@ -40,13 +40,13 @@ public final class PeerConnector {
         this.initialPsn = random.getAsInt() & Endpoint.PSN_MASK;
     }
 
-    /// The queue pair was reset: its next connection is another one.
+    /// Prepares the next connection, after a reset of the queue pair.
     public void reset() {
         initialPsn = random.getAsInt() & Endpoint.PSN_MASK;
         endpointGid = -1;
     }
 
-    /// The endpoint that the peer has to know.
+    /// Returns the endpoint that the peer has to know.
     public Endpoint endpoint(int gidIndex) {
         require("endpoint");
         GidEntry own = context.gid(PORT, gidIndex);
@@ -117,7 +117,7 @@ public final class PeerConnector {
         }
     }
 
-    /// The GID that was given to the peer when it suits the peer's, else the one that does.
+    /// Returns this end's GID: the GID that was given to the peer if it suits the peer's GID, else another that does.
     private GidEntry ownGid(Endpoint remote) {
         Gid peer = remote.gid();
         List<GidEntry> table = context.gids(PORT);

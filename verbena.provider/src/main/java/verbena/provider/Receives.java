@@ -22,7 +22,7 @@ public abstract class Receives extends Batch implements ReceiveBatch {
     /// Hands the batch over; returns how many receives it had.
     protected abstract int handOver();
 
-    /// The batch, open in this thread.
+    /// Opens the batch in this thread.
     public final ReceiveBatch begin() {
         open();
         return this;

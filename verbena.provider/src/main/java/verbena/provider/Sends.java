@@ -35,7 +35,7 @@ public abstract class Sends extends Batch implements SendBatch {
             Access.bits(Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC, Access.ZERO_BASED));
     private final Context context;
     private final QpType type;
-    /// Whether each request says where it goes.
+    /// Whether each request names its receiver.
     private final boolean isAddressed;
     private final int maxInlineBytes;
     /// A bit for each operation that this queue pair takes, by its ordinal.
@@ -68,10 +68,10 @@ public abstract class Sends extends Batch implements SendBatch {
 
     // ---- what the device does
 
-    /// Claims a place for a request and writes these. What the request does not say is 0.
+    /// Claims a place for a request and writes these. Fields that the request does not set are 0.
     protected abstract void claim(SendOperation operation, long wrId);
 
-    /// Immediate data, or the key to invalidate: the operation tells.
+    /// Writes immediate data, or the key to invalidate, as the operation asks.
     protected abstract void putImmediateOrKey(int value);
 
     /// Writes which memory of the peer a WRITE, a READ or an extension names.
@@ -79,7 +79,7 @@ public abstract class Sends extends Batch implements SendBatch {
 
     /// Writes the parameters of an atomic, except its entry.
     ///
-    /// @param operand what to add, or to compare with
+    /// @param operand the value to add, or to compare with
     protected abstract void putAtomic(long address, int rkey, long operand, long swap);
 
     protected abstract void putAtomicWrite(long address, int rkey, long value);
@@ -87,19 +87,19 @@ public abstract class Sends extends Batch implements SendBatch {
     protected abstract void putFlush(
             long address, int rkey, int length, boolean wholeRegion, boolean global, boolean persist);
 
-    /// Both are this device's.
+    /// Writes the parameters of a bind. Window and region are this device's.
     protected abstract void putBind(
             MemoryWindow window, int rkey, MemoryRegion region, long address, long length, int access);
 
     /// Copies data behind the inline data of the request, of which there are so many bytes.
     protected abstract void putInline(MemorySegment data, int before);
 
-    /// The receiver of a datagram.
+    /// Writes the receiver of a datagram.
     protected abstract void putTarget(AddressHandle handle, int qpn, int qkey);
 
     protected abstract void putSharedReceiveQueue(int srqNumber);
 
-    /// The request is complete, and right as far as this class can tell.
+    /// Completes the request, which is right as far as this class can check.
     ///
     /// @param withFlags [#FENCED] and the like
     protected abstract void complete(int withFlags);
@@ -107,18 +107,18 @@ public abstract class Sends extends Batch implements SendBatch {
     /// Hands the batch over; returns how many requests it had.
     protected abstract int handOver();
 
-    /// Longest datagram.
+    /// Returns the length of the longest datagram.
     protected abstract int datagramBytesMax();
 
-    /// The window as this device's object; null when another device has made it.
+    /// Returns the window as this device's object; null when another device has made it.
     protected abstract @Nullable OwnedObject own(MemoryWindow window);
 
-    /// The device's own object of an address handle; null when the handle is of another device.
+    /// Returns the device's own object of an address handle; null when the handle is of another device.
     protected abstract @Nullable OwnedObject own(AddressHandle handle);
 
     // ---- a request begins
 
-    /// The batch, open in this thread.
+    /// Opens the batch in this thread.
     public final SendBatch begin() {
         open();
         return this;
@@ -382,7 +382,7 @@ public abstract class Sends extends Batch implements SendBatch {
         }
     }
 
-    /// The request has become one that the device is to fail ([SendOperation#FAULTY]).
+    /// Marks the request as faulty: the device is to fail it ([SendOperation#FAULTY]).
     protected final void faulty() {
         operation = SendOperation.FAULTY;
     }
@@ -406,7 +406,7 @@ public abstract class Sends extends Batch implements SendBatch {
         }
     }
 
-    /// The request is complete: checks what could not be checked before.
+    /// Completes the request after the checks that were not possible before.
     private void finish() {
         if (!end()) {
             return;

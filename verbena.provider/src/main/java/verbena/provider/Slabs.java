@@ -28,7 +28,7 @@ public final class Slabs {
 
     /// The source of the memory that is given out in pieces.
     public interface Source {
-        /// Memory that is zeroed and begins at a page. It is freed when the arena closes.
+        /// Allocates memory that is zeroed and begins at a page. It is freed when the arena closes.
         ///
         /// @throws OutOfMemoryError when the process cannot have so much
         MemorySegment allocate(Arena arena, long bytes);
@@ -47,7 +47,7 @@ public final class Slabs {
     /// A piece of memory, zeroed, and how to give it back.
     public record Piece(MemorySegment segment, Runnable free) {}
 
-    /// A piece of so many bytes.
+    /// Allocates a piece of this many bytes.
     ///
     /// @throws IllegalArgumentException when it is to have none
     /// @throws ResourceLimitException when the process cannot have so much
@@ -74,7 +74,8 @@ public final class Slabs {
         return new Piece(block.asSlice(0, bytes), () -> giveBack(shift, block));
     }
 
-    /// A shared arena cannot be closed while a thread uses its memory in a system call: tried again later.
+    /// Closes an arena, now or at a later call: a shared arena cannot be closed while a thread uses its memory in a
+    /// system call.
     private synchronized void close(Arena arena) {
         lingering.add(arena);
         lingering.removeIf(Slabs::isClosed);

@@ -36,7 +36,7 @@ public final class TargetParts {
         return completions;
     }
 
-    /// The options of a queue pair that is a target.
+    /// Returns the options of a queue pair that is a target.
     public QueuePairOptions options() {
         return new QueuePairOptions(
                 QpType.XRC_TARGET,
@@ -48,7 +48,7 @@ public final class TargetParts {
                 Set.of());
     }
 
-    /// When no target is left.
+    /// Closes the parts, when no target is left.
     public void close() {
         completions.close();
         domain.close();

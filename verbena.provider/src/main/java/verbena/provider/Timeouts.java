@@ -11,7 +11,7 @@ public final class Timeouts {
 
     private Timeouts() {}
 
-    /// Never negative, and small enough to be added to a time.
+    /// Returns the timeout in nanoseconds: never negative, and small enough to be added to a time.
     public static long nanos(Duration timeout) {
         if (timeout.isNegative()) {
             return 0;

@@ -3,7 +3,7 @@ package verbena.subnet;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.mad.Smp;
 
-/// What management knows of the packet that a datagram travels in.
+/// The addresses of the packet in which a datagram travels.
 ///
 /// @param port where it has arrived, or by which it leaves; 0 at a switch: by the forwarding table, from the
 ///     switch's own port
@@ -29,17 +29,17 @@ public record MadRoute(
     /// The P_Key of subnet management and of all members of the default partition.
     public static final int DEFAULT_PKEY = 0xFFFF;
 
-    /// A way without GRH.
+    /// Makes a route without GRH.
     public MadRoute(int port, int slid, int dlid, int serviceLevel, int sourceQpn, int destinationQpn, int pkey) {
         this(port, slid, dlid, serviceLevel, sourceQpn, destinationQpn, pkey, null);
     }
 
-    /// A subnet management packet from queue pair 0 to queue pair 0.
+    /// Returns the route of a subnet management packet from queue pair 0 to queue pair 0.
     public static MadRoute subnet(int port, int slid, int dlid, int serviceLevel) {
         return new MadRoute(port, slid, dlid, serviceLevel, Smp.QPN, Smp.QPN, DEFAULT_PKEY);
     }
 
-    /// The way back, from this LID, by this port; with a GRH when there was one (IBTA 13.5.1).
+    /// Returns the route back, from this LID, by this port; with a GRH when there was a GRH (IBTA 13.5.1).
     public MadRoute back(int port, int lid) {
         Gids swapped = gids == null
                 ? null

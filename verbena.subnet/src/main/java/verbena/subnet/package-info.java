@@ -1,2 +1,2 @@
-/// What the rooms of a subnet say to one another: management datagrams, with the way that they take.
+/// The values that the rooms of a subnet exchange: management datagrams, with their routes.
 package verbena.subnet;

@@ -5,7 +5,7 @@ import static java.nio.ByteOrder.BIG_ENDIAN;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/// Numbers in network order at any address of a segment: what every header view of this module is made of.
+/// Numbers in network order at any address of a segment: the base of every header view of this module.
 ///
 /// Unsigned values of up to 32 bits are returned in the type that holds them (`u8`, `u16`, `u24` as `int`, `u32` as
 /// `long`); `i32` and `i64` are the bits as they are, for keys and addresses whose sign means nothing. What is put

@@ -32,12 +32,13 @@ public final class DirectMessage {
     public static final int BYTES_MAX = WRITE_HEADER_BYTES + DATA_MAX;
 
     // Kinds.
-    /// Nothing but [#expected].
+    /// The kind of a message that carries [#expected] and nothing else.
     public static final int ANSWER = 1;
     /// The message with number [#expected], and all behind it up to the next [#FIRST] one, are not taken: they have
     /// to go by packets.
     public static final int DECLINE = 2;
-    /// Asks which message is expected. Its own number is that of the oldest message without an answer.
+    /// A request for the number of the expected message. Its own number is that of the oldest message without an
+    /// answer.
     public static final int QUERY = 3;
     public static final int SEND = 4;
     public static final int WRITE = 5;
@@ -49,12 +50,13 @@ public final class DirectMessage {
     public static final int PLACED = 4;
     /// All messages before this one have their answers.
     public static final int FIRST = 8;
-    /// It says by [#expected] what its sender has taken. Otherwise its sender has nothing to say about that.
+    /// A flag: the message reports by [#expected] what its sender has taken. Without the flag the sender reports
+    /// nothing.
     public static final int ANSWERS = 16;
 
     private DirectMessage() {}
 
-    /// Writes all but the data, and what only a WRITE has.
+    /// Writes all fields but the data and those that only a WRITE has.
     public static void write(
             MemorySegment to, long at, int kind, int flags, int destinationQp, int sourceQp, int number, int expected) {
         to.set(JAVA_INT, at, destinationQp);
@@ -65,8 +67,8 @@ public final class DirectMessage {
         to.set(JAVA_INT, at + 20, 0);
     }
 
-    /// Writes what a device answers to a [#QUERY] for a queue pair that is not there, or not connected to the one
-    /// that asks: from the oldest message without an answer on, nothing is taken.
+    /// Writes a device's answer to a [#QUERY] for a queue pair that is not there, or is not connected to the sender:
+    /// from the oldest message without an answer on, nothing is taken.
     public static void writeDecline(MemorySegment to, long at, Frame query) {
         int asking = sourceQp(query);
         int asked = destinationQp(query);
@@ -78,7 +80,7 @@ public final class DirectMessage {
         to.set(JAVA_INT, at + 20, value);
     }
 
-    /// Writes what only a WRITE has.
+    /// Writes the fields that only a WRITE has.
     public static void setRemote(MemorySegment to, long at, long address, int rkey) {
         to.set(JAVA_LONG, at + 24, address);
         to.set(JAVA_INT, at + 32, rkey);
@@ -90,7 +92,7 @@ public final class DirectMessage {
         to.set(JAVA_INT, at + 36, bytes);
     }
 
-    /// Whether the frame, which has the message in its own slot, is one by its kind and length.
+    /// Returns whether the frame, which has the message in its own slot, has a known kind and a length that fits it.
     public static boolean isWellFormed(Frame frame) {
         if (frame.length < HEADER_BYTES || frame.length > BYTES_MAX) {
             return false;
@@ -129,22 +131,22 @@ public final class DirectMessage {
         return frame.slot.get(JAVA_BYTE, frame.start + 17L);
     }
 
-    /// Whether [#expected] says anything.
+    /// Returns whether [#expected] is valid.
     public static boolean answers(Frame frame) {
         return (flags(frame) & ANSWERS) != 0;
     }
 
-    /// Where in the frame's slot the data of a SEND or WRITE is.
+    /// Returns the offset in the frame's slot of the data of a SEND or WRITE.
     public static int dataOffset(Frame frame) {
         return frame.start + (kind(frame) == WRITE ? WRITE_HEADER_BYTES : HEADER_BYTES);
     }
 
-    /// How many bytes of data a SEND or WRITE has.
+    /// Returns the number of bytes of data that a SEND or WRITE carries.
     public static int dataBytes(Frame frame) {
         return frame.length - (kind(frame) == WRITE ? WRITE_HEADER_BYTES : HEADER_BYTES);
     }
 
-    /// How many bytes a SEND or WRITE has in all, those included that are in their place already.
+    /// Returns the number of bytes of a SEND or WRITE in all, including those that are in their place already.
     public static int bytes(Frame frame) {
         return (flags(frame) & PLACED) != 0 ? placed(frame) : dataBytes(frame);
     }

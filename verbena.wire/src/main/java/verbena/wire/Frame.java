@@ -31,7 +31,7 @@ public final class Frame {
     public MemorySegment slot;
     /// The same memory, little-endian, for the classes of the JDK that take buffers (`java.util.zip.CRC32`).
     public ByteBuffer buffer;
-    /// Where in [#slot] the packet starts; [#HEADROOM] in the own one.
+    /// The offset in [#slot] at which the packet starts; [#HEADROOM] in the frame's own slot.
     public int start = HEADROOM;
 
     private boolean own = true;
@@ -49,11 +49,11 @@ public final class Frame {
     public int trafficClass;
     /// Time to live; 0 lets the link choose.
     public int hopLimit;
-    /// On the way out: 0 to 15; its low three bits are the priority in a VLAN tag.
+    /// The service level of an outgoing packet, 0 to 15; its low three bits are the priority in a VLAN tag.
     public int serviceLevel;
-    /// On receipt: whether the link found the ICRC right as far as it could see the covered headers.
+    /// Whether the link found the ICRC of a received packet right as far as it could see the covered headers.
     public boolean icrcValid;
-    /// How it travels within a subnet.
+    /// The packet's route within a subnet.
     public final LocalRoute local = new LocalRoute();
     /// The faults that are asked for, and the marks that observers are shown.
     public final FrameMarks marks = new FrameMarks();
@@ -76,12 +76,12 @@ public final class Frame {
         own = false;
     }
 
-    /// Whether the packet is in this frame's own slot, with scratch space before it.
+    /// Returns whether the packet is in this frame's own slot, with scratch space before it.
     public boolean isOwn() {
         return own;
     }
 
-    /// From now on the packet is in this frame's own slot again, which holds whatever it held.
+    /// Points the frame at its own slot again, whose bytes stay as they are.
     public void viewOwn() {
         slot = ownSlot;
         buffer = ownBuffer;
@@ -110,7 +110,7 @@ public final class Frame {
         return frames;
     }
 
-    /// The packet's bytes, BTH through ICRC, as a slice. Allocates; for tests, traces and captures.
+    /// Returns the packet's bytes, BTH through ICRC, as a slice. Allocates; for tests, traces and captures.
     public MemorySegment packet() {
         return slot.asSlice(start, length);
     }
@@ -125,7 +125,7 @@ public final class Frame {
         marks.damagedBit = other.marks.damagedBit;
     }
 
-    /// Takes over what the headers around the packet of `other` say.
+    /// Copies the addresses and the other fields of the headers around the packet of `other`.
     public void copyWay(Frame other) {
         sourceHigh = other.sourceHigh;
         sourceLow = other.sourceLow;

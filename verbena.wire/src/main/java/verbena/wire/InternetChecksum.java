@@ -6,13 +6,14 @@ import java.lang.foreign.MemorySegment;
 public final class InternetChecksum {
     private InternetChecksum() {}
 
-    /// What belongs into the checksum field of these bytes, which is taken as it is: zero before it is filled in.
-    /// The result over bytes with a right checksum is 0. An odd last byte counts as if a zero followed.
+    /// Returns the value for the checksum field of these bytes. The bytes of that field count as they are, so a
+    /// sender first sets them to zero. The result over bytes with a right checksum is 0. An odd last byte counts as
+    /// if a zero followed.
     public static int of(MemorySegment segment, long offset, long bytes) {
         return finish(sum(segment, offset, bytes));
     }
 
-    /// The unfolded sum, to add up several areas; all but the last have an even number of bytes.
+    /// Returns the unfolded sum, to add up several areas; all but the last have an even number of bytes.
     static long sum(MemorySegment segment, long offset, long bytes) {
         long sum = 0;
         long even = bytes & ~1L;

@@ -1,9 +1,9 @@
 package verbena.wire;
 
-/// How a packet travels within a subnet, where a link shows it or needs it: between Ethernet addresses, or between
+/// The route of a packet within a subnet, where a link shows it or needs it: between Ethernet addresses, or between
 /// LIDs.
 public final class LocalRoute {
-    /// Whether a GRH stands before the packet (RoCE v1), and not IP and UDP. Links write it, both ways.
+    /// Whether a GRH stands before the packet (RoCE v1), and not IP and UDP. Links write it, in both directions.
     public boolean isRoceV1;
     /// The Ethernet addresses that it travels between, 48 bits each; both 0 where no link knows them.
     public long sourceMac;
@@ -15,7 +15,7 @@ public final class LocalRoute {
     public int sourceLid;
 
     public int destinationLid;
-    /// On receipt: which of the port's LIDs it came to, as the low bits of that LID; 0 where a port has one.
+    /// The low bits of the port's LID to which a received packet came; 0 where a port has one LID.
     public int pathBits;
 
     LocalRoute() {}

@@ -24,6 +24,6 @@ public record AgentMad(
         int pathBits,
         int pkeyIndex,
         MemorySegment bytes) {
-    /// [#status]: `ETIMEDOUT`, as the kernel tells it.
+    /// [#status]: `ETIMEDOUT`, as the kernel reports it.
     public static final int TIMED_OUT = 110;
 }

@@ -1,8 +1,8 @@
 package verbena.subnet.agent;
 
-/// Why an agent is refused, if it is.
+/// The result of a registration: no refusal, or the reason why an agent is refused.
 public enum AgentRefusal {
-    /// It is there.
+    /// No refusal: the agent is registered.
     NONE(0),
     /// The number is taken or too high, or the specification cannot be.
     INVALID(22),
@@ -17,7 +17,7 @@ public enum AgentRefusal {
         this.errno = errno;
     }
 
-    /// What C is told; 0 for none.
+    /// Returns the errno for programs in C; 0 for none.
     public int errno() {
         return errno;
     }

@@ -2,7 +2,7 @@ package verbena.subnet.agent;
 
 import verbena.wire.mad.Mad;
 
-/// What an agent of a program is for (`struct umad_reg_attr`, umad_register2(3)).
+/// The purpose of a program's agent (`struct umad_reg_attr`, umad_register2(3)).
 ///
 /// @param managementClass of the datagrams that it sends and gets
 /// @param classVersion of those that it gets unasked
@@ -12,17 +12,17 @@ import verbena.wire.mad.Mad;
 /// @param methodsHigh 64 to 127
 public record AgentSpec(
         int managementClass, int classVersion, int oui, boolean hasRmpp, long methodsLow, long methodsHigh) {
-    /// Whether it gets datagrams of this method unasked.
+    /// Returns whether the agent gets datagrams of this method unasked.
     public boolean hasMethod(int method) {
         return method < Mad.RESPONSE && ((method < Long.SIZE ? methodsLow : methodsHigh) >>> method & 1) != 0;
     }
 
-    /// Whether it gets anything unasked.
+    /// Returns whether the agent gets any datagrams unasked.
     public boolean hasMethods() {
         return (methodsLow | methodsHigh) != 0;
     }
 
-    /// Whether it is of subnet management, which goes by queue pair 0.
+    /// Returns whether the agent is of subnet management, which goes by queue pair 0.
     public boolean isSubnet() {
         return isSubnet(managementClass);
     }
@@ -31,12 +31,12 @@ public record AgentSpec(
         return managementClass == Mad.CLASS_SUBNET_LID || managementClass == Mad.CLASS_SUBNET_DIRECTED;
     }
 
-    /// Whether it gets what a subnet manager gets.
+    /// Returns whether the agent gets the datagrams for a subnet manager.
     public boolean isManager() {
         return isSubnet() && hasMethod(Mad.METHOD_TRAP);
     }
 
-    /// Whether both would get the same datagram.
+    /// Returns whether both agents would get the same datagram.
     boolean meets(AgentSpec other) {
         return managementClass == other.managementClass
                 && classVersion == other.classVersion

@@ -19,7 +19,7 @@ import verbena.wire.mad.Rmpp;
 import verbena.wire.mad.Sa;
 import verbena.wire.mad.Smp;
 
-/// The agents of all programs at a port, and what becomes of their datagrams, as Linux's kernel has it (umad_send(3),
+/// The agents of all programs at a port, and the handling of their datagrams, as Linux's kernel has it (umad_send(3),
 /// umad_register(3); IBTA 13.4, 13.6).
 ///
 /// - What arrives unasked goes to the agent of its class, version and method.
@@ -29,8 +29,8 @@ import verbena.wire.mad.Smp;
 /// - A request is repeated until it is answered. After that its program gets its header back, with a status.
 /// - Long messages are cut, and put together, for agents that want it.
 ///
-/// The owner tells what arrives and asks for departures and the deadline. One thread at a time; whatever arrives, no
-/// method throws.
+/// The owner hands over arrivals, and asks for departures and the deadline. One thread at a time; whatever arrives,
+/// no method throws.
 public final class MadAgents {
     /// The longest datagram that a program may send, in bytes.
     public static final int BYTES_MAX = RmppReceivers.BYTES_MAX;
@@ -92,12 +92,12 @@ public final class MadAgents {
         this.port = port;
     }
 
-    /// From now on programs may do this at queue pair 0; agents that are there stay.
+    /// Sets the right of programs at queue pair 0; agents that are there stay.
     public void allow(SubnetRight right) {
         this.right = right;
     }
 
-    /// A program comes.
+    /// Registers a program.
     public MadClient open() {
         var client = new MadClient(this);
         clients.add(client);
@@ -108,12 +108,12 @@ public final class MadAgents {
         clients.remove(client);
     }
 
-    /// Whether there is a program.
+    /// Returns whether there is no program.
     public boolean isEmpty() {
         return clients.isEmpty();
     }
 
-    /// Whether the subnet manager of a program is here.
+    /// Returns whether the subnet manager of a program is here.
     public boolean hasManager() {
         for (MadClient client : clients) {
             for (Agent agent : client.agents()) {
@@ -183,7 +183,7 @@ public final class MadAgents {
         }
     }
 
-    /// The class of the agent says by which queue pair it sends, and no more.
+    /// Checks the queue pair of a datagram by the agent's class, and the right of programs at queue pair 0.
     private boolean maySend(AgentSpec spec, MemorySegment mad) {
         if (AgentSpec.isSubnet(Mad.managementClass(mad)) != spec.isSubnet()) {
             return false;
@@ -221,14 +221,15 @@ public final class MadAgents {
                 : MadRoute.subnet(port.number(), port.lid(), mad.lid(), mad.serviceLevel());
     }
 
-    /// The next datagram that leaves, or null.
+    /// Takes the next datagram that leaves, or null.
     public @Nullable Datagram poll() {
         return departures.poll();
     }
 
     // ---- arrivals
 
-    /// Whether a datagram that has arrived at the port, and is no request to the node itself, is for an agent.
+    /// Returns whether a datagram that has arrived at the port, and is no request to the node itself, is for an
+    /// agent.
     public boolean isFor(int slid, int sourceQpn, MemorySegment mad) {
         return !clients.isEmpty()
                 && (senders.isAwaited(slid, sourceQpn, mad)
@@ -267,7 +268,7 @@ public final class MadAgents {
         return null;
     }
 
-    /// A datagram for an agent has arrived ([#isFor]).
+    /// Handles the arrival of a datagram for an agent ([#isFor]).
     public void onMad(Datagram datagram, long nowNanos) {
         MemorySegment mad = datagram.mad();
         MadRoute route = datagram.route();
@@ -323,7 +324,7 @@ public final class MadAgents {
         return 0;
     }
 
-    /// An answer, as the kernel tells it from what comes unasked.
+    /// Returns whether a datagram is an answer, by the same rule as the kernel.
     private static boolean isAnswer(MemorySegment mad) {
         int method = Mad.method(mad);
         return (method & Mad.RESPONSE) != 0 || method == Mad.METHOD_TRAP_REPRESS;
@@ -333,7 +334,7 @@ public final class MadAgents {
         return managementClass >= VENDOR_FIRST && managementClass <= VENDOR_LAST;
     }
 
-    /// Where the data of a class begin behind the header of [Rmpp]; 0 for a class without long messages.
+    /// Returns the offset of the data of a class, behind the header of [Rmpp]; 0 for a class without long messages.
     private static int dataOffset(int managementClass) {
         return switch (managementClass) {
             case Mad.CLASS_SUBNET_ADMINISTRATION -> Sa.HEADER_BYTES;
@@ -344,7 +345,7 @@ public final class MadAgents {
 
     // ---- time
 
-    /// When to call [#onDeadline]; [Long#MAX_VALUE]: never.
+    /// Returns the time at which to call [#onDeadline]; [Long#MAX_VALUE]: never.
     public long deadlineNanos() {
         long due = Math.min(senders.deadlineNanos(), receivers.deadlineNanos());
         for (Request request : requests) {
@@ -353,7 +354,7 @@ public final class MadAgents {
         return due;
     }
 
-    /// That time has come, perhaps.
+    /// Handles the requests and messages whose time has come, if any.
     public void onDeadline(long nowNanos) {
         senders.onDeadline(nowNanos);
         receivers.onDeadline(nowNanos);
@@ -370,7 +371,7 @@ public final class MadAgents {
         }
     }
 
-    /// The program gets the header back.
+    /// Returns the header of a request without answer to its program.
     private void giveUp(Request request) {
         AgentMad mad = request.mad;
         boolean isTaken = request.agent

@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
-/// A program at a port, as one that has opened the file of a port in a kernel: its agents, and what has arrived for
-/// them. Made by [MadAgents#open()]; for the same thread.
+/// A program at a port, like a program that has opened the file of a port in a kernel: its agents, and the datagrams
+/// that have arrived for them. Made by [MadAgents#open()]; for the same thread.
 public final class MadClient {
     /// The most agents of a program at a port.
     public static final int AGENTS_MAX = 32;
@@ -37,7 +37,7 @@ public final class MadClient {
         return refusal;
     }
 
-    /// Ends an agent, and forgets its requests; false when there is none.
+    /// Unregisters an agent, and forgets its requests; false when there is none.
     public boolean unregister(int number) {
         Agent agent = agent(number);
         if (agent == null) {
@@ -48,14 +48,14 @@ public final class MadClient {
         return true;
     }
 
-    /// Sends a datagram of an agent. One that cannot be sent is dropped and counted.
+    /// Sends a datagram of an agent. A datagram that cannot be sent is dropped and counted.
     ///
     /// @param mad its bytes are the port's from now on
     public void send(AgentMad mad, long nowNanos) {
         port.send(agent(mad.agent()), mad, nowNanos);
     }
 
-    /// The next datagram for an agent, which stays where it is; null when there is none.
+    /// Returns the next datagram for an agent, which stays in the queue; null when there is none.
     public @Nullable AgentMad peek() {
         return arrivals.peek();
     }
@@ -65,7 +65,7 @@ public final class MadClient {
         arrivals.remove();
     }
 
-    /// The program is gone, and its agents with it.
+    /// Unregisters the program and its agents.
     public void close() {
         for (int number = 0; number < AGENTS_MAX; number++) {
             boolean _ = unregister(number);
@@ -73,7 +73,7 @@ public final class MadClient {
         port.remove(this);
     }
 
-    /// False when the program does not take what has come.
+    /// Adds a datagram to the program's queue; false when the queue is full, because the program does not read it.
     boolean offer(AgentMad mad) {
         return arrivals.size() < ARRIVALS_MAX && arrivals.add(mad);
     }

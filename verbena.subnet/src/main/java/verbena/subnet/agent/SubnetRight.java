@@ -1,11 +1,11 @@
 package verbena.subnet.agent;
 
-/// What programs may do at queue pair 0.
+/// The rights of programs at queue pair 0.
 public enum SubnetRight {
-    /// Nothing: agents of subnet management are refused.
+    /// No right: agents of subnet management are refused.
     NONE,
-    /// Ask (Get). They change nothing, and no subnet manager is among them.
+    /// Reading (Get). Such programs change nothing, and no subnet manager is among them.
     ASK,
-    /// All that a subnet manager does.
+    /// Everything that a subnet manager does.
     ALL
 }

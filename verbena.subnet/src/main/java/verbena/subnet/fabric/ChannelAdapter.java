@@ -15,7 +15,7 @@ import verbena.wire.mad.PortCounter;
 /// host that does not take them holds up who sends to it, and loses none. Subnet management, performance management,
 /// and the subnet administration where the manager is here, are not the host's.
 public final class ChannelAdapter extends FabricNode {
-    /// How many packets of the host may wait for credits: few, because what waits here is late.
+    /// The most packets of the host that may wait for credits: few, because packets that wait here are late.
     public static final int DEPARTURES_MAX = 32;
 
     private static final int PORT = 1;
@@ -26,19 +26,19 @@ public final class ChannelAdapter extends FabricNode {
         super(fabric, node, bufferBlocks);
     }
 
-    /// The only port.
+    /// Returns the only port.
     public LinkPort port() {
         return port(PORT);
     }
 
-    /// State, tables and counters of the port.
+    /// Returns the state, the tables and the counters of the port.
     public NodePort info() {
         return node().port(PORT);
     }
 
     // ---- departures
 
-    /// Whether [#send] would take a packet now.
+    /// Returns whether [#send] would take a packet now.
     public boolean hasRoom() {
         int departures = 0;
         for (int lane = 0; lane < port().lanes(); lane++) {
@@ -47,8 +47,8 @@ public final class ChannelAdapter extends FabricNode {
         return departures < DEPARTURES_MAX && arrivals.size() < DEPARTURES_MAX;
     }
 
-    /// Sends a packet of the host: LRH through VCRC, which was found right. One that does not come from this port's
-    /// LID, or for another reason must not leave, is dropped and counted.
+    /// Sends a packet of the host: LRH through VCRC, which was found right. A packet that does not come from this
+    /// port's LID, or for another reason must not leave, is dropped and counted.
     public void send(MemorySegment memory, long at, int bytes) {
         if (!info().hasLid(Lrh.sourceLid(memory, at))
                 || Lrh.virtualLane(memory, at) == LinkPort.MANAGEMENT_LANE
@@ -102,7 +102,8 @@ public final class ChannelAdapter extends FabricNode {
         }
     }
 
-    /// Tells the subnet manager of a packet of another partition (IBTA 10.9.3); one without a P_Key is only counted.
+    /// Reports a packet of another partition to the subnet manager (IBTA 10.9.3); a packet without a P_Key is only
+    /// counted.
     private void onBadPkey(int packet) {
         MadRoute route = dropped(packet, PORT);
         if (route != null) {
@@ -110,17 +111,17 @@ public final class ChannelAdapter extends FabricNode {
         }
     }
 
-    /// How many packets wait for the host.
+    /// Returns the number of packets that wait for the host.
     public int arrivals() {
         return arrivals.size();
     }
 
-    /// The oldest packet that waits for the host; it stays where it is until [#taken()].
+    /// Returns the oldest packet that waits for the host; it stays where it is until [#taken()].
     public int arrival() {
         return arrivals.peek();
     }
 
-    /// The host has the oldest packet: its room is free.
+    /// Frees the room of the oldest packet, which the host has taken.
     public void taken() {
         store.release(arrivals.remove());
     }

@@ -21,8 +21,8 @@ import verbena.wire.mad.NodeInfo;
 import verbena.wire.mad.PortInfo;
 
 /// All nodes and cables of a subnet, with the agents of the nodes and the subnet managers that were put there. In
-/// each step every end of every cable sends at most one packet. Time is what its owner says; only management needs
-/// it. For one thread.
+/// each step every end of every cable sends at most one packet. The owner sets the time; only management needs it.
+/// For one thread.
 public final class Fabric {
     /// Room of a lane at a port, in blocks of 64 bytes: three of the longest packets, or 256 of the shortest.
     public static final int BUFFER_BLOCKS = 256;
@@ -67,7 +67,7 @@ public final class Fabric {
     private long deadlineNanos = Long.MAX_VALUE;
     private @Nullable FabricWatch watch;
 
-    /// A fabric whose links are up, and whose ports wait for a subnet manager.
+    /// Creates a fabric whose links are up, and whose ports wait for a subnet manager.
     public Fabric(Topology topology, long nowNanos) {
         this.nowNanos = nowNanos;
         for (Topology.Node node : topology.nodes()) {
@@ -98,7 +98,7 @@ public final class Fabric {
                 EXTENDED_SPEEDS);
     }
 
-    /// The node of this name.
+    /// Returns the node of this name.
     ///
     /// @throws IllegalArgumentException when there is none
     public FabricNode node(String name) {
@@ -113,7 +113,7 @@ public final class Fabric {
         return List.copyOf(nodes.values());
     }
 
-    /// The channel adapters, in the order of the topology.
+    /// Returns the channel adapters, in the order of the topology.
     public List<ChannelAdapter> adapters() {
         return nodes.values().stream()
                 .filter(ChannelAdapter.class::isInstance)
@@ -128,12 +128,12 @@ public final class Fabric {
                 .toList();
     }
 
-    /// The memory of all packets.
+    /// Returns the memory of all packets.
     public PacketStore store() {
         return store;
     }
 
-    /// The node at the other end of a port's cable; null when the port has none, or the cable is pulled.
+    /// Returns the node at the other end of a port's cable; null when the port has none, or the cable is pulled.
     public @Nullable FabricNode peer(FabricNode node, int port) {
         for (Cable cable : cables) {
             if (cable.isPlugged && isEnd(cable.a, node, port)) {
@@ -146,7 +146,7 @@ public final class Fabric {
         return null;
     }
 
-    /// The port number at the other end of a port's cable; 0 where [#peer] is null.
+    /// Returns the port number at the other end of a port's cable; 0 where [#peer] is null.
     public int peerPort(FabricNode node, int port) {
         for (Cable cable : cables) {
             if (cable.isPlugged && isEnd(cable.a, node, port)) {
@@ -163,7 +163,7 @@ public final class Fabric {
         return end.node() == node && end.number() == port;
     }
 
-    /// Shows all packets from now on, and those that have not left yet, but not what flow control says.
+    /// Shows all packets from now on, and those that have not left yet, but no packets of flow control.
     ///
     /// @param watch null ends that
     public void watch(@Nullable FabricWatch watch) {
@@ -179,17 +179,17 @@ public final class Fabric {
         return at.manage(options, firstTransactionId);
     }
 
-    /// What programs may do at queue pair 0 of every adapter.
+    /// Sets the right of programs at queue pair 0 of every adapter.
     public void allow(SubnetRight right) {
         nodes.values().forEach(node -> node.agents().allow(right));
     }
 
-    /// When to call [#onDeadline], at the latest; [Long#MAX_VALUE]: never.
+    /// Returns the time at which to call [#onDeadline], at the latest; [Long#MAX_VALUE]: never.
     public long deadlineNanos() {
         return deadlineNanos;
     }
 
-    /// That time has come, perhaps.
+    /// Runs the nodes when their time has come.
     public void onDeadline(long now) {
         nowNanos = now;
         if (now >= deadlineNanos) {

@@ -31,10 +31,11 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
 
         void onTime(long now);
 
-        /// A node has something to do at this time.
+        /// Reports the time at which a node has work to do.
         void isDue(long nanos);
 
-        /// A manager has taken the link of a port down (PortInfo); it comes up again where both ends look for a peer.
+        /// Reports that a manager has taken the link of a port down (PortInfo); it comes up again where both ends
+        /// look for a peer.
         void onReset(FabricNode node, int port);
     }
 
@@ -70,34 +71,34 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
         return ports.length;
     }
 
-    /// Its agents, tables, states and counters, to look at.
+    /// Returns the node's agents, tables, states and counters, to look at.
     public Node node() {
         return node;
     }
 
-    /// The end of a link.
+    /// Returns the end of a link.
     ///
     /// @param number from 1
     public LinkPort port(int number) {
         return ports[number - 1];
     }
 
-    /// The first of the LIDs of the node, or of the adapter's port; 0 before it has one.
+    /// Returns the first of the LIDs of the node, or of the adapter's port; 0 before it has a LID.
     public int lid() {
         return node.endPort(1).lid();
     }
 
-    /// The subnet manager at this node; null when there is none.
+    /// Returns the subnet manager at this node; null when there is none.
     public @Nullable SubnetManager manager() {
         return manager;
     }
 
-    /// The agents of programs at this node's port.
+    /// Returns the agents of programs at this node's port.
     public MadAgents agents() {
         return agents;
     }
 
-    /// The agents of programs may have something to do.
+    /// Runs the agents of programs, which may have work to do.
     public void onPrograms(long now) {
         fabric.onTime(now);
         attend();
@@ -105,7 +106,7 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
 
     // ---- packets
 
-    /// A packet that port `in` has taken, and this node holds from now on.
+    /// Handles a packet that port `in` has taken, and that this node holds from now on.
     abstract void onPacket(int packet, int in);
 
     final int destinationLid(int packet) {
@@ -116,13 +117,13 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
         return Lrh.virtualLane(store.memory(packet), store.offset(packet)) == LinkPort.MANAGEMENT_LANE;
     }
 
-    /// The P_Key of a packet that has a BTH; 0, which no port has, of another.
+    /// Returns the P_Key of a packet that has a BTH; 0, which no port has, for any other packet.
     final int pkey(int packet) {
         long bth = ManagementPackets.bth(store, packet);
         return bth < 0 ? 0 : Bth.pkey(store.memory(packet), bth);
     }
 
-    /// LIDs, service level, P_Key and target of a packet that a port has dropped; null when it has no BTH.
+    /// Returns LIDs, service level, P_Key and target of a packet that a port has dropped; null when it has no BTH.
     final @Nullable MadRoute dropped(int packet, int port) {
         MemorySegment memory = store.memory(packet);
         long at = store.offset(packet);
@@ -141,7 +142,7 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
 
     /// Sends a packet on the lane of its service level, or drops it.
     ///
-    /// @param in where it has arrived; 0 when it is the node's own
+    /// @param in the port of its arrival; 0 when it is the node's own
     final void leave(int packet, int in, int out) {
         NodePort by = node.port(out);
         int lane = isOnLane15(packet)
@@ -170,7 +171,7 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
         return made;
     }
 
-    /// A packet for queue pair 0 or 1 of this node, which is released then.
+    /// Hands a packet for queue pair 0 or 1 to this node's agents, and releases it.
     final void toAgents(int packet, int in) {
         Datagram datagram = fabric.packets().read(packet, in);
         store.release(packet);
@@ -185,7 +186,8 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
         attend();
     }
 
-    /// What is not for the node itself: a program gets the answers to its requests, and else the manager comes first.
+    /// Hands on a datagram that is not for the node itself: to the program whose request it answers, else to the
+    /// manager, else to a program.
     private void toPrograms(Datagram datagram) {
         MadRoute route = datagram.route();
         MemorySegment mad = datagram.mad();
@@ -197,7 +199,7 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
         }
     }
 
-    /// A subnet manager of a program is told to others as one of ours is.
+    /// Announces a program's subnet manager to other nodes, as the fabric's own is announced.
     private void noteManager(long now) {
         boolean isManaged = agents.hasManager();
         if (manager == null && isManaged != isManagedByProgram) {
@@ -206,7 +208,7 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
         }
     }
 
-    /// Does all that agents and manager have to do now, and sends what they say.
+    /// Runs agents and manager until they have nothing to do now, and sends their datagrams.
     final void attend() {
         if (isAttending) {
             return; // what has come meanwhile is seen to below

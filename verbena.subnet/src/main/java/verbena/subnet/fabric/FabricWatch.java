@@ -2,10 +2,10 @@ package verbena.subnet.fabric;
 
 import java.lang.foreign.MemorySegment;
 
-/// Sees the packets of a [Fabric] on their cables. For the thread of the fabric; it should be quick.
+/// A watcher of the packets of a [Fabric] on their cables. For the thread of the fabric; it should be quick.
 @FunctionalInterface
 public interface FabricWatch {
-    /// A packet is on a cable. It has been sent, and has not arrived.
+    /// Shows a packet on a cable, which was sent and has not arrived.
     ///
     /// @param port of the sender, from 1
     /// @param memory where the packet is, from `at` on, LRH through VCRC; valid during the call, and not to be

@@ -22,8 +22,8 @@ import verbena.wire.mad.Mad;
 import verbena.wire.mad.Rmpp;
 import verbena.wire.mad.Smp;
 
-/// Makes packets of management datagrams, and datagrams of packets (IBTA 13.5): a UD SEND ONLY, on lane 15 between
-/// queue pairs 0, else on a data lane between queue pairs 1. For one thread.
+/// The packets of management datagrams, made and read (IBTA 13.5): a UD SEND ONLY, on lane 15 between queue pairs 0,
+/// else on a data lane between queue pairs 1. For one thread.
 final class ManagementPackets {
     private static final int LENGTH = Bth.BYTES + Deth.BYTES + Mad.BYTES + Packet.ICRC_BYTES;
     private static final int HOP_LIMIT = 64;
@@ -64,7 +64,8 @@ final class ManagementPackets {
         return store.add(slot, at - before, before + LENGTH + Vcrc.BYTES, null, 0);
     }
 
-    /// The datagram of a packet that arrived at a port; null when it is none, or its ICRC, Q_Key or lane is wrong.
+    /// Returns the datagram of a packet that arrived at a port; null when it is none, or its ICRC, Q_Key or lane is
+    /// wrong.
     @Nullable
     Datagram read(int packet, int in) {
         int bytes = store.length(packet);
@@ -102,7 +103,7 @@ final class ManagementPackets {
         return new Datagram(route, Mad.copyOf(copy.asSlice(at + Bth.BYTES + Deth.BYTES)));
     }
 
-    /// Where the BTH of a packet is in its memory; negative when it is raw, or too short for its headers.
+    /// Returns the offset of a packet's BTH in its memory; negative when it is raw, or too short for its headers.
     static long bth(PacketStore store, int packet) {
         MemorySegment memory = store.memory(packet);
         long at = store.offset(packet);
@@ -114,9 +115,9 @@ final class ManagementPackets {
         return before < 0 || before + Bth.BYTES > store.length(packet) ? -1 : at + before;
     }
 
-    /// Whether a packet of a data lane is for the agents of an adapter and not for its host: one for queue pair 0, a
-    /// question to the performance agent, one to the subnet administration where that is, or one for an agent of a
-    /// program.
+    /// Returns whether a packet of a data lane is for the agents of an adapter and not for its host. It is a packet
+    /// for queue pair 0, a request to the performance agent or to a subnet administration that is here, or a packet
+    /// for a program's agent.
     static boolean isForAgents(PacketStore store, int packet, boolean hasManager, MadAgents agents) {
         long bth = bth(store, packet);
         MemorySegment memory = store.memory(packet);
@@ -138,7 +139,8 @@ final class ManagementPackets {
                         Lrh.sourceLid(memory, store.offset(packet)), Deth.sourceQp(memory, bth + Bth.BYTES), mad);
     }
 
-    /// A request, the answer to a report, or what the receiver of a long answer says.
+    /// Returns whether a datagram is a request, the answer to a report, or a receiver's reply to segments of a long
+    /// answer.
     private static boolean isForAdministration(MemorySegment mad, int method) {
         boolean isAnswer = (method & Mad.RESPONSE) != 0 && method != (Mad.METHOD_REPORT | Mad.RESPONSE);
         boolean isSaidOfSegments = Rmpp.ACTIVE.getBoolean(mad) && Rmpp.TYPE.getInt(mad) >= Rmpp.ACK;

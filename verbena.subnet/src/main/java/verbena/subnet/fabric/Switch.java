@@ -63,7 +63,7 @@ public final class Switch extends FabricNode {
         store.release(packet);
     }
 
-    /// Whether a packet must not leave by a port, because of its partition.
+    /// Returns whether a packet must not leave by a port, because of its partition; such a packet is dropped.
     private boolean isKeptBack(int packet, int out, int pkey) {
         NodePort to = node().port(out);
         boolean isKeptBack = to.enforcesOutbound() && !to.hasPkey(pkey);
@@ -73,7 +73,7 @@ public final class Switch extends FabricNode {
         return isKeptBack;
     }
 
-    /// Counts a packet of another partition, and tells the subnet manager.
+    /// Counts a packet of another partition, and reports it to the subnet manager.
     private void dropForeign(int packet, NodePort at, PortCounter counter) {
         at.count(counter, 1);
         MadRoute route = dropped(packet, at.number());

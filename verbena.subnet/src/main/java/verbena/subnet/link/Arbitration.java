@@ -3,8 +3,8 @@ package verbena.subnet.link;
 import java.util.stream.IntStream;
 import verbena.subnet.node.NodePort;
 
-/// Which lane sends next: two tables of lanes with weights, and how much of the one may go before the other has a
-/// turn (IBTA 7.6.9). For one thread.
+/// The choice of the lane that sends next: two tables of lanes with weights, and a limit on how much of high priority
+/// may go before low priority has a turn (IBTA 7.6.9). For one thread.
 public final class Arbitration {
     /// The unit of a weight, in bytes.
     public static final int WEIGHT_BYTES = 64;
@@ -15,9 +15,9 @@ public final class Arbitration {
 
     private static final int NONE = -1;
 
-    /// What a lane has to send now.
+    /// The packets that the lanes have to send now.
     interface Lanes {
-        /// The bytes of the next packet of a lane that has the credits to leave; 0 when there is none.
+        /// Returns the bytes of the next packet of a lane that has the credits to leave; 0 when there is none.
         int sendable(int lane);
     }
 
@@ -55,7 +55,7 @@ public final class Arbitration {
     private int limit;
     private int highSent;
 
-    /// All lanes alike, none with high priority.
+    /// Makes an arbitration in which all lanes are alike, and none has high priority.
     Arbitration(int lanes) {
         int[] each = new int[lanes];
         int[] weights = new int[lanes];
@@ -97,7 +97,7 @@ public final class Arbitration {
         return IntStream.range(0, NodePort.ARBITRATION_ENTRIES).filter(i -> port.arbitrationWeight(isHigh, i) > 0);
     }
 
-    /// The lane whose packet leaves now, which is accounted for; negative when there is none.
+    /// Returns the lane whose packet leaves now, which is accounted for; negative when there is none.
     int next(Lanes has) {
         boolean isHighExhausted = limit != UNLIMITED && highSent > 0 && highSent >= limit * LIMIT_BYTES;
         int lane = isHighExhausted ? low.next(has) : high.next(has);

@@ -8,7 +8,7 @@ public final class IntQueue {
     private int head;
     private int size;
 
-    /// An empty queue.
+    /// Creates an empty queue.
     public IntQueue() {}
 
     public boolean isEmpty() {
@@ -31,7 +31,7 @@ public final class IntQueue {
         values[head + size++ & values.length - 1] = value;
     }
 
-    /// The oldest; there is one.
+    /// Returns the oldest number; there is at least one.
     public int peek() {
         assert size > 0;
         return values[head];

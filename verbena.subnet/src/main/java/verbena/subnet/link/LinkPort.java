@@ -17,15 +17,16 @@ import verbena.wire.mad.PortInfo;
 /// arbitration between lanes. No packet leaves without credits, so none is lost for want of room. State, tables and
 /// counters are those of the [NodePort], which a subnet manager sees.
 ///
-/// What arrives is given to [#onFlowControl] and [#onPacket]; what leaves is fetched with [#next]. For one thread.
+/// Arriving packets are given to [#onFlowControl] and [#onPacket]; departing packets are fetched with [#next]. For
+/// one thread.
 public final class LinkPort {
     /// The lane of subnet management, which has no credits (IBTA 3.5.7).
     public static final int MANAGEMENT_LANE = 15;
-    /// What [#next] returns when there is nothing to send.
+    /// The result of [#next] when there is nothing to send.
     public static final int NOTHING = -1;
-    /// What [#next] returns when it has written a flow control packet.
+    /// The result of [#next] when it has written a flow control packet.
     public static final int FLOW_CONTROL = -2;
-    /// What [#onPacket] returns of a packet that was counted and dropped.
+    /// The result of [#onPacket] for a packet that was counted and dropped.
     public static final int DROPPED = -1;
     /// Room for management packets, in each direction.
     public static final int MANAGEMENT_MAX = 64;
@@ -37,7 +38,7 @@ public final class LinkPort {
     // What all links run at, as bits of PortInfo: four lanes of 25 Gb/s, or 10 Gb/s for programs that know no more.
     private static final int HALF = 2_048; // of what 12 bits count
     private static final int BYTES_MIN = Lrh.BYTES + Packet.BYTES_MIN + Vcrc.BYTES;
-    /// What a packet may have beside its payload, LRH through ICRC (IBTA 7.7.8).
+    /// The most bytes that a packet may have beside its payload, LRH through ICRC (IBTA 7.7.8).
     private static final int HEADERS_MAX = 124;
 
     private final Node node;
@@ -58,7 +59,7 @@ public final class LinkPort {
     private int changesSeen;
     private int fairLane;
 
-    /// The end at a port of a node, which has buffers for all lanes that the node supports.
+    /// Creates the end of a link at a port of a node, with buffers for all lanes that the node supports.
     ///
     /// @param number of the port, from 1
     /// @param bufferBlocks room of each data lane, in blocks of 64 bytes, [#BLOCKS_MIN] to 2048
@@ -79,7 +80,7 @@ public final class LinkPort {
 
     // ---- states
 
-    /// The link has come up: the port initializes (IBTA 7.2.7), and all credits begin anew.
+    /// Handles a link that has come up: the port initializes (IBTA 7.2.7), and all credits begin anew.
     public void linkUp(LinkSpeed speed, long nowNanos) {
         if (port.state() == PortInfo.DOWN) {
             for (int lane = 0; lane < LANES; lane++) {
@@ -92,7 +93,7 @@ public final class LinkPort {
         }
     }
 
-    /// The link is lost: what waits is dropped.
+    /// Handles the loss of the link: drops the packets that wait.
     public void linkDown(long nowNanos) {
         node.onLinkDown(port.number(), nowNanos);
         for (IntQueue queue : queues) {
@@ -109,12 +110,13 @@ public final class LinkPort {
 
     // ---- departures
 
-    /// Whether a data packet may be given to [#send].
+    /// Returns whether a data packet may be given to [#send].
     public boolean isOpen() {
         return port.state() >= PortInfo.ARMED;
     }
 
-    /// Queues a packet, which this port holds from now on, on a lane. A port that is not open counts and drops it.
+    /// Puts a packet, which this port holds from now on, into the queue of a lane. A port that is not open counts and
+    /// drops it.
     public void send(int packet, int lane) {
         boolean isTaken = lane == MANAGEMENT_LANE
                 ? port.state() != PortInfo.DOWN && queues[lane].size() < MANAGEMENT_MAX
@@ -127,13 +129,13 @@ public final class LinkPort {
         queues[lane].add(packet);
     }
 
-    /// How many packets wait on a lane.
+    /// Returns the number of packets that wait on a lane.
     public int waiting(int lane) {
         return queues[lane].size();
     }
 
-    /// What this port sends next: a packet, which the caller holds then and whose lane and VCRC are right; or
-    /// [#FLOW_CONTROL] with the 6 bytes in `control`; or [#NOTHING].
+    /// Returns the packet that this port sends next, which the caller holds then and whose lane and VCRC are right;
+    /// or [#FLOW_CONTROL] with the 6 bytes in `control`; or [#NOTHING].
     public int next(MemorySegment control) {
         if (port.state() == PortInfo.DOWN) {
             return NOTHING;
@@ -212,7 +214,7 @@ public final class LinkPort {
 
     // ---- arrivals
 
-    /// A flow control packet has arrived. One that is damaged, or of no lane, is ignored.
+    /// Handles the arrival of a flow control packet. A packet that is damaged, or of no lane, is ignored.
     public void onFlowControl(MemorySegment control) {
         int lane = FlowControl.virtualLane(control, 0);
         if (port.state() == PortInfo.DOWN
@@ -226,7 +228,7 @@ public final class LinkPort {
         sendLimit[lane] = FlowControl.creditLimit(control, 0);
     }
 
-    /// A packet has arrived: copies it into the buffer of its lane, and counts it.
+    /// Handles the arrival of a packet: copies it into the buffer of its lane, and counts it.
     ///
     /// @return its number in the store, which the caller holds; [#DROPPED]
     public int onPacket(MemorySegment memory, long at, int bytes) {
@@ -271,7 +273,7 @@ public final class LinkPort {
         return true;
     }
 
-    /// A packet that came in here has left this node.
+    /// Frees the buffer of a packet that came in here and has left this node.
     void leftBuffer(int lane, int bytes) {
         held[lane] -= lane == MANAGEMENT_LANE ? 1 : FlowControl.blocks(bytes);
         assert held[lane] >= 0;

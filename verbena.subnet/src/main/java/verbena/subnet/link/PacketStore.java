@@ -22,7 +22,7 @@ public final class PacketStore {
     private int[] lanes = new int[0];
     private final IntQueue free = new IntQueue();
 
-    /// An empty store.
+    /// Creates an empty store.
     public PacketStore() {}
 
     /// Copies a packet into the store; its only holder is the caller.
@@ -55,7 +55,7 @@ public final class PacketStore {
         }
     }
 
-    /// The memory that has the packet, from [#offset] on, for [#length] bytes: LRH through VCRC.
+    /// Returns the memory that has the packet, from [#offset] on, for [#length] bytes: LRH through VCRC.
     public MemorySegment memory(int packet) {
         return chunks[packet / CHUNK];
     }
@@ -68,12 +68,12 @@ public final class PacketStore {
         return lengths[packet];
     }
 
-    /// One more holder.
+    /// Adds a holder.
     public void hold(int packet) {
         holders[packet]++;
     }
 
-    /// One holder less; the last one gives memory and buffer back.
+    /// Removes a holder; the last holder gives memory and buffer back.
     public void release(int packet) {
         assert holders[packet] > 0;
         if (--holders[packet] == 0) {
@@ -86,7 +86,7 @@ public final class PacketStore {
         }
     }
 
-    /// How many packets are held.
+    /// Returns the number of packets that are held.
     public int held() {
         return lengths.length - free.size();
     }

@@ -25,7 +25,7 @@ import verbena.wire.mad.ServiceRecord;
 /// services and subscriptions (IBTA 15). It works while its manager is the master; what it keeps ends with that.
 public final class Administration {
     private static final int OK = 0;
-    /// What is held beyond it leaves early.
+    /// The most answers that are held; further answers leave early.
     private static final int HELD_MAX = 1_024;
 
     private final Records records;
@@ -47,27 +47,27 @@ public final class Administration {
         senders = new RmppSenders(departures);
     }
 
-    /// How many multicast groups there are.
+    /// Returns the number of multicast groups.
     public int groups() {
         return groups.size();
     }
 
-    /// How many services are registered.
+    /// Returns the number of registered services.
     public int services() {
         return services.size();
     }
 
-    /// How many have asked for notices.
+    /// Returns the number of subscriptions to notices.
     public int subscriptions() {
         return subscriptions.size();
     }
 
-    /// How many long answers are under way.
+    /// Returns the number of long answers under way.
     public int longAnswers() {
         return senders.size();
     }
 
-    /// A sweep has ended: those that have come or gone are told of when the subnet is up.
+    /// Handles the end of a sweep. Ports that have come or gone are announced when the subnet is up.
     void onSubnet(Subnet found) {
         subnet = found;
         records.onSubnet(found);
@@ -92,7 +92,7 @@ public final class Administration {
         }
     }
 
-    /// All that was to be written is there.
+    /// Sends the held answers, now that all tables are written.
     void onWritten() {
         departures.addAll(held);
         held.clear();
@@ -155,7 +155,7 @@ public final class Administration {
         }
     }
 
-    /// Returns the status; what is answered is in `found`.
+    /// Returns the status; the records of the answer are in `found`.
     private int answer(Datagram request, int method, List<MemorySegment> found, long nowNanos) {
         MemorySegment mad = request.mad();
         MemorySegment query = Sa.data(mad);

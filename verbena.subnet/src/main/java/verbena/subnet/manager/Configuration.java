@@ -18,10 +18,10 @@ import verbena.wire.mad.Smp;
 import verbena.wire.mad.SwitchInfo;
 import verbena.wire.mad.VlArbitration;
 
-/// Writes what a manager has decided into the nodes (IBTA 14.4.4), phase by phase: addresses and keys,
+/// A writer that puts a manager's decisions into the nodes (IBTA 14.4.4), phase by phase: addresses and keys,
 /// forwarding tables, then all ports armed, then all active. A port is armed only when all tables are written.
 final class Configuration {
-    /// What is done after what. Each phase waits for the answers of the one before.
+    /// The phases, in order. Each phase waits for the answers of the phase before.
     enum Phase {
         ADDRESSES,
         TABLES,
@@ -45,7 +45,7 @@ final class Configuration {
 
     private final SubnetRequests requests;
     private final ManagerOptions options;
-    /// By switch, kind and block what was written last.
+    /// The bytes that were written last, by switch, kind and block.
     private final Map<List<Object>, byte[]> written = new HashMap<>();
 
     Configuration(SubnetRequests requests, ManagerOptions options) {
@@ -53,7 +53,7 @@ final class Configuration {
         this.options = options;
     }
 
-    /// What was written is not known any more: another manager has been at work, or a node is a new one.
+    /// Forgets all that was written: another manager has been at work, or a node is new.
     void forget() {
         written.clear();
     }
@@ -123,7 +123,8 @@ final class Configuration {
         used.put(port.info(), Math.min(port.get(cap), peer.get(cap)));
     }
 
-    /// A port of an adapter has the keys of its partitions; the port of the switch that it is at has the same.
+    /// Writes the P_Keys of a port. A port of an adapter has the keys of its partitions; the switch's port at its
+    /// other end has the same.
     private void keys(SubnetPort port, Subnet subnet) {
         SubnetPort owner = port.number() > 0 && port.node().isSwitch() ? port.peer() : port;
         if (owner == null || (owner.node().isSwitch() && owner.number() > 0)) {
@@ -138,8 +139,9 @@ final class Configuration {
         });
     }
 
-    /// The P_Keys of a port, in the order of the partitions. Every port has the default one, because the subnet
-    /// administration speaks by it: where the owner has not said so, as a limited member.
+    /// Returns the P_Keys of a port, in the order of the partitions. Every port has the default P_Key, because the
+    /// subnet administration uses it. The port is a limited member of the default partition unless the owner has made
+    /// it a full one.
     int[] pkeys(SubnetPort port, Subnet subnet) {
         int[] keys = new int[options.partitions().size() + 1];
         int count = 0;
@@ -160,7 +162,7 @@ final class Configuration {
         return Arrays.copyOf(keys, Math.min(count, PkeyTable.ENTRIES));
     }
 
-    /// Service levels are spread over the lanes in use, and all lanes have the same share.
+    /// Spreads the service levels over the lanes in use, and gives all lanes the same share.
     private void lanes(SubnetPort port) {
         int lanes = lanesOf(port.get(PortInfo.OPERATIONAL_VLS));
         if (port.node().isSwitch()) {
@@ -216,7 +218,7 @@ final class Configuration {
                 _ -> {});
     }
 
-    /// Writes a block of a table unless that is what was written last.
+    /// Writes a block of a table unless the same was written last.
     void write(SubnetNode node, int attribute, int modifier, byte[] entries) {
         List<Object> key = List.of(node.guid(), attribute, modifier);
         byte[] last = written.get(key);

@@ -18,7 +18,7 @@ import verbena.wire.mad.PathRecord;
 import verbena.wire.mad.PortInfo;
 import verbena.wire.mad.Sa;
 
-/// The multicast groups (IBTA 15.2.5.17): who is in which, and the trees that the switches forward by.
+/// The multicast groups (IBTA 15.2.5.17): their members, and the trees by which the switches forward.
 final class Groups {
     private static final int GROUPS_MAX = 512;
     private static final long CREATES = McMemberRecord.HAS_Q_KEY
@@ -28,9 +28,9 @@ final class Groups {
             | McMemberRecord.HAS_FLOW_LABEL;
     private static final long MEMBER =
             McMemberRecord.HAS_MGID | McMemberRecord.HAS_PORT_GID | McMemberRecord.HAS_JOIN_STATE;
-    /// Members that a group lives for.
+    /// The join states of members for which a group lives.
     private static final int FULL = McMemberRecord.FULL_MEMBER | McMemberRecord.SEND_ONLY_FULL_MEMBER;
-    /// Members that its packets are forwarded to.
+    /// The join states of members to which a group's packets are forwarded.
     private static final int RECEIVES = McMemberRecord.FULL_MEMBER | McMemberRecord.NON_MEMBER;
 
     private static final int JOIN_STATES = FULL | RECEIVES | McMemberRecord.SEND_ONLY;
@@ -42,7 +42,7 @@ final class Groups {
     private static final class Group {
         final Mgid mgid;
         final MemorySegment record;
-        /// By GUID of the port, its join state.
+        /// The join states of the members, by GUID of the port.
         final Map<Long, Integer> members = new TreeMap<>();
 
         Group(Mgid mgid, MemorySegment record) {
@@ -162,7 +162,7 @@ final class Groups {
         return -1;
     }
 
-    /// Whether a request that names properties of the group names those that it has.
+    /// Returns whether the properties that a request names are those of the group.
     private static boolean fits(Group group, long mask, MemorySegment query) {
         long named = mask
                 & (McMemberRecord.HAS_Q_KEY
@@ -207,7 +207,7 @@ final class Groups {
         return 0;
     }
 
-    /// A group lives as long as it has a full member.
+    /// Removes a group that has no full member any more.
     private void endUnlessAlive(Group group) {
         if (group.members.values().stream().noneMatch(state -> (state & FULL) != 0)) {
             groups.remove(group.mgid);
@@ -250,7 +250,7 @@ final class Groups {
         }
     }
 
-    /// Writes all trees into the switches; what is there already is left out.
+    /// Writes all trees into the switches; entries that are there already are left out.
     void write() {
         dirty = false;
         List<SubnetNode> switches = subnet().switches();
@@ -297,7 +297,7 @@ final class Groups {
         return ports;
     }
 
-    /// Tells of groups that have begun or ended.
+    /// Reports groups that have begun or ended.
     void tell(Subscriptions subscriptions, long nowNanos) {
         for (Change change : changes) {
             subscriptions.tellOfGid(change.trap, change.mgid.high, change.mgid.low, nowNanos);

@@ -8,14 +8,14 @@ import java.util.Map;
 import verbena.subnet.manager.SubnetNode.SubnetPort;
 import verbena.wire.mad.PortInfo;
 
-/// Which LIDs each port has. A port keeps its LIDs as long as the manager lives, also while it is away. A
-/// manager that has just begun keeps those that it finds.
+/// The LIDs of each port. A port keeps its LIDs as long as the manager lives, also while it is away. A manager that
+/// has just begun keeps those that it finds.
 final class Lids {
     private static final int LAST = 0xBFFF;
 
     private final Map<Long, Integer> remembered = new HashMap<>();
 
-    /// Gives each its LID; one that finds none free has none.
+    /// Gives each port its LID; a port for which no LID is free has none.
     ///
     /// @param lmc of ports of adapters
     void assign(List<SubnetPort> endPorts, int lmc) {

@@ -2,7 +2,7 @@ package verbena.subnet.manager;
 
 import java.util.List;
 
-/// What a [SubnetManager] is told by its owner.
+/// The options that the owner gives to a [SubnetManager].
 ///
 /// @param priority 0 to 15; the highest becomes the master
 /// @param lmc 0 to 7: ports of adapters have two to this many LIDs
@@ -34,22 +34,22 @@ public record ManagerOptions(
         }
     }
 
-    /// The same with another priority.
+    /// Returns the same options with another priority.
     public ManagerOptions withPriority(int priority) {
         return new ManagerOptions(priority, lmc, mkey, smKey, sweepNanos, partitions);
     }
 
-    /// The same with another number of LIDs for each port.
+    /// Returns the same options with another number of LIDs for each port.
     public ManagerOptions withLmc(int lmc) {
         return new ManagerOptions(priority, lmc, mkey, smKey, sweepNanos, partitions);
     }
 
-    /// The same with another M_Key.
+    /// Returns the same options with another M_Key.
     public ManagerOptions withMkey(long mkey) {
         return new ManagerOptions(priority, lmc, mkey, smKey, sweepNanos, partitions);
     }
 
-    /// The same with other partitions.
+    /// Returns the same options with other partitions.
     public ManagerOptions withPartitions(List<Partition> partitions) {
         return new ManagerOptions(priority, lmc, mkey, smKey, sweepNanos, partitions);
     }

@@ -2,7 +2,7 @@ package verbena.subnet.manager;
 
 import java.util.Map;
 
-/// A partition: ports that may speak to one another.
+/// A partition: ports that may communicate with one another.
 ///
 /// @param pkey 15 bits
 /// @param members by GUID of the port, whether it is a full member
@@ -18,7 +18,7 @@ public record Partition(int pkey, Map<Long, Boolean> members, boolean everyone) 
         members = Map.copyOf(members);
     }
 
-    /// The P_Key of a port, with the bit of full members; 0 when it is none.
+    /// Returns the P_Key of a port, with the bit of full members; 0 when it is no member.
     int pkeyOf(long guid) {
         Boolean full = members.get(guid);
         if (full == null) {

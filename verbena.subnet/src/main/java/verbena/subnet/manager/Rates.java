@@ -16,7 +16,7 @@ final class Rates {
 
     private Rates() {}
 
-    /// The rate of a port's link; a port without one is as fast as any.
+    /// Returns the rate of a port's link; a port without a link is as fast as any.
     static int of(SubnetPort port) {
         if (port.number() == 0) {
             return 22;

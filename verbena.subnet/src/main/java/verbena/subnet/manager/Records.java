@@ -17,8 +17,8 @@ import verbena.wire.mad.PortInfo;
 import verbena.wire.mad.PortInfoRecord;
 import verbena.wire.mad.Sa;
 
-/// What the subnet administration tells of nodes, ports and paths: computed from what the sweep has found, when
-/// it is asked (IBTA 15.2.5).
+/// The records of nodes, ports and paths of the subnet administration. They are computed from the last sweep at each
+/// request (IBTA 15.2.5).
 final class Records {
     /// Time that a packet may be under way: 4.096 us times two to this.
     private static final int PACKET_LIFE = 18;
@@ -222,7 +222,7 @@ final class Records {
         return record;
     }
 
-    /// A P_Key by which the two may speak, as the source has it; 0 when there is none.
+    /// Returns a P_Key by which the two ports may communicate, as the source has it; 0 when there is none.
     ///
     /// @param wanted 0: any
     private int commonPkey(SubnetPort source, SubnetPort target, int wanted) {

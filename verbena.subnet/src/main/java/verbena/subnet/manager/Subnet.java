@@ -89,7 +89,8 @@ public final class Subnet {
         return new Graph(peers, ends);
     }
 
-    /// Where packets for an end port leave the switches; null when it is at none.
+    /// Returns the switch and its port by which packets for an end port leave the switches; null when the port is at
+    /// no switch.
     private @Nullable Target target(SubnetPort port) {
         if (port.node().isSwitch()) {
             return new Target(index(port.node()), 0);
@@ -119,32 +120,32 @@ public final class Subnet {
         }
     }
 
-    /// All nodes by GUID.
+    /// Returns all nodes by GUID.
     public Map<Long, SubnetNode> nodes() {
         return java.util.Collections.unmodifiableMap(nodes);
     }
 
-    /// The manager's port.
+    /// Returns the manager's port.
     public SubnetPort own() {
         return own;
     }
 
-    /// All ports that can have LIDs.
+    /// Returns all ports that can have LIDs.
     public List<SubnetPort> endPorts() {
         return java.util.Collections.unmodifiableList(endPorts);
     }
 
-    /// The port with a LID, or null.
+    /// Returns the port with a LID, or null.
     public @Nullable SubnetPort byLid(int lid) {
         return byLid.get(lid);
     }
 
-    /// The end port with a GUID, or null.
+    /// Returns the end port with a GUID, or null.
     public @Nullable SubnetPort byGuid(long guid) {
         return byGuid.get(guid);
     }
 
-    /// The highest LID.
+    /// Returns the highest LID.
     public int topLid() {
         return top;
     }
@@ -153,12 +154,12 @@ public final class Subnet {
         return switches;
     }
 
-    /// The linear forwarding table of a switch, whole blocks.
+    /// Returns the linear forwarding table of a switch, whole blocks.
     byte[] table(SubnetNode node) {
         return Objects.requireNonNull(tables.get(node.guid()));
     }
 
-    /// By switch, in the order of [#switches], the ports that forward the packets of a group.
+    /// Returns the ports that forward the packets of a group, by switch, in the order of [#switches].
     ///
     /// @param receivers ports that get them
     /// @param members these, and ports that only send
@@ -179,7 +180,7 @@ public final class Subnet {
         return tree;
     }
 
-    /// The ports that packets from a port to a LID leave by, the sender's first; null when they do not get
+    /// Returns the ports by which packets from a port to a LID leave, the sender's first; null when they do not get
     /// there.
     public @Nullable List<SubnetPort> path(SubnetPort from, int lid) {
         var ports = new ArrayList<SubnetPort>();

@@ -27,15 +27,15 @@ import verbena.wire.mad.SwitchInfo;
 /// queue pair 1. It hands what [#poll] has to [Node#send] when it is for queue pair 0, else to the link. One
 /// thread at a time uses it. Whatever arrives, no method throws.
 public final class SubnetManager {
-    /// What the manager is at the moment: IBTA 14.4.1.
+    /// States of the manager: IBTA 14.4.1.
     public enum State {
-        /// It leaves the subnet alone.
+        /// The manager leaves the subnet alone.
         NOT_ACTIVE(SmInfo.NOT_ACTIVE),
-        /// It looks whether there is a master.
+        /// The manager looks whether there is a master.
         DISCOVERING(SmInfo.DISCOVERING),
-        /// There is a master, which it watches.
+        /// Another manager is the master, which this manager watches.
         STANDBY(SmInfo.STANDBY),
-        /// It manages the subnet.
+        /// The manager manages the subnet.
         MASTER(SmInfo.MASTER);
 
         private final int code;
@@ -47,7 +47,7 @@ public final class SubnetManager {
 
     private static final long POLL_NANOS = 1_000_000_000L;
     private static final int POLLS_MAX = 3;
-    /// After a sweep in which something has not answered.
+    /// The time to the next sweep after a sweep in which a node has not answered.
     private static final long AGAIN_NANOS = 1_000_000_000L;
 
     private final Node node;
@@ -89,22 +89,23 @@ public final class SubnetManager {
         return state;
     }
 
-    /// The subnet as the last sweep has found it; null before the first has ended, or when this is no master.
+    /// Returns the subnet as the last sweep has found it; null before the first has ended, or when this manager is no
+    /// master.
     public @Nullable Subnet subnet() {
         return state == State.MASTER ? subnet : null;
     }
 
-    /// Whether it is the master and nothing is left to do.
+    /// Returns whether the manager is the master and nothing is left to do.
     public boolean isUp() {
         return state == State.MASTER && sweep == null && phase == null && requests.isIdle() && !sweepAgain;
     }
 
-    /// How many heavy sweeps there were.
+    /// Returns the number of heavy sweeps.
     public long sweeps() {
         return sweeps;
     }
 
-    /// The groups, services and subscriptions of the subnet administration, counted.
+    /// Returns the subnet administration, which counts its groups, services and subscriptions.
     public Administration administration() {
         return administration;
     }
@@ -117,7 +118,7 @@ public final class SubnetManager {
         step();
     }
 
-    /// Ends: it neither asks nor answers any more. A colleague that waits takes over.
+    /// Stops the manager: it neither asks nor answers any more. A colleague that waits takes over.
     public void stop(long nowNanos) {
         this.nowNanos = nowNanos;
         node.setManager(port, false, nowNanos);
@@ -151,7 +152,7 @@ public final class SubnetManager {
         dueNanos = Long.MAX_VALUE;
     }
 
-    /// Sends what there is to send, and goes on when all is answered.
+    /// Sends the requests that wait, and goes on when all are answered.
     private void step() {
         requests.advance(nowNanos);
         while (requests.isIdle() && (sweep != null || phase != null)) {
@@ -267,7 +268,8 @@ public final class SubnetManager {
 
     // Colleagues
 
-    /// Whether the colleague is the master rather than this one, which has just begun (IBTA 14.4.1).
+    /// Returns whether the colleague is to be the master rather than this manager, which has just begun (IBTA
+    /// 14.4.1).
     private boolean isAbove(Colleague colleague) {
         return switch (colleague.state()) {
             case SmInfo.MASTER -> true;
@@ -276,7 +278,8 @@ public final class SubnetManager {
         };
     }
 
-    /// The higher priority, then the lower GUID. A standby of the same priority leaves the master alone.
+    /// Returns whether the colleague has the higher priority or, at the same priority, the lower GUID. A standby of
+    /// the same priority leaves the master alone.
     private boolean isBetter(Colleague colleague) {
         if (colleague.state() == SmInfo.NOT_ACTIVE) {
             return false;
@@ -336,7 +339,8 @@ public final class SubnetManager {
         return SmInfo.GUID.get(Smp.data(mad)) == Objects.requireNonNull(master).guid();
     }
 
-    /// A colleague asks, or wants something (IBTA 14.4.1).
+    /// Handles a colleague's SMInfo request: replies, and changes the state when the colleague asks for that (IBTA
+    /// 14.4.1).
     private void onColleague(Datagram request) {
         MemorySegment mad = request.mad();
         MemorySegment data = Smp.data(mad);
@@ -398,7 +402,7 @@ public final class SubnetManager {
 
     // What happens, and what there is to do
 
-    /// A datagram for the manager, or for the subnet administration.
+    /// Handles a datagram for the manager, or for the subnet administration.
     ///
     /// @param datagram its memory is the manager's from now on
     public void onMad(Datagram datagram, long nowNanos) {
@@ -427,17 +431,17 @@ public final class SubnetManager {
         step();
     }
 
-    /// The next datagram that leaves, or null.
+    /// Takes the next datagram that leaves, or null.
     public @Nullable Datagram poll() {
         return departures.poll();
     }
 
-    /// When to call [#onDeadline]; [Long#MAX_VALUE]: never.
+    /// Returns the time at which to call [#onDeadline]; [Long#MAX_VALUE]: never.
     public long deadlineNanos() {
         return Math.min(dueNanos, Math.min(requests.deadlineNanos(), administration.deadlineNanos()));
     }
 
-    /// That time has come, perhaps.
+    /// Performs the work whose time has come, if any.
     public void onDeadline(long nowNanos) {
         this.nowNanos = nowNanos;
         actCount++;

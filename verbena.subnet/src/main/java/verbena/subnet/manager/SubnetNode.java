@@ -31,12 +31,12 @@ public final class SubnetNode {
         return NodeInfo.NODE_TYPE.getInt(info) == NodeInfo.SWITCH;
     }
 
-    /// External ports that it has, whether they were found or not.
+    /// Returns the number of external ports of the node, whether they were found or not.
     public int portCount() {
         return NodeInfo.NUM_PORTS.getInt(info);
     }
 
-    /// Its name.
+    /// Returns the node's name.
     public String description() {
         return description;
     }
@@ -45,22 +45,22 @@ public final class SubnetNode {
         description = text;
     }
 
-    /// Its [NodeInfo]; port GUID and number are those of the port that was found first.
+    /// Returns the node's [NodeInfo]; port GUID and number are those of the port that was found first.
     public MemorySegment info() {
         return info.asReadOnly();
     }
 
-    /// The ports that were found, by number: all of a switch, of an adapter those with a link.
+    /// Returns the ports that were found, by number: all of a switch; for an adapter, those with a link.
     public Map<Integer, SubnetPort> ports() {
         return ports;
     }
 
-    /// A port that was found, or null.
+    /// Returns a port that was found, or null.
     public @Nullable SubnetPort port(int number) {
         return ports.get(number);
     }
 
-    /// The directed route by which the manager has reached it.
+    /// Returns the directed route by which the manager has reached the node.
     public byte[] path() {
         return path.clone();
     }
@@ -95,7 +95,7 @@ public final class SubnetNode {
             return number;
         }
 
-        /// GUID of the port; of an external port of a switch that of its port 0.
+        /// Returns the GUID of the port; for an external port of a switch, that of its port 0.
         public long guid() {
             return guid;
         }
@@ -108,12 +108,12 @@ public final class SubnetNode {
             return info;
         }
 
-        /// A field of its [PortInfo], as the sweep has found it or the manager has set it.
+        /// Returns a field of the port's [PortInfo], as the sweep has found it or the manager has set it.
         public int get(verbena.wire.mad.Field field) {
             return field.getInt(info);
         }
 
-        /// The port at the other end, or null.
+        /// Returns the port at the other end, or null.
         public @Nullable SubnetPort peer() {
             return peer;
         }
@@ -123,7 +123,7 @@ public final class SubnetNode {
             other.peer = this;
         }
 
-        /// The first of its LIDs; 0 when it has none of its own.
+        /// Returns the first of the port's LIDs; 0 when it has none of its own.
         public int lid() {
             return lid;
         }
@@ -132,7 +132,7 @@ public final class SubnetNode {
             lid = assigned;
         }
 
-        /// Whether it can have a LID: port 0 of a switch, any port of an adapter.
+        /// Returns whether the port can have a LID: port 0 of a switch, any port of an adapter.
         public boolean isEndPort() {
             return number == 0 || !node.isSwitch();
         }

@@ -19,7 +19,7 @@ final class SubnetRequests {
     static final int TIMES = 4;
     static final long TIMEOUT_NANOS = 200_000_000L;
 
-    /// What is done with the answer: the whole datagram, or null when there is none or its status is bad.
+    /// A handler of the answer: the whole datagram, or null when there is none or its status is bad.
     interface Answered {
         void on(@Nullable MemorySegment mad);
     }
@@ -67,7 +67,7 @@ final class SubnetRequests {
         return waiting.isEmpty() && underWay.isEmpty();
     }
 
-    /// How many were never answered, or with a bad status.
+    /// Returns the number of requests that were never answered, or with a bad status.
     long failed() {
         return failed;
     }
@@ -78,7 +78,7 @@ final class SubnetRequests {
         underWay.clear();
     }
 
-    /// Sends what there is room for.
+    /// Sends waiting requests as long as there is room.
     void advance(long nowNanos) {
         while (underWay.size() < WINDOW && !waiting.isEmpty()) {
             Request next = waiting.remove();
@@ -94,7 +94,7 @@ final class SubnetRequests {
                 MadRoute.subnet(port, Smp.PERMISSIVE_LID, Smp.PERMISSIVE_LID, 0), Mad.copyOf(request.mad)));
     }
 
-    /// An answer has come; it is one to us if the number is known and the attribute the same.
+    /// Handles the arrival of an answer. It is for this manager if its number is known and the attribute the same.
     void onAnswer(MemorySegment mad) {
         Request request = underWay.get(Mad.transactionId(mad));
         if (request != null

@@ -16,8 +16,8 @@ import verbena.wire.mad.Notice;
 import verbena.wire.mad.PortInfo;
 import verbena.wire.mad.Sa;
 
-/// Who wants to hear of what (IBTA 13.4.11), and the reports that are under way. A report is told again until it
-/// is answered or has been told [#TIMES].
+/// The subscriptions to notices (IBTA 13.4.11), and the reports that are under way. A report is sent again until it
+/// is answered or was sent [#TIMES].
 final class Subscriptions {
     static final int TIMES = 4;
     private static final int MOST = 1024;
@@ -98,7 +98,7 @@ final class Subscriptions {
         subscriptions.removeIf(one -> found.byLid(one.route.slid()) == null);
     }
 
-    /// The subnet is up: those that have come can be spoken to.
+    /// Reports the ports that have come and gone, now that the subnet is up and they can be reached.
     void onUp(long nowNanos) {
         for (long[] change : changes) {
             tellOfGid((int) change[0], prefix(), change[1], nowNanos);
@@ -110,7 +110,7 @@ final class Subscriptions {
         return subnet == null ? 0 : PortInfo.GID_PREFIX.get(subnet.own().info());
     }
 
-    /// Tells of something that the manager itself has seen.
+    /// Reports an event that the manager itself has seen.
     void tellOfGid(int trap, long high, long low, long nowNanos) {
         MemorySegment notice = MemorySegment.ofArray(new byte[Notice.BYTES]);
         Notice.IS_GENERIC.put(notice, true);
@@ -123,7 +123,7 @@ final class Subscriptions {
         tell(notice, nowNanos);
     }
 
-    /// Tells all that have asked for it.
+    /// Reports a notice to all subscribers that have asked for it.
     ///
     /// @param notice with or without room for the GID of its issuer
     void tell(MemorySegment notice, long nowNanos) {

@@ -39,7 +39,7 @@ final class Sweep {
         return nodes;
     }
 
-    /// What the switch with this GUID has said of itself.
+    /// Returns the SwitchInfo that the switch with this GUID has answered.
     @Nullable
     MemorySegment switchInfo(long guid) {
         return switches.get(guid);
@@ -49,7 +49,7 @@ final class Sweep {
         return colleagues;
     }
 
-    /// The manager's own port, when the sweep has begun at all.
+    /// Returns the manager's own port; null before the sweep has begun.
     @Nullable
     SubnetPort own() {
         return own;

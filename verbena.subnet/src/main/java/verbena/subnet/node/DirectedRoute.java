@@ -3,8 +3,8 @@ package verbena.subnet.node;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Smp;
 
-/// How a subnet management packet finds its way by directed route (IBTA 14.2.2). Each step changes the hop
-/// pointer, and notes on the way out by which ports the answer comes back.
+/// The forwarding of subnet management packets by directed route (IBTA 14.2.2). Each step changes the hop pointer,
+/// and records in a request the port by which the answer comes back.
 final class DirectedRoute {
     /// The packet has arrived: it is for this node.
     static final int HERE = -1;
@@ -15,7 +15,7 @@ final class DirectedRoute {
 
     private DirectedRoute() {}
 
-    /// The next port of a request that this node sends itself (C14-9, 1).
+    /// Returns the next port of a request that this node sends itself (C14-9, 1).
     static int begin(MemorySegment mad) {
         int count = Smp.HOP_COUNT.getInt(mad);
         if (count > Smp.HOPS_MAX || Smp.HOP_POINTER.getInt(mad) != 0) {
@@ -25,7 +25,7 @@ final class DirectedRoute {
         return count == 0 ? HERE : Smp.initialPath(mad, 1);
     }
 
-    /// The next port of a packet that has arrived.
+    /// Returns the next port of a packet that has arrived.
     static int forward(MemorySegment mad, int portIn, boolean isSwitch) {
         int count = Smp.HOP_COUNT.getInt(mad);
         int pointer = Smp.HOP_POINTER.getInt(mad);
@@ -76,7 +76,7 @@ final class DirectedRoute {
         return NOWHERE;
     }
 
-    /// The port by which the answer of this node itself leaves (C14-13, 1).
+    /// Returns the port by which the answer of this node itself leaves (C14-13, 1).
     static int answer(MemorySegment mad) {
         int pointer = Smp.HOP_POINTER.getInt(mad);
         if (pointer <= 1) {

@@ -1,14 +1,14 @@
 package verbena.subnet.node;
 
-/// What became of a management datagram that has arrived at a [Node].
+/// The fate of a management datagram that has arrived at a [Node].
 public enum MadFate {
-    /// An agent has answered it.
+    /// Answered by an agent.
     ANSWERED,
-    /// It goes on by its directed route.
+    /// Forwarded by its directed route.
     FORWARDED,
-    /// It is for a subnet manager at this node: [Node#pollForManager] has it.
+    /// Queued for a subnet manager at this node: [Node#pollForManager] has it.
     FOR_MANAGER,
-    /// It is of a class that others of the node's owner see to.
+    /// Left to other parts of the node's owner, which serve its class.
     FOR_OTHERS,
     /// The repetition of a trap has ended.
     REPRESSED,
@@ -23,7 +23,7 @@ public enum MadFate {
     /// Dropped: the owner does not take the departures away.
     NO_ROOM;
 
-    /// Whether it was dropped.
+    /// Returns whether the datagram was dropped.
     public boolean isDrop() {
         return compareTo(MALFORMED) >= 0;
     }

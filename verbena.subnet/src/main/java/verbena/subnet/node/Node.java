@@ -19,9 +19,9 @@ import verbena.wire.mad.SwitchInfo;
 /// and performance management (IBTA 13, 14, 16.1, 18.2). It forwards subnet management packets by directed
 /// route.
 ///
-/// The owner tells it what happens ([#onLinkUp], [#onLinkDown], [#onMad], [#onDeadline]), and asks what there is
-/// to do ([#poll], [#pollForManager], [#pollReset], [#deadlineNanos]). One thread at a time uses it. Whatever
-/// arrives, no method throws.
+/// The owner reports events ([#onLinkUp], [#onLinkDown], [#onMad], [#onDeadline]), and fetches the work that results
+/// ([#poll], [#pollForManager], [#pollReset], [#deadlineNanos]). One thread at a time uses it. Whatever arrives, no
+/// method throws.
 public final class Node {
     private static final int QUEUE_MAX = 256;
     private static final long SECOND = 1_000_000_000L;
@@ -55,12 +55,12 @@ public final class Node {
         return parts.isSwitch();
     }
 
-    /// External ports.
+    /// Returns the number of external ports.
     public int ports() {
         return parts.ports();
     }
 
-    /// A port.
+    /// Returns a port.
     ///
     /// @param number 1 to [#ports]; a switch has 0 too
     /// @throws IllegalArgumentException if there is no such port
@@ -68,26 +68,26 @@ public final class Node {
         return parts.port(number);
     }
 
-    /// The port that has the LID: port 0 of a switch, else this one.
+    /// Returns the port that has the LID: port 0 of a switch, else this port.
     public NodePort endPort(int port) {
         return parts.endPort(port);
     }
 
-    /// How the switch forwards.
+    /// Returns the forwarding tables of the switch.
     ///
     /// @throws IllegalStateException if this is no switch
     public SwitchTables tables() {
         return parts.tables();
     }
 
-    /// How many datagrams have had this fate.
+    /// Returns the number of datagrams that have had this fate.
     public long count(MadFate fate) {
         return fates[fate.ordinal()];
     }
 
     // What happens
 
-    /// A link is there: the port waits for a manager to arm it (IBTA 7.2.7).
+    /// Handles a link that has come up: the port waits for a manager to arm it (IBTA 7.2.7).
     ///
     /// @param width one bit of [PortInfo#LINK_WIDTH_ACTIVE]
     /// @param speed one bit of [PortInfo#LINK_SPEED_ACTIVE]
@@ -102,7 +102,7 @@ public final class Node {
         changeState(port, PortInfo.INIT);
     }
 
-    /// The link is lost: the port looks for a peer again, unless it is disabled.
+    /// Handles the loss of a link: the port looks for a peer again, unless it is disabled.
     public void onLinkDown(int number, long nowNanos) {
         NodePort port = external(number);
         this.nowNanos = nowNanos;
@@ -113,15 +113,15 @@ public final class Node {
         }
     }
 
-    /// Data have arrived at a port: an armed one is active from now on, because its peer is (IBTA 7.2.3).
+    /// Handles the arrival of data at a port: an armed port is active from now on, because its peer is (IBTA 7.2.3).
     public void onData(NodePort port) {
         if (port.state() == PortInfo.ARMED) {
             changeState(port, PortInfo.ACTIVE);
         }
     }
 
-    /// A packet had a P_Key or Q_Key that its target does not have (IBTA 10.9.3, 14.2.5.1): counts it, and tells
-    /// the manager.
+    /// Counts a packet whose P_Key or Q_Key its target does not have (IBTA 10.9.3, 14.2.5.1), and reports it to the
+    /// manager.
     ///
     /// @param number [Notice#BAD_P_KEY] or [Notice#BAD_Q_KEY]
     /// @param packet LIDs, service level and queue pairs of the packet, which has arrived at a port of a channel
@@ -147,7 +147,7 @@ public final class Node {
                 nowNanos);
     }
 
-    /// A switch has dropped a packet because of its P_Key; tells the subnet manager (trap 259).
+    /// Reports to the subnet manager (trap 259) that a switch has dropped a packet because of its P_Key.
     ///
     /// @param packet LIDs, service level, P_Key and queue pair of the packet, and the port that has dropped it
     public void onBadPkeyAtSwitch(MadRoute packet, long nowNanos) {
@@ -170,7 +170,7 @@ public final class Node {
                 nowNanos);
     }
 
-    /// A subnet manager is at this port from now on, or no longer.
+    /// Sets whether a subnet manager is at this port.
     public void setManager(int number, boolean present, long nowNanos) {
         NodePort port = endPort(number);
         this.nowNanos = nowNanos;
@@ -190,7 +190,7 @@ public final class Node {
         }
     }
 
-    /// A management datagram has arrived at queue pair 0 or 1.
+    /// Handles a management datagram that has arrived at queue pair 0 or 1.
     ///
     /// @param mad memory that is used only until the method returns, and may be changed
     public MadFate onMad(MemorySegment mad, MadRoute route, long nowNanos) {
@@ -198,8 +198,8 @@ public final class Node {
         return counted(judge(mad, route));
     }
 
-    /// The manager at this node sends a subnet management packet. An answer has the route by which its request
-    /// has come; of all else the route's port is the one where the manager is.
+    /// Sends a subnet management packet of the manager at this node. An answer has the route by which its request has
+    /// come; for any other packet the route's port is the manager's.
     public MadFate send(Datagram datagram, long nowNanos) {
         this.nowNanos = nowNanos;
         MemorySegment mad = datagram.mad();
@@ -278,7 +278,7 @@ public final class Node {
         return fate;
     }
 
-    /// A subnet management packet that has reached its target.
+    /// Handles a subnet management packet that has reached its target.
     private MadFate local(MemorySegment mad, MadRoute route) {
         int method = Mad.method(mad);
         boolean request = method == Mad.METHOD_GET || method == Mad.METHOD_SET;
@@ -406,8 +406,8 @@ public final class Node {
         }
     }
 
-    /// A manager takes the link down: the owner is to do so, and to look for a peer again or not. The answer to the
-    /// manager may have to leave by that very port, so its state is as before until then.
+    /// Notes that a manager takes the link down: the owner is to do so, and to look for a peer again or not. The
+    /// answer to the manager may have to leave by that very port, so its state is as before until then.
     private void reset(NodePort port, int physicalState) {
         resets.removeIf(one -> one.port == port);
         resets.add(new Reset(port, physicalState));
@@ -430,19 +430,19 @@ public final class Node {
 
     // What there is to do
 
-    /// The next datagram that leaves, or null.
+    /// Takes the next datagram that leaves, or null.
     public @Nullable Datagram poll() {
         return departures.poll();
     }
 
-    /// The next datagram for the subnet manager at this node, or null. Without a manager the owner drops it.
+    /// Takes the next datagram for the subnet manager at this node, or null. Without a manager the owner drops it.
     public @Nullable Datagram pollForManager() {
         return forManager.poll();
     }
 
-    /// A port whose link a manager takes down, or -1: it is down from now on. Its [NodePort#physicalState] says
-    /// whether the owner looks for a peer again ([PortInfo#PHYSICAL_POLLING]) or leaves the port alone. The
-    /// peer has to be told that the link is lost.
+    /// Takes the next port whose link a manager takes down, or -1. The port is down from now on. Its
+    /// [NodePort#physicalState] decides whether the owner looks for a peer again ([PortInfo#PHYSICAL_POLLING]) or
+    /// leaves the port alone. The owner has to report the loss of the link to the peer.
     public int pollReset() {
         Reset reset = resets.poll();
         if (reset == null) {
@@ -453,18 +453,18 @@ public final class Node {
         return reset.port.number();
     }
 
-    /// The port of the next [#pollReset], or -1. What waits to leave by it should leave first.
+    /// Returns the port of the next [#pollReset], or -1. Packets that wait to leave by it should leave first.
     public int nextReset() {
         Reset reset = resets.peek();
         return reset == null ? -1 : reset.port.number();
     }
 
-    /// When to call [#onDeadline]; [Long#MAX_VALUE]: never.
+    /// Returns the time at which to call [#onDeadline]; [Long#MAX_VALUE]: never.
     public long deadlineNanos() {
         return Math.min(leaseEndNanos, traps.deadlineNanos());
     }
 
-    /// That time has come, perhaps.
+    /// Performs the work whose time has come, if any.
     public void onDeadline(long nowNanos) {
         this.nowNanos = nowNanos;
         if (leased != null && nowNanos >= leaseEndNanos) {

@@ -29,12 +29,12 @@ final class NodeParts {
         return spec.isSwitch();
     }
 
-    /// External ports.
+    /// Returns the number of external ports.
     int ports() {
         return spec.ports();
     }
 
-    /// A port; one that there is.
+    /// Returns a port; the port must exist.
     NodePort port(int number) {
         NodePort port = portOrNull(number);
         if (port == null) {
@@ -48,12 +48,12 @@ final class NodeParts {
         return number < 0 || number >= ports.length ? null : ports[number];
     }
 
-    /// The port that has the LID: port 0 of a switch, else this one.
+    /// Returns the port that has the LID: port 0 of a switch, else this port.
     NodePort endPort(int port) {
         return ports[isSwitch() ? 0 : port];
     }
 
-    /// How the switch forwards; of a switch.
+    /// Returns the forwarding tables of a switch.
     SwitchTables tables() {
         if (tables == null) {
             throw new IllegalStateException(spec.description() + " is no switch");

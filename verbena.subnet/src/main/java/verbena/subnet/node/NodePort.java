@@ -106,7 +106,7 @@ public final class NodePort {
         field.put(info, value);
     }
 
-    /// Takes over what has been written into [#info].
+    /// Takes over the values that were written into [#info].
     void refresh() {
         state = getInt(PortInfo.PORT_STATE);
         lid = getInt(PortInfo.LID);
@@ -119,7 +119,7 @@ public final class NodePort {
         changes++;
     }
 
-    /// Takes over what has been written into [#pkeys].
+    /// Takes over the keys that were written into [#pkeys].
     void refreshPkeys() {
         pkeysUsed = PKEYS;
         while (pkeysUsed > 0 && pkeys[pkeysUsed - 1] == 0) {
@@ -140,22 +140,22 @@ public final class NodePort {
         return guid;
     }
 
-    /// A copy of its [PortInfo].
+    /// Returns a copy of the port's [PortInfo].
     public MemorySegment info() {
         return MemorySegment.ofArray(new byte[PortInfo.BYTES]).copyFrom(info);
     }
 
-    /// [PortInfo#DOWN] to [PortInfo#ACTIVE].
+    /// Returns the state: [PortInfo#DOWN] to [PortInfo#ACTIVE].
     public int state() {
         return state;
     }
 
-    /// [PortInfo#PHYSICAL_POLLING], [PortInfo#PHYSICAL_LINK_UP] …
+    /// Returns the physical state: [PortInfo#PHYSICAL_POLLING], [PortInfo#PHYSICAL_LINK_UP] …
     public int physicalState() {
         return getInt(PortInfo.PHYSICAL_STATE);
     }
 
-    /// What the last link had.
+    /// Returns the width and speed of the last link.
     public LinkSpeed speed() {
         return new LinkSpeed(
                 getInt(PortInfo.LINK_WIDTH_ACTIVE),
@@ -163,68 +163,69 @@ public final class NodePort {
                 getInt(PortInfo.LINK_SPEED_EXT_ACTIVE));
     }
 
-    /// The first of its LIDs; 0 before it has one.
+    /// Returns the first of the port's LIDs; 0 before it has a LID.
     public int lid() {
         return lid;
     }
 
-    /// It has two to this many LIDs.
+    /// Returns the LMC: the port has two to this many LIDs.
     public int lmc() {
         return lmc;
     }
 
-    /// Whether a unicast LID is one of its own.
+    /// Returns whether a unicast LID is the port's own.
     public boolean hasLid(int candidate) {
         return lid != 0 && candidate >>> lmc == lid >>> lmc;
     }
 
-    /// LID of the subnet manager; 0 before there is one.
+    /// Returns the LID of the subnet manager; 0 before there is a manager.
     public int masterSmLid() {
         return getInt(PortInfo.MASTER_SM_LID);
     }
 
-    /// Service level of packets for the subnet manager.
+    /// Returns the service level of packets for the subnet manager.
     public int masterSmServiceLevel() {
         return getInt(PortInfo.MASTER_SM_SL);
     }
 
-    /// Most bytes of payload that the link carries in a packet.
+    /// Returns the most bytes of payload that the link carries in a packet.
     public int mtuBytes() {
         return mtuBytes;
     }
 
-    /// Data lanes in use, 1 to 15.
+    /// Returns the number of data lanes in use, 1 to 15.
     public int lanes() {
         return lanesOperational;
     }
 
-    /// The lane of a packet that leaves here; 15 drops it.
+    /// Returns the lane of a packet that leaves here; 15 drops it.
     ///
-    /// @param portIn where it has arrived; 0 when it is the node's own
+    /// @param portIn the port of its arrival; 0 when it is the node's own
     public int lane(int portIn, int serviceLevel) {
         return lanes[(tables == 1 ? 0 : portIn) * SERVICE_LEVELS + serviceLevel];
     }
 
-    /// Lane of an entry of [VlArbitration]'s tables.
+    /// Returns the lane of an entry of [VlArbitration]'s tables.
     ///
     /// @param index 0 to 63
     public int arbitrationLane(boolean high, int index) {
         return arbitration[block(high, index)][2 * (index % VlArbitration.ENTRIES)];
     }
 
-    /// Weight of an entry of [VlArbitration]'s tables, in units of 64 bytes.
+    /// Returns the weight of an entry of [VlArbitration]'s tables, in units of 64 bytes.
     ///
     /// @param index 0 to 63
     public int arbitrationWeight(boolean high, int index) {
         return arbitration[block(high, index)][2 * (index % VlArbitration.ENTRIES) + 1] & 0xFF;
     }
 
-    /// How much of high priority may pass before one of low priority does, in units of 4096 bytes; 255: any.
+    /// Returns how much of high priority may pass before a packet of low priority does, in units of 4096 bytes; 255:
+    /// any.
     public int highLimit() {
         return getInt(PortInfo.VL_HIGH_LIMIT);
     }
 
-    /// A number that changes when [#info] or the tables of the arbitration may have changed.
+    /// Returns a number that changes when [#info] or the tables of the arbitration may have changed.
     public int changes() {
         return changes;
     }
@@ -233,7 +234,7 @@ public final class NodePort {
         changes++;
     }
 
-    /// How often a manager has asked the clients of this port to register again.
+    /// Returns how often a manager has asked the clients of this port to register again.
     public int reregistrations() {
         return reregistrations;
     }
@@ -246,15 +247,15 @@ public final class NodePort {
         return (high ? VlArbitration.HIGH : VlArbitration.LOW) - 1 + index / VlArbitration.ENTRIES;
     }
 
-    /// An entry of the P_Key table; 0 is none.
+    /// Returns an entry of the P_Key table; 0 is none.
     ///
     /// @param index 0 to [#PKEYS] - 1
     public int pkey(int index) {
         return pkeys[index] & 0xFFFF;
     }
 
-    /// Whether packets with this P_Key are for this port: an entry has the same lower 15 bits, and one of the
-    /// two is a full member's (IBTA 10.9.3).
+    /// Returns whether packets with this P_Key are for this port: an entry has the same lower 15 bits, and the
+    /// packet's P_Key or the entry is a full member's (IBTA 10.9.3).
     public boolean hasPkey(int candidate) {
         if ((candidate & 0x7FFF) == 0) {
             return false;
@@ -268,7 +269,7 @@ public final class NodePort {
         return false;
     }
 
-    /// Whether the table has this P_Key, which the port may send by then.
+    /// Returns whether the table has this P_Key, with which the port may then send.
     public boolean ownsPkey(int pkey) {
         for (int i = 0; i < pkeysUsed; i++) {
             if ((pkeys[i] & 0xFFFF) == pkey) {
@@ -278,12 +279,12 @@ public final class NodePort {
         return false;
     }
 
-    /// Whether a switch drops packets with a wrong P_Key when they arrive here.
+    /// Returns whether a switch drops packets with a wrong P_Key when they arrive here.
     public boolean enforcesInbound() {
         return enforcesInbound;
     }
 
-    /// Whether a switch drops packets with a wrong P_Key that would leave here.
+    /// Returns whether a switch drops packets with a wrong P_Key that would leave here.
     public boolean enforcesOutbound() {
         return enforcesOutbound;
     }
@@ -311,12 +312,12 @@ public final class NodePort {
         count(isMulticast ? PortCounter.MULTICAST_RECEIVE_PACKETS : PortCounter.UNICAST_RECEIVE_PACKETS, 1);
     }
 
-    /// The count since the start, or since the extended counter was set.
+    /// Returns the count since the start, or since the extended counter was set.
     public long count(PortCounter counter) {
         return counts[counter.ordinal()];
     }
 
-    /// The count since the counter of [verbena.wire.mad.PortCounters] was set.
+    /// Returns the count since the counter of [verbena.wire.mad.PortCounters] was set.
     long classicCount(PortCounter counter) {
         return counts[counter.ordinal()] - classicBase[counter.ordinal()];
     }

@@ -2,7 +2,7 @@ package verbena.subnet.node;
 
 import verbena.wire.mad.NodeInfo;
 
-/// What a [Node] is made with, and what never changes.
+/// The properties of a [Node], which never change.
 ///
 /// @param type [NodeInfo#CHANNEL_ADAPTER] or [NodeInfo#SWITCH]
 /// @param guid of the node; port p of a channel adapter has this plus p, port 0 of a switch this
@@ -36,12 +36,12 @@ public record NodeSpec(
         check("extendedSpeeds", extendedSpeeds, 0, 7);
     }
 
-    /// A channel adapter with MTU 4096, eight virtual lanes, 4x and 25 Gb/s for each lane.
+    /// Returns a channel adapter with MTU 4096, eight virtual lanes, 4x and 25 Gb/s for each lane.
     public static NodeSpec channelAdapter(long guid, String description, int ports) {
         return new NodeSpec(NodeInfo.CHANNEL_ADAPTER, guid, description, ports, 5, 4, 3, 7, 3);
     }
 
-    /// A switch with the same.
+    /// Returns a switch with the same properties.
     public static NodeSpec switching(long guid, String description, int ports) {
         return new NodeSpec(NodeInfo.SWITCH, guid, description, ports, 5, 4, 3, 7, 3);
     }

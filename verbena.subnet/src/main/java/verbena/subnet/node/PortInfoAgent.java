@@ -7,9 +7,9 @@ import java.util.List;
 import verbena.wire.mad.Field;
 import verbena.wire.mad.PortInfo;
 
-/// What Set(PortInfo) changes (IBTA 14.2.5.6). A value that is not valid leaves the whole port as it was.
+/// The changes that Set(PortInfo) makes (IBTA 14.2.5.6). A value that is not valid leaves the whole port as it was.
 final class PortInfoAgent {
-    /// What a manager writes and nothing checks.
+    /// The fields that a manager writes and nothing checks.
     private static final List<Field> FREE = List.of(
             PortInfo.M_KEY,
             PortInfo.GID_PREFIX,
@@ -34,7 +34,7 @@ final class PortInfoAgent {
     private static final List<Field> VIOLATIONS =
             List.of(PortInfo.M_KEY_VIOLATIONS, PortInfo.P_KEY_VIOLATIONS, PortInfo.Q_KEY_VIOLATIONS);
 
-    /// Changes a port: to which state.
+    /// A change of a port to a state.
     @FunctionalInterface
     interface Change {
         void accept(NodePort port, int state);
@@ -107,8 +107,8 @@ final class PortInfoAgent {
                 && isEnabled(port, data, PortInfo.LINK_SPEED_EXT_ENABLED, PortInfo.LINK_SPEED_EXT_SUPPORTED, 0x1F);
     }
 
-    /// IBTA 7.2.7: a manager arms a port whose link is there, and activates an armed one. What a port is
-    /// already, it stays.
+    /// Returns whether a manager may set this state. IBTA 7.2.7: a manager arms a port whose link is there, and
+    /// activates an armed port. A port may also be set to the state that it has.
     private static boolean stateIsValid(NodePort port, int wanted) {
         return switch (wanted) {
             case 0, PortInfo.DOWN -> true;

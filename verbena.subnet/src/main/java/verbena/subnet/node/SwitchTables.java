@@ -6,8 +6,8 @@ import verbena.wire.mad.LinearForwarding;
 import verbena.wire.mad.MulticastForwarding;
 import verbena.wire.mad.SwitchInfo;
 
-/// How a switch forwards: one port for each unicast LID, a set of ports for each multicast LID. Looked up for
-/// each packet, so it is two arrays.
+/// The forwarding tables of a switch: one port for each unicast LID, a set of ports for each multicast LID. Every
+/// packet looks its LID up, so the tables are two arrays.
 public final class SwitchTables {
     /// Entries of the linear forwarding table: all unicast LIDs.
     public static final int LINEAR_CAP = 0xC000;
@@ -34,12 +34,12 @@ public final class SwitchTables {
         SwitchInfo.OUTBOUND_ENFORCEMENT_CAP.put(info, true);
     }
 
-    /// Takes over what has been written into [#info].
+    /// Takes over the values that were written into [#info].
     void refresh() {
         top = SwitchInfo.LINEAR_FDB_TOP.getInt(info);
     }
 
-    /// By which port a unicast LID is forwarded; 0 is the switch itself, and -1 is nowhere.
+    /// Returns the port by which a unicast LID is forwarded; 0 is the switch itself, and -1 is none.
     public int port(int lid) {
         if (lid <= 0 || lid >= LINEAR_CAP || lid > top) {
             return -1;
@@ -48,7 +48,8 @@ public final class SwitchTables {
         return port == LinearForwarding.NO_PORT ? -1 : port;
     }
 
-    /// The ports that packets for a multicast LID leave by: bit n for port n. Of a switch with at most 63 ports.
+    /// Returns the ports by which packets for a multicast LID leave: bit n for port n. For a switch with at most 63
+    /// ports.
     public long members(int mlid) {
         int index = mlid - MulticastForwarding.FIRST_LID;
         if (index < 0 || index >= MULTICAST_CAP) {

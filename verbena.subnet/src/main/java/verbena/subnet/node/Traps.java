@@ -11,11 +11,11 @@ import verbena.wire.mad.Notice;
 import verbena.wire.mad.PortInfo;
 import verbena.wire.mad.Smp;
 
-/// The traps that a node has to tell the subnet manager (IBTA 14.2.5.1, 14.3.9). A trap is told again and again,
-/// until the manager represses it or [#TIMES] have passed. There is at most one of each number and port: a newer
-/// one takes the older one's place.
+/// The traps that a node has to send to the subnet manager (IBTA 14.2.5.1, 14.3.9). A trap is sent again and again,
+/// until the manager represses it or [#TIMES] have passed. There is at most one of each number and port: a newer trap
+/// takes the older one's place.
 final class Traps {
-    /// How often a trap is told. A manager that has heard none of them finds the change when it sweeps.
+    /// The most times that a trap is sent. A manager that has received none of them finds the change when it sweeps.
     static final int TIMES = 8;
     private static final int MOST = 64;
     private static final long SECOND = 1_000_000_000L;
@@ -40,15 +40,15 @@ final class Traps {
     private final List<Trap> pending = new ArrayList<>();
     private long transactionId;
 
-    /// @param send puts a trap on its way to the manager of a port
+    /// @param send sends a trap to the manager of a port
     Traps(NodeSpec spec, BiConsumer<NodePort, MemorySegment> send) {
         this.spec = spec;
         this.send = send;
     }
 
-    /// Tells of something from now on.
+    /// Raises a trap: sends it from now on.
     ///
-    /// @param port by which it is told
+    /// @param port by which it is sent
     void raise(NodePort port, int type, int number, Consumer<MemorySegment> details, long nowNanos) {
         if (port.masterSmLid() == 0 || port.lid() == 0) {
             return; // Nobody to tell: a manager that comes will look for itself.
@@ -71,7 +71,7 @@ final class Traps {
         pending.add(new Trap(port, number, mad, nowNanos));
     }
 
-    /// The manager has heard it.
+    /// Removes a trap that the manager has received, so that it is not repeated.
     void repress(long transactionId) {
         pending.removeIf(trap -> Mad.transactionId(trap.mad) == transactionId);
     }

@@ -1,2 +1,2 @@
-/// The nodes of a subnet: ports and tables, and the agents that a subnet manager speaks to.
+/// The nodes of a subnet: ports and tables, and the agents with which a subnet manager communicates.
 package verbena.subnet.node;

@@ -12,16 +12,16 @@ import verbena.subnet.MadRoute;
 import verbena.wire.mad.Mad;
 import verbena.wire.mad.Rmpp;
 
-/// Long messages that arrive in segments (IBTA 13.6): puts them together, and says how many more may come.
-/// Segments count in order; the sender repeats what is missing. One thread at a time uses it; no method throws,
-/// whatever arrives.
+/// The receivers of long messages that arrive in segments (IBTA 13.6). They put the segments together, and grant the
+/// sender how many more it may send. Segments count in order; the sender repeats what is missing. One thread at a
+/// time uses it; no method throws, whatever arrives.
 public final class RmppReceivers {
-    /// The longest message, in bytes: one that is longer is refused.
+    /// The longest message, in bytes: a longer message is refused.
     public static final int BYTES_MAX = 128 << 10;
 
     private static final int MOST = 64;
     private static final int WINDOW = 64;
-    /// How long a message may stand still, and how long the end of one is acknowledged again.
+    /// The time that a message may wait for its next segment, and that the end of a message is acknowledged again.
     private static final long PATIENCE_NANOS = 10_000_000_000L;
 
     private static final class Receiver {
@@ -60,22 +60,22 @@ public final class RmppReceivers {
     private final Queue<Datagram> departures;
     private final List<Receiver> receivers = new ArrayList<>();
 
-    /// @param departures takes what is said to senders
+    /// @param departures takes the replies to senders
     public RmppReceivers(Queue<Datagram> departures) {
         this.departures = departures;
     }
 
-    /// Messages that are under way, or have just ended.
+    /// Returns the number of messages that are under way, or have just ended.
     public int size() {
         return receivers.size();
     }
 
-    /// Whether a datagram that has arrived is a segment of a message that is known.
+    /// Returns whether a datagram that has arrived is a segment of a message that is known.
     public boolean isKnown(MadRoute route, MemorySegment mad) {
         return find(route, mad) != null;
     }
 
-    /// A transaction begins anew: what has come of an earlier one with this number does not count.
+    /// Forgets the messages of an earlier transaction with this number, because the transaction begins anew.
     public void forget(long transactionId) {
         receivers.removeIf(one -> one.transactionId == transactionId);
     }
@@ -89,7 +89,7 @@ public final class RmppReceivers {
         return null;
     }
 
-    /// A datagram with [Rmpp#ACTIVE] has arrived that is no word of a receiver.
+    /// Handles the arrival of a datagram with [Rmpp#ACTIVE] that is no reply of a receiver.
     ///
     /// @param dataOffset where the data begin in each segment, behind all headers
     /// @return the headers of the first segment and all data, when this was the last; else null
@@ -137,7 +137,7 @@ public final class RmppReceivers {
         return isLast ? Arrays.copyOf(receiver.bytes, receiver.length) : null;
     }
 
-    /// Why a segment cannot be; 0 when it can.
+    /// Returns the reason why a segment is invalid, as a status; 0 when it is valid.
     private static int refusal(MemorySegment mad, int dataOffset) {
         if (Rmpp.RMPP_VERSION.getInt(mad) != Rmpp.VERSION) {
             return Rmpp.STATUS_BAD_VERSION;
@@ -161,7 +161,7 @@ public final class RmppReceivers {
         }
     }
 
-    /// The headers of the segment, the other way.
+    /// Sends a reply with the headers of the segment, in the other direction.
     private void say(Datagram segment, int type, int status, long number, long windowLast) {
         MadRoute route = segment.route();
         MemorySegment mad = Mad.copyOf(segment.mad());
@@ -179,12 +179,12 @@ public final class RmppReceivers {
         departures.add(new Datagram(route.back(route.port(), route.dlid()), mad));
     }
 
-    /// When to call [#onDeadline]; [Long#MAX_VALUE]: never.
+    /// Returns the time at which to call [#onDeadline]; [Long#MAX_VALUE]: never.
     public long deadlineNanos() {
         return receivers.stream().mapToLong(one -> one.dueNanos).min().orElse(Long.MAX_VALUE);
     }
 
-    /// That time has come, perhaps.
+    /// Forgets the messages whose time is over, if any.
     public void onDeadline(long nowNanos) {
         receivers.removeIf(one -> one.dueNanos <= nowNanos);
     }

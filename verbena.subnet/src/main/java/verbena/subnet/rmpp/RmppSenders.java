@@ -10,10 +10,11 @@ import verbena.wire.mad.Mad;
 import verbena.wire.mad.Rmpp;
 import verbena.wire.mad.Sa;
 
-/// Long messages under way, in segments (IBTA 13.6): the receiver says how many may be sent. What is not
-/// acknowledged is sent again, [#TIMES] at most. One thread at a time uses it; no method throws, whatever arrives.
+/// The senders of long messages, in segments (IBTA 13.6): the receiver grants how many may be sent. Segments that are
+/// not acknowledged are sent again, [#TIMES] at most. One thread at a time uses it; no method throws, whatever
+/// arrives.
 public final class RmppSenders {
-    /// How often a segment is sent.
+    /// The most times that a segment is sent.
     public static final int TIMES = 5;
     private static final int MOST = 64;
     private static final long TIMEOUT_NANOS = 1_000_000_000L;
@@ -71,7 +72,7 @@ public final class RmppSenders {
         this.departures = departures;
     }
 
-    /// Messages under way.
+    /// Returns the number of messages under way.
     public int size() {
         return senders.size();
     }
@@ -108,7 +109,7 @@ public final class RmppSenders {
         return true;
     }
 
-    /// Whether a datagram that has arrived is the word of a receiver on a message under way.
+    /// Returns whether a datagram that has arrived is a receiver's reply to a message under way.
     public boolean isAwaited(int slid, int sourceQpn, MemorySegment mad) {
         return Rmpp.ACTIVE.getBoolean(mad)
                 && Rmpp.TYPE.getInt(mad) >= Rmpp.ACK
@@ -129,7 +130,7 @@ public final class RmppSenders {
                 && Mad.transactionId(sender.head.mad()) == Mad.transactionId(mad);
     }
 
-    /// The receiver acknowledges, or gives up.
+    /// Handles the reply of a receiver, which acknowledges or gives up.
     public void onAnswer(Datagram answer, long nowNanos) {
         MadRoute route = answer.route();
         MemorySegment mad = answer.mad();
@@ -161,12 +162,12 @@ public final class RmppSenders {
         }
     }
 
-    /// When to call [#onDeadline]; [Long#MAX_VALUE]: never.
+    /// Returns the time at which to call [#onDeadline]; [Long#MAX_VALUE]: never.
     public long deadlineNanos() {
         return senders.stream().mapToLong(one -> one.dueNanos).min().orElse(Long.MAX_VALUE);
     }
 
-    /// That time has come, perhaps.
+    /// Repeats the segments that are due, and drops the messages that were repeated too often.
     public void onDeadline(long nowNanos) {
         for (Sender sender : List.copyOf(senders)) {
             if (sender.dueNanos <= nowNanos) {

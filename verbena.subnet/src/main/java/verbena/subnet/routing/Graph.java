@@ -15,12 +15,13 @@ public record Graph(int[][] peers, int[][] ends) {
     /// @param port the port of the switch that leads to it; 0 is the switch itself
     public record Target(int node, int port) {}
 
-    /// How many switches.
+    /// Returns the number of switches.
     public int size() {
         return peers.length;
     }
 
-    /// How many links each switch is away from the nearest of these; [Integer#MAX_VALUE] when there is no way.
+    /// Returns by switch the number of links to the nearest of these switches; [Integer#MAX_VALUE] when there is no
+    /// path.
     int[] distances(int... from) {
         int[] distances = new int[size()];
         Arrays.fill(distances, Integer.MAX_VALUE);

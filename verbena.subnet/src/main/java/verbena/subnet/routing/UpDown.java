@@ -11,23 +11,23 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import verbena.subnet.routing.Graph.Target;
 
-/// Routes by up*/down*: all switches stand in one order, a packet goes up any number of links and then down any
+/// Routing by up*/down*: all switches stand in one order, a packet goes up any number of links and then down any
 /// number, and never up again. So no circle of links can wait for each other's credits ([decision
 /// 0091](../../../../../../../docs/decisions/0091-up-and-down.md)).
 ///
-/// A switch that can reach a target by going down only does so. That makes the tables of all switches fit
-/// together, because a packet that comes from above always finds a way down.
+/// A switch that can reach a target by going down only does so. That makes the tables of all switches fit together,
+/// because a packet that comes from above always finds a path down.
 public final class UpDown {
     private static final int NONE = -1;
 
     private final Graph graph;
-    /// By switch its place in the order: the lower, the higher up.
+    /// The place of each switch in the order: the lower, the higher up.
     private final int[] places;
     /// The switches in the order.
     private final int[] order;
     /// The switches that packets come from.
     private final int[] edges;
-    /// By switch and port, how many ways from edges to LIDs leave there.
+    /// The number of paths from edges to LIDs that leave by each port, by switch and port.
     private final int[][] loads;
 
     private UpDown(Graph graph, int[] ranks, int[] edges) {
@@ -48,8 +48,8 @@ public final class UpDown {
         }
     }
 
-    /// Orders the switches. In a tree those that are farthest from all adapters are on top, so that all of them
-    /// share the load. Where that leaves some without a way, the one nearest to all others is.
+    /// Orders the switches. In a tree those that are farthest from all adapters are on top, so that all of them share
+    /// the load. Where that leaves some switches without a path, the switch nearest to all others is on top.
     ///
     /// @param edges the switches that adapters, or the manager, are at
     public static UpDown of(Graph graph, Collection<Integer> edges) {
@@ -80,8 +80,8 @@ public final class UpDown {
         return Arrays.stream(graph.distances(from)).asLongStream().max().orElse(0);
     }
 
-    /// Whether packets come from each of these switches to each, and to all others, and whether one tree goes
-    /// down to all.
+    /// Returns whether packets from each of these switches reach each of them and all others, and whether one tree
+    /// goes down to all.
     private boolean joins(int[] leaves) {
         for (int target = 0; target < graph.size(); target++) {
             int[] lengths = lengths(target, down(target));
@@ -98,7 +98,7 @@ public final class UpDown {
         return places[to] < places[from];
     }
 
-    /// By switch the length of the shortest way to the target that only goes down.
+    /// Returns by switch the length of the shortest path to the target that only goes down.
     private int[] down(int target) {
         int[] lengths = new int[graph.size()];
         Arrays.fill(lengths, Integer.MAX_VALUE);
@@ -114,7 +114,7 @@ public final class UpDown {
         return lengths;
     }
 
-    /// By switch the length of its way to the target: down only, else up first.
+    /// Returns by switch the length of its path to the target: down only, else up first.
     private int[] lengths(int target, int[] down) {
         int[] lengths = down.clone();
         for (int node : order) {
@@ -129,7 +129,7 @@ public final class UpDown {
         return lengths;
     }
 
-    /// Routes one more LID. Among ways of one length it takes the port that the fewest ways have so far.
+    /// Routes a LID. Among paths of the same length it takes the port that the fewest paths have so far.
     ///
     /// @return by switch the port; -1 where there is no way
     public int[] route(Target target) {
@@ -160,7 +160,7 @@ public final class UpDown {
         return ports;
     }
 
-    /// Counts the ways from all edges, along the ports that they take.
+    /// Counts the paths from all edges, along the ports that they take.
     private void count(Target target, int[] ports) {
         for (int edge : edges) {
             for (int node = edge;
@@ -171,7 +171,7 @@ public final class UpDown {
         }
     }
 
-    /// The switch from which a tree goes down to all of these; the one with the shortest ways.
+    /// Returns the switch from which a tree goes down to all of these: the switch with the shortest paths.
     private int root(Collection<Integer> members) {
         int best = NONE;
         long shortest = Long.MAX_VALUE;
@@ -188,8 +188,8 @@ public final class UpDown {
         return best;
     }
 
-    /// The tree of a multicast group: packets go up to its root and down to all members, so it obeys the order
-    /// too.
+    /// Returns the tree of a multicast group: packets go up to its root and down to all members, so it obeys the
+    /// order too.
     ///
     /// @param members where the members are
     /// @return by switch the ports of the tree, to members and to other switches

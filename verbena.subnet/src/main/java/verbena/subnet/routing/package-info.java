@@ -1,2 +1,2 @@
-/// Which way packets take through the switches of a subnet: functions of a graph.
+/// The routes of packets through the switches of a subnet: functions of a graph.
 package verbena.subnet.routing;

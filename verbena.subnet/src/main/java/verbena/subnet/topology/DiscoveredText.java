@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// What ibnetdiscover(8) prints: a paragraph for each node, and a line in it for each cable, which is there from both
-/// ends. Names are those in the comments where they are unique, else the node's identifier.
+/// The output of ibnetdiscover(8): a paragraph for each node, and a line in it for each cable, which is there from
+/// both ends. Names are those in the comments where they are unique, else the node's identifier.
 final class DiscoveredText {
     private static final Pattern NODE =
             Pattern.compile("(Switch|Ca)\\s+(\\d{1,3})\\s+\"([SH]-([0-9a-f]{16}))\"\\s*(?:#\\s*\"([^\"]*)\".*)?");

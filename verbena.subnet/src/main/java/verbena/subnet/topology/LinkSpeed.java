@@ -15,7 +15,7 @@ public record LinkSpeed(int width, int speed, int extended) {
 
     private static final Pattern TEXT = Pattern.compile("(1|4)x(SDR|DDR|QDR|FDR|EDR)");
 
-    /// As `4xEDR`, the words of ibnetdiscover(8); empty for anything else.
+    /// Parses words of ibnetdiscover(8) like `4xEDR`; empty for any other text.
     static Optional<LinkSpeed> of(String text) {
         Matcher found = TEXT.matcher(text);
         if (!found.matches()) {

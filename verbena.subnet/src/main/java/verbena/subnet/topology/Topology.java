@@ -7,9 +7,9 @@ import java.util.List;
 /// @param nodes in order; names are unique
 /// @param links each port is in one at most
 public record Topology(List<Node> nodes, List<Link> links) {
-    /// How many ports a switch can have.
+    /// The most ports of a switch.
     public static final int PORTS_MAX = 63;
-    /// How many nodes there can be.
+    /// The most nodes of a fabric.
     public static final int NODES_MAX = 4_096;
 
     /// A switch or a channel adapter.
@@ -19,7 +19,7 @@ public record Topology(List<Node> nodes, List<Link> links) {
 
     /// A cable between two ports, which have numbers from 1.
     public record Link(String a, int portA, String b, int portB, LinkSpeed speed) {
-        /// A cable of the fastest link.
+        /// Makes a cable of the fastest link.
         public Link(String a, int portA, String b, int portB) {
             this(a, portA, b, portB, LinkSpeed.FASTEST);
         }

@@ -10,7 +10,7 @@ import java.util.Set;
 import verbena.subnet.topology.Topology.Link;
 import verbena.subnet.topology.Topology.Node;
 
-/// Collects nodes and links, and refuses what cannot be.
+/// A builder that collects nodes and links, and refuses what cannot be.
 final class TopologyBuilder {
     private final Map<String, Node> nodes = new LinkedHashMap<>();
     private final List<Link> links = new ArrayList<>();

@@ -2,7 +2,7 @@ package verbena.subnet.topology;
 
 import java.util.List;
 
-/// The text of a topology: Verbena's own, or what other programs print.
+/// The text of a topology: Verbena's own, or the output of other programs.
 public final class TopologyText {
     /// Locally administered, so that no vendor has it.
     private static final long GUID_FIRST = 0x0200_0000_0000_1000L;
@@ -15,7 +15,7 @@ public final class TopologyText {
 
     private TopologyText() {}
 
-    /// Reads a topology: Verbena's text, or what ibnetdiscover prints.
+    /// Reads a topology: Verbena's text, or the output of ibnetdiscover.
     ///
     ///     switch s1 4       # a name, and how many ports
     ///     hca    h1         # one port

@@ -3,11 +3,11 @@ package verbena.wire.cm;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Field;
 
-/// Says what has become of the alternate path of a [Lap] (IBTA 12.8.2).
+/// A message that reports the state of the alternate path of a [Lap] (IBTA 12.8.2).
 ///
 /// @param infoLength bytes of additional information
 /// @param status [#LOADED], or why not
-/// @param info additional information: the right value of what was wrong
+/// @param info additional information: the right value of the wrong field
 public record Apr(
         long transactionId,
         int localCommId,

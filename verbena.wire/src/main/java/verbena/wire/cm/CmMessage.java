@@ -10,10 +10,10 @@ public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, L
     /// Ties an answer to what it answers; a message that is sent again has the same.
     long transactionId();
 
-    /// Attribute ID of the message's kind.
+    /// Returns the attribute ID of the message's kind.
     int attributeId();
 
-    /// Writes what follows the header.
+    /// Writes the fields behind the header.
     ///
     /// @param body zeroes
     void writeBody(MemorySegment body);
@@ -51,9 +51,9 @@ public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, L
         };
     }
 
-    /// Whether [#read] does not know it only because it is a REQ of another version of the class. That deserves
-    /// an answer (IBTA 12.6.7.2, reason 31), because the header and the communication ID lie where they always
-    /// did.
+    /// Returns whether the message is a REQ of another version of the class, which [#read] does not know for that
+    /// reason alone. Such a REQ deserves an answer (IBTA 12.6.7.2, reason 31), because the header and the
+    /// communication ID lie where they always did.
     static boolean isRequestOfOtherVersion(MemorySegment mad) {
         return Mad.baseVersion(mad) == 1
                 && Mad.managementClass(mad) == Mad.CLASS_CM
@@ -62,7 +62,7 @@ public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, L
                 && Mad.attributeId(mad) == Req.ATTRIBUTE;
     }
 
-    /// What the sender of a management datagram of this class calls the connection, whatever the message is.
+    /// Returns the sender's communication ID in a management datagram of this class, whatever the message is.
     static int localCommId(MemorySegment mad) {
         // Where every message of the class but those of SIDR has it.
         return Field.of(Mad.HEADER_BYTES, 32).getInt(mad);

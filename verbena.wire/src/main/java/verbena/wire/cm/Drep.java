@@ -3,7 +3,7 @@ package verbena.wire.cm;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Field;
 
-/// Confirms the end (IBTA 12.6.11).
+/// A message that confirms the end of a connection (IBTA 12.6.11).
 public record Drep(long transactionId, int localCommId, int remoteCommId, PrivateData privateData)
         implements CmMessage {
     /// Attribute ID.

@@ -3,7 +3,7 @@ package verbena.wire.cm;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Field;
 
-/// Ends a connection (IBTA 12.6.10).
+/// A message that ends a connection (IBTA 12.6.10).
 ///
 /// @param remoteQpn queue pair of the receiver
 public record Dreq(long transactionId, int localCommId, int remoteCommId, int remoteQpn, PrivateData privateData)

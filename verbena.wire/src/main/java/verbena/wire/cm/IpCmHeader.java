@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.mad.Field;
 
-/// What the RDMA connection manager puts in front of the private data of a [Req] or [SidrReq]: the IP addresses
-/// that the applications know (IBTA annex A11).
+/// The header that the RDMA connection manager puts in front of the private data of a [Req] or [SidrReq]: the IP
+/// addresses that the applications know (IBTA annex A11).
 ///
 /// @param isIpv4 whether the addresses are IPv4, in the form `::ffff:a.b.c.d`
 /// @param sourcePort port of the sender, in host order
@@ -31,17 +31,17 @@ public record IpCmHeader(
     private static final long IPV4_MAPPED = 0xFFFF_0000_0000L;
     private static final long LOW_32 = 0xFFFF_FFFFL;
 
-    /// The service ID of a port.
+    /// Returns the service ID of a port.
     public static long serviceId(int portSpace, int port) {
         return ((long) portSpace << 16) | port;
     }
 
-    /// The port of a service ID.
+    /// Returns the port of a service ID.
     public static int port(long serviceId) {
         return (int) serviceId & 0xFFFF;
     }
 
-    /// The header that the private data begin with; null when they do not.
+    /// Returns the header that the private data begin with; null when they do not begin with a header.
     public static @Nullable IpCmHeader read(PrivateData data) {
         if (data.length() < BYTES) {
             return null;
@@ -61,7 +61,7 @@ public record IpCmHeader(
                 isIpv4 ? IPV4_MAPPED | (DESTINATION_LOW.get(at) & LOW_32) : DESTINATION_LOW.get(at));
     }
 
-    /// Itself, and the application's own data behind it.
+    /// Returns private data that begin with this header and continue with the application's own data.
     public PrivateData before(PrivateData own) {
         byte[] all = new byte[BYTES + own.length()];
         MemorySegment at = MemorySegment.ofArray(all);

@@ -3,7 +3,7 @@ package verbena.wire.cm;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Field;
 
-/// Asks the peer of an established connection to load another alternate path (IBTA 12.8.1).
+/// A request to the peer of an established connection to load another alternate path (IBTA 12.8.1).
 ///
 /// @param remoteQpn number of the receiver's queue pair
 /// @param remoteResponseTimeout 5-bit code of how long the receiver may take to answer

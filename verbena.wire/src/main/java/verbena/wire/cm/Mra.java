@@ -3,9 +3,9 @@ package verbena.wire.cm;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Field;
 
-/// Asks for more time to answer (IBTA 12.6.6).
+/// A request for more time to answer (IBTA 12.6.6).
 ///
-/// @param messageReceived what will be answered: 0 a REQ, 1 a REP, 2 a LAP
+/// @param messageReceived the message to be answered: 0 a REQ, 1 a REP, 2 a LAP
 /// @param serviceTimeout 5-bit code of the time
 public record Mra(
         long transactionId,

@@ -5,8 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/// What applications say to each other while they connect. The wire does not tell its length: a shorter one arrives
-/// with zeroes behind it.
+/// Data that applications exchange while they connect. The wire does not carry their length: shorter data arrive with
+/// zeroes behind them.
 public final class PrivateData {
     /// None.
     public static final PrivateData NONE = new PrivateData(new byte[0]);
@@ -36,12 +36,12 @@ public final class PrivateData {
         return bytes.length;
     }
 
-    /// A copy.
+    /// Returns a copy of the bytes.
     public byte[] bytes() {
         return bytes.clone();
     }
 
-    /// Everything from `offset` on.
+    /// Returns the data from `offset` on.
     public PrivateData from(int offset) {
         return new PrivateData(Arrays.copyOfRange(bytes, Math.min(offset, bytes.length), bytes.length));
     }

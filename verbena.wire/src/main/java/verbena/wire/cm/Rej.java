@@ -3,12 +3,12 @@ package verbena.wire.cm;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Field;
 
-/// Refuses a connection (IBTA 12.6.7).
+/// A message that refuses a connection (IBTA 12.6.7).
 ///
-/// @param messageRejected what is refused: 0 a REQ, 1 a REP, 2 neither
+/// @param messageRejected the refused message: 0 a REQ, 1 a REP, 2 neither
 /// @param infoLength bytes of additional information
 /// @param reason see [RejectReason]
-/// @param info additional reject information: the right value of what was wrong
+/// @param info additional reject information: the right value of the wrong field
 public record Rej(
         long transactionId,
         int localCommId,

@@ -2,7 +2,7 @@ package verbena.wire.cm;
 
 import org.jspecify.annotations.Nullable;
 
-/// Why a connection was refused (IBTA 12.6.7.2).
+/// Reasons for the refusal of a connection (IBTA 12.6.7.2).
 public enum RejectReason {
     NO_QP(1),
     NO_EEC(2),
@@ -33,7 +33,7 @@ public enum RejectReason {
     PORT_REDIRECT(25),
     INVALID_PATH_MTU(26),
     INSUFFICIENT_RESPONDER_RESOURCES(27),
-    /// The application said no; the private data may say why.
+    /// A refusal by the application; the private data may give its reason.
     CONSUMER_REJECT(28),
     RNR_RETRY_COUNT_REJECTED(29),
     DUPLICATE_LOCAL_COMM_ID(30),
@@ -56,12 +56,12 @@ public enum RejectReason {
         this.code = code;
     }
 
-    /// The number on the wire.
+    /// Returns the number on the wire.
     public int code() {
         return code;
     }
 
-    /// Null when it is undefined.
+    /// Returns the reason with this number; null when it is undefined.
     public static @Nullable RejectReason of(int code) {
         return code >= 0 && code < BY_CODE.length ? BY_CODE[code] : null;
     }

@@ -3,7 +3,7 @@ package verbena.wire.cm;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Field;
 
-/// Accepts a connection (IBTA 12.6.8).
+/// A message that accepts a connection (IBTA 12.6.8).
 ///
 /// @param localQkey as in [Req#localQkey]
 /// @param startingPsn first PSN that the receiver is to send
@@ -76,7 +76,7 @@ public record Rep(
                 PrivateData.read(body, PRIVATE_DATA, PRIVATE_DATA_BYTES));
     }
 
-    /// The same with another word on the alternate path.
+    /// Returns the same message with another answer about the alternate path.
     public Rep withFailover(int failover) {
         return new Rep(
                 transactionId,
@@ -96,7 +96,7 @@ public record Rep(
                 privateData);
     }
 
-    /// The same with other private data.
+    /// Returns the same message with other private data.
     public Rep withPrivateData(PrivateData privateData) {
         return new Rep(
                 transactionId,

@@ -3,10 +3,10 @@ package verbena.wire.cm;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Field;
 
-/// Asks for a connection (IBTA 12.6.5).
+/// A request for a connection (IBTA 12.6.5).
 ///
 /// @param localCommId the sender's name for the connection, not 0
-/// @param serviceId what it wants to reach; see [IpCmHeader#serviceId]
+/// @param serviceId the service that it wants to reach; see [IpCmHeader#serviceId]
 /// @param localCaGuid of the sender's device; names its host together with the communication ID
 /// @param localQkey 32 bits that mean something for reliable datagrams; two Verbena ends tell each other in it
 ///     what the standard has no field for (`CmExtension`)
@@ -103,7 +103,7 @@ public record Req(
                 PrivateData.read(body, PRIVATE_DATA, PRIVATE_DATA_BYTES));
     }
 
-    /// The same with other private data.
+    /// Returns the same message with other private data.
     public Req withPrivateData(PrivateData privateData) {
         return new Req(
                 transactionId,

@@ -3,7 +3,7 @@ package verbena.wire.cm;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Field;
 
-/// Says that the connection is ready for use (IBTA 12.6.9).
+/// A message that reports that the connection is ready for use (IBTA 12.6.9).
 public record Rtu(long transactionId, int localCommId, int remoteCommId, PrivateData privateData) implements CmMessage {
     /// Attribute ID.
     public static final int ATTRIBUTE = 0x14;

@@ -3,7 +3,7 @@ package verbena.wire.cm;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Field;
 
-/// Answers that (IBTA 12.11.2).
+/// The answer to a [SidrReq] (IBTA 12.11.2).
 ///
 /// @param status 0 valid, 1 not supported, 2 rejected, 3 no queue pair, 4 redirect, 5 version
 /// @param infoLength bytes of additional information
@@ -24,7 +24,7 @@ public record SidrRep(
     public static final int VALID = 0;
     /// [#status]: there is no such service for datagrams.
     public static final int NOT_SUPPORTED = 1;
-    /// [#status]: the application said no.
+    /// [#status]: a refusal by the application.
     public static final int REJECTED = 2;
     /// [#status]: there is no queue pair for it.
     public static final int NO_QP = 3;

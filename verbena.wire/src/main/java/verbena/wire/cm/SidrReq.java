@@ -3,7 +3,7 @@ package verbena.wire.cm;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.mad.Field;
 
-/// Asks which queue pair takes datagrams for a service (IBTA 12.11.1).
+/// A request for the queue pair that takes datagrams for a service (IBTA 12.11.1).
 ///
 /// @param requestId the sender's name for the question
 public record SidrReq(long transactionId, int requestId, int pkey, long serviceId, PrivateData privateData)

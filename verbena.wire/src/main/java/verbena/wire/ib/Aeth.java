@@ -13,12 +13,12 @@ public final class Aeth {
 
     private Aeth() {}
 
-    /// ACK, RNR NAK or NAK, and of which kind; see [Syndrome].
+    /// Returns the syndrome: an ACK, an RNR NAK or a NAK, and its kind; see [Syndrome].
     public static int syndrome(MemorySegment segment, long offset) {
         return BigEndian.u8(segment, offset + SYNDROME);
     }
 
-    /// Request messages that the responder has completed, modulo 2^24 (IBTA 9.7.7.1).
+    /// Returns the number of request messages that the responder has completed, modulo 2^24 (IBTA 9.7.7.1).
     public static int msn(MemorySegment segment, long offset) {
         return BigEndian.u24(segment, offset + MSN);
     }

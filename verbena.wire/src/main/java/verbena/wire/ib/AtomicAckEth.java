@@ -12,7 +12,7 @@ public final class AtomicAckEth {
 
     private AtomicAckEth() {}
 
-    /// What the memory held before.
+    /// Returns the value that the memory held before the operation.
     public static long original(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + ORIGINAL);
     }

@@ -15,22 +15,22 @@ public final class AtomicEth {
 
     private AtomicEth() {}
 
-    /// Where in the remote region; a multiple of 8 in a legal packet.
+    /// Returns the address in the remote region; a multiple of 8 in a legal packet.
     public static long virtualAddress(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + VIRTUAL_ADDRESS);
     }
 
-    /// The key that opens the region.
+    /// Returns the key that opens the region.
     public static int rkey(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + RKEY);
     }
 
-    /// What COMPARE_SWAP stores, or FETCH_ADD adds.
+    /// Returns the value that COMPARE_SWAP stores, or that FETCH_ADD adds.
     public static long swapOrAdd(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + SWAP_OR_ADD);
     }
 
-    /// What COMPARE_SWAP compares with; nothing in FETCH_ADD.
+    /// Returns the value that COMPARE_SWAP compares with; FETCH_ADD does not use it.
     public static long compare(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + COMPARE);
     }

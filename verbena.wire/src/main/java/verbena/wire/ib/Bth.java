@@ -32,57 +32,57 @@ public final class Bth {
 
     private Bth() {}
 
-    /// The opcode's number, defined or not; see [Opcode#of(int)].
+    /// Returns the opcode's number, defined or not; see [Opcode#of(int)].
     public static int opcode(MemorySegment segment, long offset) {
         return BigEndian.u8(segment, offset + OPCODE);
     }
 
-    /// Whether the receiver is to raise a solicited event.
+    /// Returns whether the receiver is to raise a solicited event.
     public static boolean solicited(MemorySegment segment, long offset) {
         return (BigEndian.u8(segment, offset + FLAGS) & SOLICITED_BIT) != 0;
     }
 
-    /// The MigReq bit: hardware sets it on connected queue pairs, soft-RoCE never; ignored on receipt.
+    /// Returns the MigReq bit. Hardware sets it on connected queue pairs, soft-RoCE never; receivers ignore it.
     public static boolean migrated(MemorySegment segment, long offset) {
         return (BigEndian.u8(segment, offset + FLAGS) & MIGRATED_BIT) != 0;
     }
 
-    /// Bytes of padding between payload and ICRC, `0..3`.
+    /// Returns the number of bytes of padding between payload and ICRC, `0..3`.
     public static int padCount(MemorySegment segment, long offset) {
         return (BigEndian.u8(segment, offset + FLAGS) >>> PAD_SHIFT) & PAD_MASK;
     }
 
-    /// Transport header version, 0 in all that exists.
+    /// Returns the transport header version, 0 in all that exists.
     public static int version(MemorySegment segment, long offset) {
         return BigEndian.u8(segment, offset + FLAGS) & VERSION_MASK;
     }
 
-    /// Partition key: 15 bits of key, and the high bit for full membership.
+    /// Returns the partition key: 15 bits of key, and the high bit for full membership.
     public static int pkey(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + PKEY);
     }
 
-    /// Forward explicit congestion notification.
+    /// Returns the bit of forward explicit congestion notification.
     public static boolean fecn(MemorySegment segment, long offset) {
         return (BigEndian.u8(segment, offset + CONGESTION) & FECN_BIT) != 0;
     }
 
-    /// Backward explicit congestion notification.
+    /// Returns the bit of backward explicit congestion notification.
     public static boolean becn(MemorySegment segment, long offset) {
         return (BigEndian.u8(segment, offset + CONGESTION) & BECN_BIT) != 0;
     }
 
-    /// Destination queue pair, 24 bits.
+    /// Returns the number of the destination queue pair, 24 bits.
     public static int destinationQp(MemorySegment segment, long offset) {
         return BigEndian.u24(segment, offset + DESTINATION_QP);
     }
 
-    /// Whether the responder is to acknowledge this packet.
+    /// Returns whether the responder is to acknowledge this packet.
     public static boolean ackRequest(MemorySegment segment, long offset) {
         return (BigEndian.u8(segment, offset + ACK_REQUEST) & ACK_REQUEST_BIT) != 0;
     }
 
-    /// Packet sequence number; see [Psn].
+    /// Returns the packet sequence number; see [Psn].
     public static int psn(MemorySegment segment, long offset) {
         return BigEndian.u24(segment, offset + PSN);
     }
@@ -106,7 +106,7 @@ public final class Bth {
         BigEndian.put32(segment, offset + ACK_REQUEST, (ackRequest ? ACK_REQUEST_BIT << 24 : 0) | (psn & Psn.MASK));
     }
 
-    /// Any number, defined or not.
+    /// Writes the opcode's number, defined or not.
     public static void setOpcode(MemorySegment segment, long offset, int code) {
         BigEndian.put8(segment, offset + OPCODE, code);
     }
@@ -119,13 +119,13 @@ public final class Bth {
         setBit(segment, offset + FLAGS, MIGRATED_BIT, migrated);
     }
 
-    /// `0..3`.
+    /// Writes the number of bytes of padding, `0..3`.
     public static void setPadCount(MemorySegment segment, long offset, int padCount) {
         int others = BigEndian.u8(segment, offset + FLAGS) & ~(PAD_MASK << PAD_SHIFT);
         BigEndian.put8(segment, offset + FLAGS, others | ((padCount & PAD_MASK) << PAD_SHIFT));
     }
 
-    /// `0..15`; all but 0 are illegal.
+    /// Writes the transport header version, `0..15`; all but 0 are illegal.
     public static void setVersion(MemorySegment segment, long offset, int version) {
         int others = BigEndian.u8(segment, offset + FLAGS) & ~VERSION_MASK;
         BigEndian.put8(segment, offset + FLAGS, others | (version & VERSION_MASK));

@@ -13,12 +13,12 @@ public final class Deth {
 
     private Deth() {}
 
-    /// Must equal that of the receiving queue pair.
+    /// Returns the Q_Key, which must equal that of the receiving queue pair.
     public static int qkey(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + QKEY);
     }
 
-    /// The queue pair to answer.
+    /// Returns the number of the queue pair to answer.
     public static int sourceQp(MemorySegment segment, long offset) {
         return BigEndian.u24(segment, offset + SOURCE_QP);
     }

@@ -23,12 +23,12 @@ public final class Feth {
 
     private Feth() {}
 
-    /// [#RANGE], [#WHOLE_REGION], or one of two reserved values.
+    /// Returns the selectivity level: [#RANGE], [#WHOLE_REGION], or one of two reserved values.
     public static int selectivity(MemorySegment segment, long offset) {
         return (BigEndian.i32(segment, offset + WORD) >>> SELECTIVITY_SHIFT) & SELECTIVITY_MASK;
     }
 
-    /// [#GLOBAL_VISIBILITY], [#PERSISTENCE], both, or reserved bits.
+    /// Returns the placement type: [#GLOBAL_VISIBILITY], [#PERSISTENCE], both, or reserved bits.
     public static int placement(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + WORD) & PLACEMENT_MASK;
     }

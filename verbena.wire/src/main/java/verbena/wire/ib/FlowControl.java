@@ -9,7 +9,7 @@ import verbena.wire.BigEndian;
 public final class FlowControl {
     /// Size, in bytes, with the LPCRC.
     public static final int BYTES = 6;
-    /// What credits are counted in, in bytes.
+    /// The unit of credits, in bytes.
     public static final int BLOCK_BYTES = 64;
     /// The bits of a count.
     public static final int COUNT_MASK = 0xFFF;
@@ -24,12 +24,12 @@ public final class FlowControl {
 
     private FlowControl() {}
 
-    /// [#NORMAL], [#INIT], or a reserved value, which receivers ignore.
+    /// Returns the operand: [#NORMAL], [#INIT], or a reserved value, which receivers ignore.
     public static int operand(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + SENT) >>> 12;
     }
 
-    /// Flow control total blocks sent, 12 bits: all that the sender of this packet has sent on the lane.
+    /// Returns the flow control total blocks sent, 12 bits: all that the sender of this packet has sent on the lane.
     public static int totalBlocksSent(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + SENT) & COUNT_MASK;
     }
@@ -38,12 +38,13 @@ public final class FlowControl {
         return BigEndian.u16(segment, offset + LIMIT) >>> 12;
     }
 
-    /// Flow control credit limit, 12 bits: up to which count the receiver of this packet may send on the lane.
+    /// Returns the flow control credit limit, 12 bits: the count up to which the receiver of this packet may send on
+    /// the lane.
     public static int creditLimit(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + LIMIT) & COUNT_MASK;
     }
 
-    /// Whether the LPCRC is right.
+    /// Returns whether the LPCRC is right.
     public static boolean verify(MemorySegment segment, long offset) {
         return Vcrc.verify(segment, offset, COVERED);
     }
@@ -56,7 +57,7 @@ public final class FlowControl {
         Vcrc.seal(segment, offset, COVERED);
     }
 
-    /// How many blocks a packet takes, LRH through VCRC. A part of a block is a block (IBTA 7.9.4.3).
+    /// Returns the number of blocks of a packet, LRH through VCRC. A part of a block is a block (IBTA 7.9.4.3).
     public static int blocks(int packetBytes) {
         return (packetBytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
     }

@@ -26,7 +26,7 @@ public final class Grh {
 
     private Grh() {}
 
-    /// 6 in a legal header.
+    /// Returns the IP version, 6 in a legal header.
     public static int version(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + WORD) >>> 28;
     }
@@ -35,12 +35,12 @@ public final class Grh {
         return (BigEndian.i32(segment, offset + WORD) >>> 20) & 0xFF;
     }
 
-    /// 20 bits.
+    /// Returns the flow label, 20 bits.
     public static int flowLabel(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + WORD) & 0xF_FFFF;
     }
 
-    /// Bytes after the header, through the ICRC.
+    /// Returns the number of bytes after the header, through the ICRC.
     public static int payloadLength(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + PAYLOAD_LENGTH);
     }
@@ -93,9 +93,9 @@ public final class Grh {
         BigEndian.put64(segment, offset + DESTINATION + 8, destinationLow);
     }
 
-    /// Writes the 40 bytes that precede a datagram that came over IPv4: 20 zeroes and an IPv4 header. Its checksum
-    /// is right, because libibverbs tells the two kinds apart by it. Source and destination are the low halves of
-    /// GIDs `::ffff:a.b.c.d`; `totalLength` counts the IPv4 header and everything behind it.
+    /// Writes the 40 bytes that precede a datagram that came over IPv4: 20 zeroes and an IPv4 header. Its checksum is
+    /// right, because libibverbs distinguishes the two kinds by it. Source and destination are the low halves of GIDs
+    /// `::ffff:a.b.c.d`; `totalLength` counts the IPv4 header and everything behind it.
     public static void writeIpv4Area(
             MemorySegment segment,
             long offset,

@@ -31,7 +31,7 @@ public enum Header {
         this.bytes = bytes;
     }
 
-    /// Size on the wire, in bytes.
+    /// Returns the size on the wire, in bytes.
     public int bytes() {
         return bytes;
     }

@@ -12,7 +12,7 @@ public final class Ieth {
 
     private Ieth() {}
 
-    /// The key that the receiver is to invalidate.
+    /// Returns the key that the receiver is to invalidate.
     public static int rkey(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + RKEY);
     }

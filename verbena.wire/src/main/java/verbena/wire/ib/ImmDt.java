@@ -12,7 +12,7 @@ public final class ImmDt {
 
     private ImmDt() {}
 
-    /// The four bytes as a big-endian number.
+    /// Returns the four bytes as a big-endian number.
     public static int immediate(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + IMMEDIATE);
     }

@@ -3,7 +3,7 @@ package verbena.wire.ib;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// Local route header, 8 bytes (IBTA 7.7): what precedes a packet on a native InfiniBand link.
+/// Local route header, 8 bytes (IBTA 7.7): the header before a packet on a native InfiniBand link.
 public final class Lrh {
     /// Size, in bytes.
     public static final int BYTES = 8;
@@ -24,7 +24,7 @@ public final class Lrh {
         return BigEndian.u8(segment, offset + LANE) >>> 4;
     }
 
-    /// Link version, 0 in all that exists.
+    /// Returns the link version, 0 in all that exists.
     public static int version(MemorySegment segment, long offset) {
         return BigEndian.u8(segment, offset + LANE) & 0xF;
     }
@@ -33,7 +33,7 @@ public final class Lrh {
         return BigEndian.u8(segment, offset + SERVICE) >>> 4;
     }
 
-    /// [#NEXT_BTH], [#NEXT_GRH], 0 raw or 1 raw IPv6.
+    /// Returns the kind of the next header: [#NEXT_BTH], [#NEXT_GRH], 0 raw or 1 raw IPv6.
     public static int nextHeader(MemorySegment segment, long offset) {
         return BigEndian.u8(segment, offset + SERVICE) & 0x3;
     }
@@ -42,7 +42,7 @@ public final class Lrh {
         return BigEndian.u16(segment, offset + DESTINATION);
     }
 
-    /// Words of 4 bytes from the LRH through the ICRC, `0..2047`.
+    /// Returns the number of words of 4 bytes from the LRH through the ICRC, `0..2047`.
     public static int packetLengthWords(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + PACKET_LENGTH) & 0x7FF;
     }

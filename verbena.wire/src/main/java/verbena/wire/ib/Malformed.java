@@ -1,8 +1,8 @@
 package verbena.wire.ib;
 
-/// What [Packet#check(verbena.wire.Frame)] found wrong with a packet, in the order in which it looks.
+/// Faults that [Packet#check(verbena.wire.Frame)] finds in a packet, in the order of its checks.
 public enum Malformed {
-    /// Nothing: every getter of every header of the opcode is safe.
+    /// No fault: every getter of every header of the opcode is safe.
     OK,
     /// Shorter than BTH and ICRC.
     TOO_SHORT,
@@ -12,7 +12,7 @@ public enum Malformed {
     BAD_VERSION,
     /// An undefined opcode.
     UNKNOWN_OPCODE,
-    /// Not a multiple of 4 bytes, or headers, pad and ICRC alone are longer than the packet.
+    /// A length that is no multiple of 4 bytes, or a packet shorter than its headers, pad and ICRC.
     BAD_LENGTH,
     /// Padding where the opcode has no payload that could need it.
     BAD_PAD,

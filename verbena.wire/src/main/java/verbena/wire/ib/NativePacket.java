@@ -22,9 +22,9 @@ public final class NativePacket {
     public static final int LID_MULTICAST_FIRST = 0xC000;
     /// The permissive LID: any port that receives it.
     public static final int LID_PERMISSIVE = 0xFFFF;
-    /// What [#read] found has lengths or fields that cannot be.
+    /// The result of [#read] for a packet whose lengths or fields contradict each other.
     public static final int MALFORMED = -1;
-    /// What [#read] found is a raw packet, without a BTH.
+    /// The result of [#read] for a raw packet, which has no BTH.
     public static final int FOREIGN = -2;
 
     private static final long ONES = -1L;
@@ -37,10 +37,10 @@ public final class NativePacket {
 
     private final CRC32 crc = new CRC32();
 
-    /// One for one owner.
+    /// Makes a reader and writer of packets, for one owner.
     public NativePacket() {}
 
-    /// Whether these halves of a frame's address are a LID.
+    /// Returns whether these halves of a frame's address are a LID.
     public static boolean isByLid(long high, long low) {
         return high == 0 && low >>> 16 == 0;
     }
@@ -49,7 +49,7 @@ public final class NativePacket {
         return lid >= LID_MULTICAST_FIRST && lid < LID_PERMISSIVE;
     }
 
-    /// How many bytes stand before the frame's packet.
+    /// Returns the number of bytes of LRH and GRH before the frame's packet.
     public static int headerBytes(Frame frame) {
         return isByLid(frame.destinationHigh, frame.destinationLow) ? Lrh.BYTES : Lrh.BYTES + Grh.BYTES;
     }
@@ -94,7 +94,7 @@ public final class NativePacket {
         Vcrc.seal(slot, at, before + frame.length);
     }
 
-    /// Reads the headers of a packet. What they say is in the frame then; the bytes stay where they are.
+    /// Reads the headers of a packet into the frame; the bytes stay where they are.
     ///
     /// @param at the first byte of the LRH
     /// @param bytes LRH through VCRC
@@ -147,7 +147,7 @@ public final class NativePacket {
         return at + before;
     }
 
-    /// Whether ICRC and VCRC of a packet that [#read] accepted are right. Its bytes are as before afterwards.
+    /// Returns whether ICRC and VCRC of a packet that [#read] accepted are right. Leaves its bytes as they were.
     ///
     /// @param buffer the same memory
     public boolean verify(MemorySegment memory, ByteBuffer buffer, int at, int bytes) {
@@ -157,8 +157,8 @@ public final class NativePacket {
                 && memory.get(ON_THE_WIRE, icrcAt) == icrc(memory, buffer, at, isGlobal, icrcAt);
     }
 
-    /// The invariant CRC (IBTA 7.8.1): ones stand for what switches and routers may change. That is the lane without
-    /// a GRH, and with one the LRH and three fields of the GRH.
+    /// Returns the invariant CRC (IBTA 7.8.1). The fields that switches and routers may change count as all ones: the
+    /// lane in a packet without a GRH; the LRH and three fields of the GRH in a packet with a GRH.
     private int icrc(MemorySegment memory, ByteBuffer buffer, int at, boolean isGlobal, int end) {
         long lrh = BigEndian.i64(memory, at);
         long grh = BigEndian.i64(memory, (long) at + Lrh.BYTES);
@@ -183,7 +183,7 @@ public final class NativePacket {
         return (int) crc.getValue();
     }
 
-    /// The same buffer order as [Frame#buffer] has.
+    /// Returns the memory as a buffer with the byte order of [Frame#buffer].
     public static ByteBuffer buffer(MemorySegment memory) {
         return memory.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
     }

@@ -105,7 +105,7 @@ public enum Opcode {
     XRC_FETCH_ADD(Transport.XRC, Operation.FETCH_ADD),
     XRC_SEND_LAST_INVALIDATE(Transport.XRC, Operation.SEND_LAST_INVALIDATE),
     XRC_SEND_ONLY_INVALIDATE(Transport.XRC, Operation.SEND_ONLY_INVALIDATE),
-    /// Of all reliable connections between two Verbena ends.
+    /// The selective acknowledgement of reliable connections between two Verbena ends.
     SELECTIVE_ACK(Transport.OWN, Operation.SELECTIVE_ACKNOWLEDGE);
 
     private static final @Nullable Opcode[] BY_CODE = new @Nullable Opcode[256];
@@ -158,12 +158,12 @@ public enum Opcode {
         this.endsMessage = operation.endsMessage();
     }
 
-    /// The opcode with this number, the first byte of a BTH, or null when it is undefined.
+    /// Returns the opcode with this number, the first byte of a BTH, or null when it is undefined.
     public static @Nullable Opcode of(int code) {
         return BY_CODE[code & 0xFF];
     }
 
-    /// The opcode of an operation on a transport.
+    /// Returns the opcode of an operation on a transport.
     ///
     /// @throws IllegalArgumentException when the transport does not have the operation
     public static Opcode of(Transport transport, Operation operation) {
@@ -174,7 +174,7 @@ public enum Opcode {
         return opcode;
     }
 
-    /// The number on the wire, `0..255`.
+    /// Returns the number on the wire, `0..255`.
     public int code() {
         return code;
     }
@@ -183,27 +183,27 @@ public enum Opcode {
         return transport;
     }
 
-    /// What it does, the same for every transport.
+    /// Returns the operation, which is the same for every transport.
     public Operation operation() {
         return operation;
     }
 
-    /// The headers it carries, the BTH first, in wire order.
+    /// Returns the headers that a packet with the opcode carries, the BTH first, in wire order.
     public Set<Header> headers() {
         return headers;
     }
 
-    /// Bytes before the payload, BTH included.
+    /// Returns the number of bytes before the payload, BTH included.
     public int headerBytes() {
         return headerBytes;
     }
 
-    /// How much payload it carries.
+    /// Returns the range of payload that a packet with the opcode carries.
     public Payload payload() {
         return operation.payload();
     }
 
-    /// Where `header` lies, in bytes from the BTH, or -1.
+    /// Returns the offset of `header` in bytes from the BTH, or -1.
     public int offset(Header header) {
         return offsets[header.ordinal()];
     }
@@ -244,22 +244,22 @@ public enum Opcode {
         return offset(IETH);
     }
 
-    /// Whether it travels from requester to responder. A CNP is neither request nor response.
+    /// Returns whether the packet travels from requester to responder. A CNP is neither request nor response.
     public boolean isRequest() {
         return !isResponse && this != CNP;
     }
 
-    /// Whether it travels from responder to requester.
+    /// Returns whether the packet travels from responder to requester.
     public boolean isResponse() {
         return isResponse;
     }
 
-    /// Whether it is the first packet of its message, or the only one.
+    /// Returns whether the packet is the first of its message, or the only packet.
     public boolean startsMessage() {
         return startsMessage;
     }
 
-    /// Whether it is the last packet of its message, or the only one.
+    /// Returns whether the packet is the last of its message, or the only packet.
     public boolean endsMessage() {
         return endsMessage;
     }
@@ -268,12 +268,12 @@ public enum Opcode {
         return isSend;
     }
 
-    /// Whether it is part of an RDMA WRITE; an ATOMIC WRITE is none.
+    /// Returns whether the packet is part of an RDMA WRITE; an ATOMIC WRITE is none.
     public boolean isWrite() {
         return isWrite;
     }
 
-    /// Whether it is a READ request.
+    /// Returns whether the opcode is a READ request.
     public boolean isRead() {
         return operation == Operation.READ_REQUEST;
     }
@@ -282,7 +282,7 @@ public enum Opcode {
         return isReadResponse;
     }
 
-    /// Whether it is a COMPARE_SWAP or FETCH_ADD request.
+    /// Returns whether the opcode is a COMPARE_SWAP or FETCH_ADD request.
     public boolean isAtomic() {
         return atomicEthOffset() >= 0;
     }
@@ -303,7 +303,7 @@ public enum Opcode {
         return iethOffset() >= 0;
     }
 
-    /// Whether a packet with it can carry payload.
+    /// Returns whether a packet with the opcode can carry payload.
     public boolean hasPayload() {
         return operation.payload() != Payload.NONE;
     }

@@ -16,8 +16,8 @@ import static verbena.wire.ib.Payload.ZERO_TO_MTU;
 
 import java.util.Set;
 
-/// What a packet asks or answers: the five low bits of an opcode, the same on every transport that has the operation
-/// (IBTA 9.2.1, table 35; FLUSH and ATOMIC WRITE from annex A19).
+/// The request or response of a packet: the five low bits of an opcode, the same on every transport that has the
+/// operation (IBTA 9.2.1, table 35; FLUSH and ATOMIC WRITE from annex A19).
 public enum Operation {
     SEND_FIRST(0x00, FULL_MTU),
     SEND_MIDDLE(0x01, FULL_MTU),
@@ -36,7 +36,7 @@ public enum Operation {
     READ_RESPONSE_MIDDLE(0x0E, FULL_MTU),
     READ_RESPONSE_LAST(0x0F, ONE_TO_MTU, AETH),
     READ_RESPONSE_ONLY(0x10, ZERO_TO_MTU, AETH),
-    /// ACK, NAK or RNR NAK: the AETH's syndrome says which.
+    /// An ACK, NAK or RNR NAK, as the AETH's syndrome shows.
     ACKNOWLEDGE(0x11, NONE, AETH),
     ATOMIC_ACKNOWLEDGE(0x12, NONE, AETH, ATOMIC_ACK_ETH),
     COMPARE_SWAP(0x13, NONE, ATOMIC_ETH),
@@ -65,22 +65,22 @@ public enum Operation {
         this.headers = Set.of(headers);
     }
 
-    /// The five low bits of the opcode.
+    /// Returns the five low bits of the opcode.
     public int code() {
         return code;
     }
 
-    /// How much payload its packets carry.
+    /// Returns the range of payload that its packets carry.
     public Payload payload() {
         return payload;
     }
 
-    /// The headers between those of the transport and the payload.
+    /// Returns the headers between those of the transport and the payload.
     public Set<Header> headers() {
         return headers;
     }
 
-    /// Whether it travels from responder to requester.
+    /// Returns whether the packet travels from responder to requester.
     public boolean isResponse() {
         return (compareTo(READ_RESPONSE_FIRST) >= 0 && compareTo(ATOMIC_ACKNOWLEDGE) <= 0)
                 || this == SELECTIVE_ACKNOWLEDGE;
@@ -90,7 +90,7 @@ public enum Operation {
         return compareTo(SEND_ONLY_IMMEDIATE) <= 0 || this == SEND_LAST_INVALIDATE || this == SEND_ONLY_INVALIDATE;
     }
 
-    /// An RDMA WRITE; an ATOMIC WRITE is none.
+    /// Returns whether the operation is part of an RDMA WRITE; an ATOMIC WRITE is none.
     public boolean isWrite() {
         return compareTo(WRITE_FIRST) >= 0 && compareTo(WRITE_ONLY_IMMEDIATE) <= 0;
     }
@@ -99,7 +99,7 @@ public enum Operation {
         return compareTo(READ_RESPONSE_FIRST) >= 0 && compareTo(READ_RESPONSE_ONLY) <= 0;
     }
 
-    /// Whether it is the first packet of its message, or the only one.
+    /// Returns whether the packet is the first of its message, or the only packet.
     public boolean startsMessage() {
         return switch (this) {
             case SEND_MIDDLE,
@@ -115,7 +115,7 @@ public enum Operation {
         };
     }
 
-    /// Whether it is the last packet of its message, or the only one.
+    /// Returns whether the packet is the last of its message, or the only packet.
     public boolean endsMessage() {
         return payload != FULL_MTU;
     }

@@ -50,27 +50,27 @@ public final class Packet {
         };
     }
 
-    /// The opcode of a checked frame.
+    /// Returns the opcode of a checked frame.
     public static Opcode opcode(Frame frame) {
         return Objects.requireNonNull(Opcode.of(Bth.opcode(frame.slot, frame.start)), "the frame was not checked");
     }
 
-    /// Where in the slot the payload of a packet with this opcode starts.
+    /// Returns the offset in the slot at which the payload of a packet with this opcode starts.
     public static int payloadOffset(Frame frame, Opcode opcode) {
         return frame.start + opcode.headerBytes();
     }
 
-    /// Bytes of payload, without pad, of a checked frame with this opcode.
+    /// Returns the number of bytes of payload, without pad, of a checked frame with this opcode.
     public static int payloadBytes(Frame frame, Opcode opcode) {
         return frame.length - opcode.headerBytes() - Bth.padCount(frame.slot, frame.start) - ICRC_BYTES;
     }
 
-    /// Bytes of padding that follow a payload of `payloadBytes`.
+    /// Returns the number of bytes of padding that follow a payload of `payloadBytes`.
     public static int padCount(int payloadBytes) {
         return -payloadBytes & 3;
     }
 
-    /// The length of a packet, BTH through ICRC: what [Frame#length] becomes.
+    /// Returns the length of a packet, BTH through ICRC, for [Frame#length].
     public static int length(Opcode opcode, int payloadBytes) {
         return opcode.headerBytes() + payloadBytes + padCount(payloadBytes) + ICRC_BYTES;
     }

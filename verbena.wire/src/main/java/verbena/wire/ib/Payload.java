@@ -1,6 +1,7 @@
 package verbena.wire.ib;
 
-/// How many bytes of payload an opcode allows (IBTA 9.4, 9.7.4.1; the column "payload" of the opcode table).
+/// The numbers of bytes of payload that an opcode allows (IBTA 9.4, 9.7.4.1; the column "payload" of the opcode
+/// table).
 public enum Payload {
     /// No payload at all.
     NONE(0, 0, false),
@@ -8,7 +9,7 @@ public enum Payload {
     FULL_MTU(256, 4096, true),
     /// One byte to the path MTU.
     ONE_TO_MTU(1, 4096, true),
-    /// Nothing to the path MTU.
+    /// Any number of bytes up to the path MTU.
     ZERO_TO_MTU(0, 4096, true),
     /// Exactly 8 bytes (ATOMIC WRITE, IBTA A19).
     EIGHT(8, 8, false),
@@ -25,22 +26,22 @@ public enum Payload {
         this.boundedByMtu = boundedByMtu;
     }
 
-    /// The fewest bytes at the smallest MTU, 256.
+    /// Returns the fewest bytes at the smallest MTU, 256.
     public int bytesMin() {
         return bytesMin;
     }
 
-    /// The most bytes at the largest MTU, 4096.
+    /// Returns the most bytes at the largest MTU, 4096.
     public int bytesMax() {
         return bytesMax;
     }
 
-    /// Whether `bytes` is right at some MTU.
+    /// Returns whether `bytes` is right at some MTU.
     public boolean allows(int bytes) {
         return bytes >= bytesMin && bytes <= bytesMax && (this != FULL_MTU || Integer.bitCount(bytes) == 1);
     }
 
-    /// Whether `bytes` is right at a path MTU of `mtu` bytes.
+    /// Returns whether `bytes` is right at a path MTU of `mtu` bytes.
     public boolean allows(int bytes, int mtu) {
         return this == FULL_MTU ? bytes == mtu : bytes >= bytesMin && bytes <= (boundedByMtu ? mtu : bytesMax);
     }

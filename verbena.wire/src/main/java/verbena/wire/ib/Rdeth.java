@@ -12,7 +12,7 @@ public final class Rdeth {
 
     private Rdeth() {}
 
-    /// The end-to-end context at the receiver.
+    /// Returns the end-to-end context at the receiver.
     public static int eeContext(MemorySegment segment, long offset) {
         return BigEndian.u24(segment, offset + EE_CONTEXT);
     }

@@ -14,17 +14,17 @@ public final class Reth {
 
     private Reth() {}
 
-    /// Where in the remote region, as its owner counts.
+    /// Returns the address in the remote region, as the region's owner counts.
     public static long virtualAddress(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + VIRTUAL_ADDRESS);
     }
 
-    /// The key that opens the region.
+    /// Returns the key that opens the region.
     public static int rkey(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + RKEY);
     }
 
-    /// Bytes of the whole message, not of this packet; at most 2^31 in a legal one.
+    /// Returns the number of bytes of the whole message, not of this packet; at most 2^31 in a legal packet.
     public static long dmaLength(MemorySegment segment, long offset) {
         return BigEndian.u32(segment, offset + DMA_LENGTH);
     }

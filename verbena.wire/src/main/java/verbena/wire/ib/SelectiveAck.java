@@ -9,17 +9,17 @@ import verbena.wire.BigEndian;
 /// The payload has one bit for each of the [#SPAN] PSNs behind it, the nearest in the lowest bit: it has come, and is
 /// kept.
 public final class SelectiveAck {
-    /// PSNs that it tells of.
+    /// The number of PSNs that it covers.
     public static final int SPAN = 128;
 
     private SelectiveAck() {}
 
-    /// The bits of the nearest 64 PSNs.
+    /// Returns the bits of the nearest 64 PSNs.
     public static long near(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset);
     }
 
-    /// The bits of the 64 PSNs behind those.
+    /// Returns the bits of the 64 PSNs that follow the nearest 64.
     public static long far(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + Long.BYTES);
     }

@@ -3,7 +3,7 @@ package verbena.wire.ib;
 /// The AETH's first byte: an ACK with credits, an RNR NAK with a timer, or a NAK with a reason (IBTA 9.7.5.2, table
 /// 45). A syndrome is an `int` in `0..255`.
 public final class Syndrome {
-    /// What a syndrome says, whatever its value part.
+    /// The kind of a syndrome, whatever its value part.
     public enum Kind {
         ACK,
         RNR_NAK,
@@ -14,7 +14,7 @@ public final class Syndrome {
 
     /// ACK without end-to-end flow control: what Verbena and soft-RoCE send.
     public static final int ACK = 0x1F;
-    /// NAK: a packet is missing; the PSN says which.
+    /// NAK: the packet with the acknowledgement's PSN is missing.
     public static final int NAK_SEQUENCE = 0x60;
     /// NAK: the request makes no sense here.
     public static final int NAK_INVALID_REQUEST = 0x61;
@@ -24,7 +24,7 @@ public final class Syndrome {
     public static final int NAK_REMOTE_OPERATIONAL = 0x63;
     /// NAK: invalid reliable datagram request.
     public static final int NAK_INVALID_RD_REQUEST = 0x64;
-    /// The credit code that says that credits are not used.
+    /// The credit code of a responder that does not use credits.
     public static final int CREDITS_UNUSED = 0x1F;
 
     private static final int RNR = 0x20;
@@ -42,7 +42,7 @@ public final class Syndrome {
         };
     }
 
-    /// Any credit count; an ACK with zero credits is one too.
+    /// Returns whether the syndrome is an ACK, with any credit count, zero included.
     public static boolean isAck(int syndrome) {
         return syndrome >>> TYPE_SHIFT == 0;
     }
@@ -51,22 +51,22 @@ public final class Syndrome {
         return syndrome >>> TYPE_SHIFT == 1;
     }
 
-    /// One of the five defined NAKs; an RNR NAK is none of them.
+    /// Returns whether the syndrome is one of the five defined NAKs; an RNR NAK is none of them.
     public static boolean isNak(int syndrome) {
         return kind(syndrome) == Kind.NAK;
     }
 
-    /// The RNR NAK that asks for a wait of `timerCode`, `0..31`, a code of IBTA table 46.
+    /// Returns the RNR NAK that asks for a wait of `timerCode`, `0..31`, a code of IBTA table 46.
     public static int rnrNak(int timerCode) {
         return RNR | (timerCode & VALUE_MASK);
     }
 
-    /// The timer code of an RNR NAK, or the credit code of an ACK: the five low bits.
+    /// Returns the timer code of an RNR NAK, or the credit code of an ACK: the five low bits.
     public static int value(int syndrome) {
         return syndrome & VALUE_MASK;
     }
 
-    /// The syndrome in the packet notation: `ACK`, `ACK credits 7` (a code), `RNR timer 20`, `NAK sequence`,
+    /// Returns the syndrome in the packet notation: `ACK`, `ACK credits 7` (a code), `RNR timer 20`, `NAK sequence`,
     /// `syndrome 0x41`.
     public static String text(int syndrome) {
         return switch (kind(syndrome)) {

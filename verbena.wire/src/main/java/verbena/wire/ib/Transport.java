@@ -22,7 +22,7 @@ public enum Transport {
     /// Extended reliable connection (IBTA A14). Every request packet, a MIDDLE too, carries the XRCETH: the annex was
     /// not at hand, and the XRC patches for rxe have it so.
     XRC(0xA0, Set.of(XRCETH), Set.of()),
-    /// What two Verbena ends have agreed on: opcodes from 0xC0 on are the manufacturer's.
+    /// Verbena's own packets, which both ends have agreed on: opcodes from 0xC0 on are the manufacturer's.
     OWN(0xC0, Set.of(), Set.of());
 
     private final int prefix;
@@ -39,13 +39,13 @@ public enum Transport {
         this.responseHeaders = responseHeaders;
     }
 
-    /// The opcode with its five operation bits zero.
+    /// Returns the opcode with its five operation bits zero.
     public int prefix() {
         return prefix;
     }
 
-    /// Whether queue pairs of this service take packets with the opcode: those of the service. Reliable ones take
-    /// notifications of congestion and selective acknowledgements, too.
+    /// Returns whether queue pairs of this service take packets with the opcode. They take the opcodes of the
+    /// service. Reliable queue pairs take notifications of congestion and selective acknowledgements, too.
     public boolean takes(Opcode opcode) {
         return opcode.transport() == this
                 || ((opcode == Opcode.CNP || opcode == Opcode.SELECTIVE_ACK) && (this == RC || this == XRC));

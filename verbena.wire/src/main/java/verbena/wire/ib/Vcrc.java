@@ -18,7 +18,7 @@ public final class Vcrc {
     private static final ValueLayout.OfShort ON_THE_WIRE =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong EIGHT = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    /// By the number of bytes that follow in a piece of eight, and then by byte.
+    /// CRC tables, by the number of bytes that follow in a piece of eight, and then by byte.
     private static final char[][] TABLES = tables();
 
     private Vcrc() {}
@@ -41,7 +41,7 @@ public final class Vcrc {
         return tables;
     }
 
-    /// The CRC of `bytes` bytes, 16 bits.
+    /// Returns the CRC of `bytes` bytes, 16 bits.
     public static int of(MemorySegment segment, long offset, int bytes) {
         int crc = ONES;
         long at = offset;
@@ -68,7 +68,7 @@ public final class Vcrc {
         segment.set(ON_THE_WIRE, offset + bytes, (short) of(segment, offset, bytes));
     }
 
-    /// Whether the CRC behind `bytes` bytes is right.
+    /// Returns whether the CRC behind `bytes` bytes is right.
     public static boolean verify(MemorySegment segment, long offset, int bytes) {
         return (segment.get(ON_THE_WIRE, offset + bytes) & ONES) == of(segment, offset, bytes);
     }

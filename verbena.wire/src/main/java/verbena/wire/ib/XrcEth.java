@@ -12,7 +12,7 @@ public final class XrcEth {
 
     private XrcEth() {}
 
-    /// The shared receive queue at the responder.
+    /// Returns the number of the shared receive queue at the responder.
     public static int srqNumber(MemorySegment segment, long offset) {
         return BigEndian.u24(segment, offset + SRQ_NUMBER);
     }

@@ -3,13 +3,13 @@ package verbena.wire.iwarp;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// What an atomic request says, behind its DDP header (RFC 7306 5.2.1).
+/// The body of an atomic request, behind its DDP header (RFC 7306 5.2.1).
 public final class AtomicRequest {
     /// Size, in bytes.
     public static final int BYTES = 52;
     /// Operation: adds, within the fields that the mask marks the ends of.
     public static final int FETCH_ADD = 0;
-    /// Operation: replaces what the one mask selects, if what the other selects is equal.
+    /// Operation: replaces the bits that the swap mask selects, if the bits that the compare mask selects are equal.
     public static final int COMPARE_SWAP = 2;
 
     private static final int OPERATION = 0; // reserved 28, operation 4 bits
@@ -23,32 +23,33 @@ public final class AtomicRequest {
 
     private AtomicRequest() {}
 
-    /// [#FETCH_ADD], [#COMPARE_SWAP], or something without a meaning.
+    /// Returns the operation: [#FETCH_ADD], [#COMPARE_SWAP], or a number without a meaning.
     public static int operation(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + OPERATION) & 0xF;
     }
 
-    /// What the response is to carry.
+    /// Returns the identifier, which the response is to repeat.
     public static int identifier(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + IDENTIFIER);
     }
 
-    /// The key of the memory.
+    /// Returns the key of the memory.
     public static int stag(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + STAG);
     }
 
-    /// Where in that memory; a multiple of 8 in a legal request.
+    /// Returns the offset in that memory; a multiple of 8 in a legal request.
     public static long taggedOffset(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + TAGGED_OFFSET);
     }
 
-    /// What to add, or to put in.
+    /// Returns the value to add, or to store.
     public static long addOrSwap(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + ADD_OR_SWAP);
     }
 
-    /// Of FETCH_ADD: the highest bit of each field that is added by itself. Of COMPARE_SWAP: the bits to replace.
+    /// Returns the mask of the value. For FETCH_ADD it has the highest bit of each field that is added by itself, for
+    /// COMPARE_SWAP the bits to replace.
     public static long addOrSwapMask(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + ADD_OR_SWAP_MASK);
     }
@@ -57,7 +58,7 @@ public final class AtomicRequest {
         return BigEndian.i64(segment, offset + COMPARE);
     }
 
-    /// The bits to compare.
+    /// Returns the bits to compare.
     public static long compareMask(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + COMPARE_MASK);
     }

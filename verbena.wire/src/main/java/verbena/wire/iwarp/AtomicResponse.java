@@ -3,7 +3,7 @@ package verbena.wire.iwarp;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// What an atomic response says, behind its DDP header (RFC 7306 5.2.2).
+/// The body of an atomic response, behind its DDP header (RFC 7306 5.2.2).
 public final class AtomicResponse {
     /// Size, in bytes.
     public static final int BYTES = 12;
@@ -13,12 +13,12 @@ public final class AtomicResponse {
 
     private AtomicResponse() {}
 
-    /// That of the request.
+    /// Returns the identifier of the request.
     public static int identifier(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + IDENTIFIER);
     }
 
-    /// The value before.
+    /// Returns the value that the memory held before the operation.
     public static long original(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + ORIGINAL);
     }

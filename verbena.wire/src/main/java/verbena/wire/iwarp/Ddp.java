@@ -8,13 +8,13 @@ import verbena.wire.BigEndian;
 ///
 /// The classes of this package cannot tell a legal header from another: the receiver checks versions and opcode.
 public final class Ddp {
-    /// Of a tagged segment, in bytes.
+    /// The header of a tagged segment, in bytes.
     public static final int TAGGED_BYTES = 14;
-    /// Of an untagged segment, in bytes.
+    /// The header of an untagged segment, in bytes.
     public static final int UNTAGGED_BYTES = 18;
-    /// The one version of DDP.
+    /// The only version of DDP.
     public static final int VERSION = 1;
-    /// The one version of RDMAP.
+    /// The only version of RDMAP.
     public static final int RDMAP_VERSION = 1;
 
     /// Queue of SENDs and immediate data.
@@ -49,12 +49,12 @@ public final class Ddp {
         return (BigEndian.u8(segment, offset + CONTROL) & TAGGED_BIT) != 0;
     }
 
-    /// Whether it is the last segment of its message.
+    /// Returns whether the segment is the last of its message.
     public static boolean isLast(MemorySegment segment, long offset) {
         return (BigEndian.u8(segment, offset + CONTROL) & LAST_BIT) != 0;
     }
 
-    /// Of DDP.
+    /// Returns the version of DDP.
     public static int version(MemorySegment segment, long offset) {
         return BigEndian.u8(segment, offset + CONTROL) & VERSION_MASK;
     }
@@ -63,37 +63,37 @@ public final class Ddp {
         return BigEndian.u8(segment, offset + RDMAP_CONTROL) >>> RDMAP_VERSION_SHIFT;
     }
 
-    /// The opcode's number, defined or not; see [RdmapOpcode#of].
+    /// Returns the opcode's number, defined or not; see [RdmapOpcode#of].
     public static int opcode(MemorySegment segment, long offset) {
         return BigEndian.u8(segment, offset + RDMAP_CONTROL) & OPCODE_MASK;
     }
 
-    /// Of a tagged segment: the key of the memory that it goes to.
+    /// Returns the key of the memory that a tagged segment goes to.
     public static int stag(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + STAG);
     }
 
-    /// Of a tagged segment: where in that memory.
+    /// Returns the offset in that memory at which a tagged segment goes.
     public static long taggedOffset(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + TAGGED_OFFSET);
     }
 
-    /// Of an untagged segment: the key to invalidate, 0 when there is none.
+    /// Returns the key that an untagged segment invalidates, 0 when there is none.
     public static int invalidateStag(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + INVALIDATE_STAG);
     }
 
-    /// Of an untagged segment: the number of its queue.
+    /// Returns the number of the queue of an untagged segment.
     public static int queue(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + QUEUE);
     }
 
-    /// Of an untagged segment: the number of its message in the queue, from 1 on.
+    /// Returns the number of an untagged segment's message in the queue, from 1 on.
     public static int msn(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + MSN);
     }
 
-    /// Of an untagged segment: where in the message it begins.
+    /// Returns the offset in the message at which an untagged segment begins.
     public static long messageOffset(MemorySegment segment, long offset) {
         return BigEndian.u32(segment, offset + MESSAGE_OFFSET);
     }

@@ -22,12 +22,12 @@ public final class Fpdu {
     /// No connection sends ULPDUs of less (RFC 5044 4.1).
     private static final int MULPDU_MIN = 128;
 
-    /// The CRC is the one number of iWARP that is not big-endian.
+    /// The layout of the CRC, the only number of iWARP that is not big-endian.
     private static final ValueLayout.OfInt LITTLE = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private Fpdu() {}
 
-    /// Bytes of the ULPDU.
+    /// Returns the number of bytes of the ULPDU.
     public static int ulpduLength(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset);
     }
@@ -36,22 +36,22 @@ public final class Fpdu {
         BigEndian.put16(segment, offset, bytes);
     }
 
-    /// Bytes of padding behind a ULPDU of this length.
+    /// Returns the number of bytes of padding behind a ULPDU of this length.
     public static int pad(int ulpduLength) {
         return -(LENGTH_BYTES + ulpduLength) & 3;
     }
 
-    /// Bytes behind a ULPDU of this length: padding and CRC.
+    /// Returns the number of bytes behind a ULPDU of this length: padding and CRC.
     public static int trailerBytes(int ulpduLength) {
         return pad(ulpduLength) + CRC_BYTES;
     }
 
-    /// Bytes of an FPDU without markers.
+    /// Returns the number of bytes of an FPDU without markers.
     public static int length(int ulpduLength) {
         return LENGTH_BYTES + ulpduLength + trailerBytes(ulpduLength);
     }
 
-    /// The CRC32c of `bytes` of a buffer.
+    /// Returns the CRC32c of `bytes` of a buffer.
     ///
     /// @param with any; it is reset
     /// @param buffer its position and limit are changed
@@ -61,7 +61,7 @@ public final class Fpdu {
         return (int) with.getValue();
     }
 
-    /// The CRC that stands at `offset`.
+    /// Returns the CRC that stands at `offset`.
     public static int crc(MemorySegment segment, long offset) {
         return segment.get(LITTLE, offset);
     }
@@ -70,7 +70,8 @@ public final class Fpdu {
         segment.set(LITTLE, offset, crc);
     }
 
-    /// The largest ULPDU whose FPDU fits into a TCP segment of `emss` bytes (RFC 5044 4.1, 4.2 and appendix A.3).
+    /// Returns the largest ULPDU whose FPDU fits into a TCP segment of `emss` bytes (RFC 5044 4.1, 4.2 and appendix
+    /// A.3).
     public static int mulpdu(int emss, boolean markers) {
         int overhead = LENGTH_BYTES + CRC_BYTES;
         int forMarkers = markers ? MARKER_BYTES * ((emss + MARKER_INTERVAL - 1) / MARKER_INTERVAL) : 0;
@@ -84,7 +85,7 @@ public final class Fpdu {
         return (int) (-position & (MARKER_INTERVAL - 1));
     }
 
-    /// How many octets `bytes` take up with the markers that fall before or into them, from `position` of the
+    /// Returns how many octets `bytes` take up with the markers that fall before or into them, from `position` of the
     /// stream.
     public static int withMarkers(long position, int bytes) {
         int first = toMarker(position);
@@ -96,7 +97,7 @@ public final class Fpdu {
         return bytes + markers * MARKER_BYTES;
     }
 
-    /// How far back from the marker the FPDU starts, in octets; 0 when the marker stands in front of it.
+    /// Returns how far back from the marker the FPDU starts, in octets; 0 when the marker stands in front of it.
     public static int markerPointer(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + 2);
     }

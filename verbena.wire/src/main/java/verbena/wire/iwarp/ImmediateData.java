@@ -3,7 +3,7 @@ package verbena.wire.iwarp;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// What an immediate data message says, behind its DDP header (RFC 7306 6): 8 bytes. The 32 bits of the verbs are
+/// The body of an immediate data message, behind its DDP header (RFC 7306 6): 8 bytes. The 32 bits of the verbs are
 /// the low half of them; the RFC leaves their use to the layer above.
 public final class ImmediateData {
     /// Size, in bytes.
@@ -11,7 +11,7 @@ public final class ImmediateData {
 
     private ImmediateData() {}
 
-    /// The low half.
+    /// Returns the low half.
     public static int immediate(MemorySegment segment, long offset) {
         return (int) BigEndian.i64(segment, offset);
     }

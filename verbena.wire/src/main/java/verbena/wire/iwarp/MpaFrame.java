@@ -29,9 +29,9 @@ public final class MpaFrame {
     private static final int IRD = 20; // A 1, B 1, IRD 14 bits
     private static final int ORD = 22; // C 1, D 1, ORD 14 bits
 
-    /// Flag: the sender wants markers in what it receives.
+    /// Flag: the sender wants markers in the stream that it receives.
     public static final int MARKERS = 0x80;
-    /// Flag: the sender wants CRCs, both ways.
+    /// Flag: the sender wants CRCs, in both directions.
     public static final int CRC = 0x40;
     /// Flag of a reply: the connection is rejected.
     public static final int REJECT = 0x20;
@@ -49,8 +49,8 @@ public final class MpaFrame {
 
     private MpaFrame() {}
 
-    /// The length of the frame that starts at `offset`, when there are `available` bytes. 0: more bytes
-    /// have to come to tell, or to complete it. -1: this is no such frame.
+    /// Returns the length of the frame that starts at `offset`, when there are `available` bytes. Returns 0 when more
+    /// bytes have to come, to find out the length or to complete the frame, and -1 when this is no such frame.
     public static int length(MemorySegment segment, long offset, int available, boolean isReply) {
         byte[] key = isReply ? REPLY_KEY : REQUEST_KEY;
         for (int i = 0; i < Math.min(KEY_BYTES, available); i++) {
@@ -68,7 +68,7 @@ public final class MpaFrame {
         return available < HEADER_BYTES + data ? 0 : HEADER_BYTES + data;
     }
 
-    /// [#MARKERS], [#CRC], [#REJECT], [#ENHANCED], and bits without a meaning.
+    /// Returns the flags: [#MARKERS], [#CRC], [#REJECT], [#ENHANCED], and bits without a meaning.
     public static int flags(MemorySegment segment, long offset) {
         return BigEndian.u8(segment, offset + FLAGS);
     }
@@ -77,28 +77,28 @@ public final class MpaFrame {
         return BigEndian.u8(segment, offset + REVISION);
     }
 
-    /// Whether IRD and ORD are there: in revision 2, with the S bit.
+    /// Returns whether the frame has IRD and ORD: in revision 2, with the S bit.
     public static boolean isEnhanced(MemorySegment segment, long offset) {
         return revision(segment, offset) >= 2 && (flags(segment, offset) & ENHANCED) != 0;
     }
 
-    /// Where the private data starts, from the frame's start.
+    /// Returns the offset of the private data from the frame's start.
     public static int privateDataOffset(MemorySegment segment, long offset) {
         return HEADER_BYTES + (isEnhanced(segment, offset) ? ENHANCED_BYTES : 0);
     }
 
-    /// Bytes of private data.
+    /// Returns the number of bytes of private data.
     public static int privateDataLength(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + PRIVATE_DATA_LENGTH)
                 - (isEnhanced(segment, offset) ? ENHANCED_BYTES : 0);
     }
 
-    /// Of an enhanced frame: the word with [#PEER_TO_PEER], [#RTR_SEND] and the IRD.
+    /// Returns the word with [#PEER_TO_PEER], [#RTR_SEND] and the IRD of an enhanced frame.
     public static int irdWord(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + IRD);
     }
 
-    /// Of an enhanced frame: the word with [#RTR_WRITE], [#RTR_READ] and the ORD.
+    /// Returns the word with [#RTR_WRITE], [#RTR_READ] and the ORD of an enhanced frame.
     public static int ordWord(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + ORD);
     }

@@ -27,27 +27,27 @@ public enum RdmapOpcode {
         this.queue = queue;
     }
 
-    /// The opcode of this number; null when there is none.
+    /// Returns the opcode of this number; null when there is none.
     public static @Nullable RdmapOpcode of(int code) {
         return code < BY_CODE.length ? BY_CODE[code] : null;
     }
 
-    /// Its number, 4 bits.
+    /// Returns the opcode's number, 4 bits.
     public int code() {
         return code;
     }
 
-    /// Whether it travels in tagged segments.
+    /// Returns whether the message travels in tagged segments.
     public boolean isTagged() {
         return queue < 0;
     }
 
-    /// The queue of an untagged one.
+    /// Returns the queue of an opcode of untagged segments.
     public int queue() {
         return queue;
     }
 
-    /// Bytes of the header of its segments.
+    /// Returns the number of bytes of the header of its segments.
     public int headerBytes() {
         return isTagged() ? Ddp.TAGGED_BYTES : Ddp.UNTAGGED_BYTES;
     }
@@ -56,7 +56,7 @@ public enum RdmapOpcode {
         return code >= SEND.code && code <= SEND_SOLICITED_INVALIDATE.code;
     }
 
-    /// Whether it is immediate data, of either kind.
+    /// Returns whether the message is immediate data, of either kind.
     public boolean isImmediate() {
         return this == IMMEDIATE || this == IMMEDIATE_SOLICITED;
     }
@@ -65,7 +65,7 @@ public enum RdmapOpcode {
         return this == SEND_INVALIDATE || this == SEND_SOLICITED_INVALIDATE;
     }
 
-    /// Whether the receiver is to raise a solicited event.
+    /// Returns whether the receiver is to raise a solicited event.
     public boolean isSolicited() {
         return this == SEND_SOLICITED || this == SEND_SOLICITED_INVALIDATE || this == IMMEDIATE_SOLICITED;
     }

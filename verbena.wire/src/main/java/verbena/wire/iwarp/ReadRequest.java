@@ -3,7 +3,7 @@ package verbena.wire.iwarp;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// What a READ request says, behind its DDP header (RFC 5040 4.4).
+/// The body of a READ request, behind its DDP header (RFC 5040 4.4).
 public final class ReadRequest {
     /// Size, in bytes.
     public static final int BYTES = 28;
@@ -16,27 +16,27 @@ public final class ReadRequest {
 
     private ReadRequest() {}
 
-    /// The STag that the response is to carry.
+    /// Returns the STag that the response is to carry.
     public static int sinkStag(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + SINK_STAG);
     }
 
-    /// The tagged offset that the response is to start with.
+    /// Returns the tagged offset that the response is to start with.
     public static long sinkOffset(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + SINK_OFFSET);
     }
 
-    /// Bytes to read.
+    /// Returns the number of bytes to read.
     public static long size(MemorySegment segment, long offset) {
         return BigEndian.u32(segment, offset + SIZE);
     }
 
-    /// The key of the memory to be read.
+    /// Returns the key of the memory to be read.
     public static int sourceStag(MemorySegment segment, long offset) {
         return BigEndian.i32(segment, offset + SOURCE_STAG);
     }
 
-    /// Where in that memory.
+    /// Returns the offset in that memory.
     public static long sourceOffset(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + SOURCE_OFFSET);
     }

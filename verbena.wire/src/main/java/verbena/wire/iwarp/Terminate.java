@@ -3,7 +3,7 @@ package verbena.wire.iwarp;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// What a TERMINATE says, behind its DDP header: layer, type, code, and perhaps headers of the segment that was
+/// The body of a TERMINATE, behind its DDP header: layer, type, code, and perhaps headers of the segment that was
 /// refused (RFC 5040 4.8).
 ///
 /// ```
@@ -40,7 +40,7 @@ public final class Terminate {
         return (BigEndian.u8(segment, offset + FLAGS) & (SWAPPED_LENGTH | SWAPPED_DDP | SWAPPED_RDMAP)) != 0;
     }
 
-    /// 0 RDMAP, 1 DDP, 2 the layer below.
+    /// Returns the layer: 0 RDMAP, 1 DDP, 2 the layer below.
     public static int layer(MemorySegment segment, long offset) {
         int both = BigEndian.u8(segment, offset + LAYER_AND_TYPE);
         return isSwapped(segment, offset) ? both & 0xF : both >>> 4;
@@ -55,7 +55,7 @@ public final class Terminate {
         return BigEndian.u8(segment, offset + CODE);
     }
 
-    /// [#HAS_LENGTH], [#HAS_DDP], [#HAS_RDMAP].
+    /// Returns the flags: [#HAS_LENGTH], [#HAS_DDP], [#HAS_RDMAP].
     public static int flags(MemorySegment segment, long offset) {
         int flags = BigEndian.u8(segment, offset + FLAGS);
         if (isSwapped(segment, offset)) {
@@ -66,7 +66,7 @@ public final class Terminate {
         return flags & (HAS_LENGTH | HAS_DDP | HAS_RDMAP);
     }
 
-    /// Where the DDP header of the refused segment starts, from here; only with [#HAS_DDP].
+    /// Returns the offset of the refused segment's DDP header from the start of this body; only with [#HAS_DDP].
     public static int ddpOffset(MemorySegment segment, long offset) {
         return CONTROL_BYTES + ((flags(segment, offset) & HAS_LENGTH) != 0 ? 2 : 0);
     }

@@ -2,8 +2,8 @@ package verbena.wire.iwarp;
 
 import org.jspecify.annotations.Nullable;
 
-/// Why a connection is terminated: layer, type and code of a TERMINATE (RFC 5040 4.8, RFC 5041 8, RFC 5044 8, RFC
-/// 6581 8; IANA's registry "Remote Direct Data Placement").
+/// Reasons for the end of a connection: layer, type and code of a TERMINATE (RFC 5040 4.8, RFC 5041 8, RFC 5044 8,
+/// RFC 6581 8; IANA's registry "Remote Direct Data Placement").
 public enum TerminateCode {
     LOCAL_CATASTROPHIC(0, 0, 0x00, "a local catastrophic error"),
     INVALID_STAG(0, 1, 0x00, "the STag is not valid"),
@@ -54,7 +54,7 @@ public enum TerminateCode {
         this.explanation = explanation;
     }
 
-    /// The one with these numbers; of a local catastrophic error any code will do. Null when there is none.
+    /// Returns the reason with these numbers, or null when there is none. A local catastrophic error takes any code.
     public static @Nullable TerminateCode of(int layer, int type, int code) {
         for (TerminateCode each : ALL) {
             if (each.layer == layer && each.type == type && (each.code == code || (layer < 2 && type == 0))) {
@@ -64,7 +64,7 @@ public enum TerminateCode {
         return null;
     }
 
-    /// 0 RDMAP, 1 DDP, 2 the layer below.
+    /// Returns the layer: 0 RDMAP, 1 DDP, 2 the layer below.
     public int layer() {
         return layer;
     }
@@ -77,7 +77,7 @@ public enum TerminateCode {
         return code;
     }
 
-    /// A clause that tells a person what was wrong.
+    /// Returns a clause that explains the fault to a person.
     public String explanation() {
         return explanation;
     }

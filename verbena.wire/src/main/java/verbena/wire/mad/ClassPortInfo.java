@@ -1,6 +1,6 @@
 package verbena.wire.mad;
 
-/// What an agent of a management class can do, and where it is (IBTA 13.4.8.1).
+/// The capabilities and the address of an agent of a management class (IBTA 13.4.8.1).
 public final class ClassPortInfo {
     /// Attribute ID.
     public static final int ATTRIBUTE = 0x01;

@@ -10,24 +10,25 @@ public final class Components {
 
     Components() {}
 
-    /// The next component: these fields together. None are a reserved one, which matches anything.
+    /// Adds the next component: these fields together. A component without fields is reserved, and matches anything.
     Components row(Field... fields) {
         rows.add(List.of(fields));
         return this;
     }
 
-    /// The next component, one that is wider than a number.
+    /// Adds the next component, which is wider than a number.
     Components row(List<Field> fields) {
         rows.add(fields);
         return this;
     }
 
-    /// How many there are.
+    /// Returns the number of components.
     public int size() {
         return rows.size();
     }
 
-    /// Whether the record has what the query asks for. Bits of the mask that no component has ask for nothing.
+    /// Returns whether the record matches the query in the components of the mask. Bits of the mask that no component
+    /// has are ignored.
     public boolean matches(long mask, MemorySegment query, MemorySegment record) {
         for (int bit = 0; bit < rows.size(); bit++) {
             if ((mask >>> bit & 1) != 0) {

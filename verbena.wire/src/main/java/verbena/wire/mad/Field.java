@@ -5,13 +5,13 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// Where a number lies in a message, most significant bit first, as the standard's tables have it.
+/// The place of a number in a message, most significant bit first, as the standard's tables have it.
 ///
 /// @param octet from the message's start
 /// @param bit from the octet's most significant one, 0 to 7
 /// @param bits at most 64; a field that starts or ends inside an octet has at most 56
 public record Field(int octet, int bit, int bits) {
-    /// A field that begins with an octet.
+    /// Returns a field that begins with an octet.
     public static Field of(int octet, int bits) {
         return new Field(octet, 0, bits);
     }
@@ -25,7 +25,7 @@ public record Field(int octet, int bit, int bits) {
                 .toList();
     }
 
-    /// The same field of a structure that begins at this octet.
+    /// Returns the same field of a structure that begins at this octet.
     public Field in(int start) {
         return new Field(start + octet, bit, bits);
     }
@@ -42,17 +42,17 @@ public record Field(int octet, int bit, int bits) {
         return bits == 64 ? -1 : (1L << bits) - 1;
     }
 
-    /// The field's value, unsigned but for one of 64 bits.
+    /// Returns the field's value, unsigned but for a field of 64 bits.
     public long get(MemorySegment message) {
         return (raw(message) >>> shift()) & mask();
     }
 
-    /// The same for a field of at most 32 bits.
+    /// Returns the value of a field of at most 32 bits.
     public int getInt(MemorySegment message) {
         return (int) get(message);
     }
 
-    /// Whether the field is not 0.
+    /// Returns whether the field is not 0.
     public boolean getBoolean(MemorySegment message) {
         return get(message) != 0;
     }

@@ -12,7 +12,7 @@ public final class GuidInfo {
 
     private GuidInfo() {}
 
-    /// An entry of a block.
+    /// Returns an entry of a block.
     ///
     /// @param index 0 to [#ENTRIES] - 1
     public static long get(MemorySegment block, int index) {

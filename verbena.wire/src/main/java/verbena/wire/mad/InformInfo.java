@@ -1,6 +1,6 @@
 package verbena.wire.mad;
 
-/// Asks the subnet administration for notices (IBTA 13.4.8.3).
+/// A request to the subnet administration for notices (IBTA 13.4.8.3).
 public final class InformInfo {
     /// Attribute ID.
     public static final int ATTRIBUTE = 0x03;
@@ -22,7 +22,7 @@ public final class InformInfo {
     public static final Field SUBSCRIBE = Field.of(23, 8);
     public static final Field TYPE = Field.of(24, 16);
     public static final Field TRAP_NUMBER = Field.of(26, 16);
-    /// Who is told; 0 means 1.
+    /// The queue pair that gets the reports; 0 means 1.
     public static final Field QPN = Field.of(28, 24);
     public static final Field RESP_TIME_VALUE = new Field(31, 3, 5);
     public static final Field PRODUCER_TYPE = Field.of(33, 24);

@@ -3,7 +3,7 @@ package verbena.wire.mad;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// By which port a switch forwards each LID (IBTA 14.2.5.10), 64 in a block. The attribute modifier is the
+/// The port by which a switch forwards each LID (IBTA 14.2.5.10), 64 LIDs in a block. The attribute modifier is the
 /// block.
 public final class LinearForwarding {
     /// Attribute ID.
@@ -15,7 +15,7 @@ public final class LinearForwarding {
 
     private LinearForwarding() {}
 
-    /// An entry of a block.
+    /// Returns an entry of a block.
     ///
     /// @param index 0 to [#ENTRIES] - 1
     public static int get(MemorySegment block, int index) {

@@ -33,25 +33,25 @@ public final class Mad {
     /// Version of the classes of subnet and of performance management.
     public static final int VERSION_1 = 1;
 
-    /// Asks for an attribute.
+    /// A request for an attribute.
     public static final int METHOD_GET = 0x01;
-    /// Asks that an attribute be changed.
+    /// A request to change an attribute.
     public static final int METHOD_SET = 0x02;
-    /// What the communication manager uses for everything.
+    /// The only method of the communication manager.
     public static final int METHOD_SEND = 0x03;
-    /// Tells a manager of an event.
+    /// An agent's message to a manager about an event.
     public static final int METHOD_TRAP = 0x05;
-    /// Forwards a notice to those that have asked for it.
+    /// A notice that is forwarded to those that have asked for it.
     public static final int METHOD_REPORT = 0x06;
-    /// Ends the repetition of a trap.
+    /// An answer that ends the repetition of a trap.
     public static final int METHOD_TRAP_REPRESS = 0x07;
-    /// Asks for all records that match.
+    /// A request for all records that match.
     public static final int METHOD_GET_TABLE = 0x12;
-    /// Asks that a record be removed.
+    /// A request to remove a record.
     public static final int METHOD_DELETE = 0x15;
-    /// What a method has in common with its answer's; set in all answers but TrapRepress.
+    /// The bit by which a method differs from that of its answer; set in all answers but TrapRepress.
     public static final int RESPONSE = 0x80;
-    /// Answers Get and Set.
+    /// The answer to Get and Set.
     public static final int METHOD_GET_RESPONSE = METHOD_GET | RESPONSE;
 
     /// Status: the agent has not the time now.
@@ -76,7 +76,7 @@ public final class Mad {
 
     private Mad() {}
 
-    /// 1 in a legal one.
+    /// Returns the base version, 1 in a legal datagram.
     public static int baseVersion(MemorySegment mad) {
         return BASE_VERSION.getInt(mad);
     }
@@ -93,12 +93,12 @@ public final class Mad {
         return METHOD.getInt(mad);
     }
 
-    /// In a datagram by directed route, [Smp] has the direction in the first bit.
+    /// Returns the status. In a datagram by directed route, its first bit is the direction of [Smp].
     public static int status(MemorySegment mad) {
         return STATUS.getInt(mad);
     }
 
-    /// The asking side chooses it, the answering side echoes it.
+    /// Returns the transaction ID. The asking side chooses it, the answering side echoes it.
     public static long transactionId(MemorySegment mad) {
         return TRANSACTION_ID.get(mad);
     }
@@ -138,12 +138,12 @@ public final class Mad {
         STATUS.put(mad, status);
     }
 
-    /// Memory for one, of zeroes.
+    /// Allocates a datagram of zeroes.
     public static MemorySegment allocate() {
         return MemorySegment.ofArray(new byte[BYTES]);
     }
 
-    /// The same bytes in memory of their own.
+    /// Copies the datagram into memory of its own.
     public static MemorySegment copyOf(MemorySegment mad) {
         return allocate().copyFrom(mad.asSlice(0, BYTES));
     }

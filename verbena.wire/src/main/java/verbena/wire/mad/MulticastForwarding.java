@@ -3,8 +3,8 @@ package verbena.wire.mad;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// By which ports a switch forwards each multicast LID (IBTA 14.2.5.12): 32 LIDs in a block, a bit for each of
-/// 16 ports. The attribute modifier is the block, and in its first four bits which 16 ports.
+/// The ports by which a switch forwards each multicast LID (IBTA 14.2.5.12): 32 LIDs in a block, a bit for each of 16
+/// ports. The attribute modifier is the block, and its first four bits select the 16 ports.
 public final class MulticastForwarding {
     /// Attribute ID.
     public static final int ATTRIBUTE = 0x1B;
@@ -19,7 +19,7 @@ public final class MulticastForwarding {
 
     private MulticastForwarding() {}
 
-    /// An entry of a block.
+    /// Returns an entry of a block.
     ///
     /// @param index 0 to [#ENTRIES] - 1
     public static int get(MemorySegment block, int index) {
@@ -33,7 +33,7 @@ public final class MulticastForwarding {
         BigEndian.put16(block, 2L * index, value);
     }
 
-    /// The attribute modifier.
+    /// Returns the attribute modifier.
     ///
     /// @param position 0 for ports 0 to 15, 1 for ports 16 to 31 and so on
     public static int modifier(int position, int block) {

@@ -1,6 +1,6 @@
 package verbena.wire.mad;
 
-/// What a node is (IBTA 14.2.5.3). Nothing of it changes.
+/// The identity of a node (IBTA 14.2.5.3). No part of it changes.
 public final class NodeInfo {
     /// Attribute ID.
     public static final int ATTRIBUTE = 0x11;
@@ -20,7 +20,7 @@ public final class NodeInfo {
     public static final Field NUM_PORTS = Field.of(3, 8);
     public static final Field SYSTEM_IMAGE_GUID = Field.of(4, 64);
     public static final Field NODE_GUID = Field.of(12, 64);
-    /// Of the port that the packet has arrived at; of a switch, of its port 0.
+    /// The GUID of the port at which the packet has arrived; at a switch, of its port 0.
     public static final Field PORT_GUID = Field.of(20, 64);
     /// Entries of a port's P_Key table.
     public static final Field PARTITION_CAP = Field.of(28, 16);

@@ -6,9 +6,9 @@ public final class NodeRecord {
     public static final int ATTRIBUTE = 0x11;
     /// Size, in bytes.
     public static final int BYTES = 108;
-    /// Where the [NodeInfo] begins.
+    /// The offset of the [NodeInfo].
     public static final int NODE_INFO = 4;
-    /// Where the [NodeDescription] begins.
+    /// The offset of the [NodeDescription].
     public static final int NODE_DESCRIPTION = 44;
 
     public static final Field LID = Field.of(0, 16);

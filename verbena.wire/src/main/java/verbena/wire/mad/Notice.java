@@ -1,7 +1,7 @@
 package verbena.wire.mad;
 
-/// What a trap or a report tells (IBTA 13.4.8.2, 14.2.5.1). In a trap of subnet management the issuer GID does
-/// not fit, and is left out.
+/// The event of a trap or a report (IBTA 13.4.8.2, 14.2.5.1). In a trap of subnet management the issuer GID does not
+/// fit, and is left out.
 public final class Notice {
     /// Attribute ID.
     public static final int ATTRIBUTE = 0x02;

@@ -36,7 +36,7 @@ public final class PathRecord {
     /// 1 for 256 bytes to 5 for 4096.
     public static final Field MTU = new Field(54, 2, 6);
     public static final Field RATE_SELECTOR = Field.of(55, 2);
-    /// As `enum ibv_rate`.
+    /// A rate, numbered like `enum ibv_rate`.
     public static final Field RATE = new Field(55, 2, 6);
     public static final Field PACKET_LIFE_SELECTOR = Field.of(56, 2);
     /// 4.096 us times two to this.

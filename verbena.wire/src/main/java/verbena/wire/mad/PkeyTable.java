@@ -15,7 +15,7 @@ public final class PkeyTable {
 
     private PkeyTable() {}
 
-    /// An entry of a block.
+    /// Returns an entry of a block.
     ///
     /// @param index 0 to [#ENTRIES] - 1
     public static int get(MemorySegment block, int index) {
@@ -29,7 +29,7 @@ public final class PkeyTable {
         BigEndian.put16(block, 2L * index, value);
     }
 
-    /// The attribute modifier.
+    /// Returns the attribute modifier.
     public static int modifier(int port, int block) {
         return port << 16 | block;
     }

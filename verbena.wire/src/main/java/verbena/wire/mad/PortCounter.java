@@ -2,12 +2,12 @@ package verbena.wire.mad;
 
 import org.jspecify.annotations.Nullable;
 
-/// What the performance agent of a port counts (IBTA 16.1.3.5, 16.1.4.11), with its places in [PortCounters] and
+/// Counters of a port's performance agent (IBTA 16.1.3.5, 16.1.4.11), with their places in [PortCounters] and
 /// [PortCountersExtended].
 public enum PortCounter {
     SYMBOL_ERRORS(field(4, 16), 0, null, 0),
     LINK_ERROR_RECOVERIES(field(6, 8), 1, null, 0),
-    /// How often the link was lost.
+    /// Losses of the link.
     LINK_DOWNED(field(7, 8), 2, null, 0),
     /// Packets with an error: of a CRC, a length, a lane.
     RECEIVE_ERRORS(field(8, 16), 3, null, 0),
@@ -27,7 +27,7 @@ public enum PortCounter {
     VL15_DROPPED(field(22, 16), 11, null, 0),
     /// Words of four bytes, LRH through ICRC, but not of virtual lane 15.
     TRANSMIT_DATA(field(24, 32), 12, field(8, 64), 0),
-    /// As [#TRANSMIT_DATA], of arrivals.
+    /// The counterpart of [#TRANSMIT_DATA] for received packets.
     RECEIVE_DATA(field(28, 32), 13, field(16, 64), 1),
     TRANSMIT_PACKETS(field(32, 32), 14, field(24, 64), 2),
     RECEIVE_PACKETS(field(36, 32), 15, field(32, 64), 3),
@@ -59,22 +59,23 @@ public enum PortCounter {
         return Field.of(octet, bits);
     }
 
-    /// Its place in [PortCounters]; null when it is not there. It stops at its highest value.
+    /// Returns the counter's place in [PortCounters]; null when it is not there. It stops at its highest value.
     public @Nullable Field classic() {
         return classic;
     }
 
-    /// Its bit of [PortCounters#COUNTER_SELECT]; 16 is the first of [PortCounters#COUNTER_SELECT_2].
+    /// Returns the counter's bit of [PortCounters#COUNTER_SELECT]; 16 is the first of
+    /// [PortCounters#COUNTER_SELECT_2].
     public int classicBit() {
         return classicBit;
     }
 
-    /// Its place in [PortCountersExtended]; null when it is not there.
+    /// Returns the counter's place in [PortCountersExtended]; null when it is not there.
     public @Nullable Field extended() {
         return extended;
     }
 
-    /// Its bit of [PortCountersExtended#COUNTER_SELECT].
+    /// Returns the counter's bit of [PortCountersExtended#COUNTER_SELECT].
     public int extendedBit() {
         return extendedBit;
     }

@@ -12,9 +12,9 @@ public final class PortCounters {
     public static final int ALL_PORTS = 255;
 
     public static final Field PORT_SELECT = Field.of(1, 8);
-    /// Which counters a Set changes.
+    /// The mask of the counters that a Set changes.
     public static final Field COUNTER_SELECT = Field.of(2, 16);
-    /// The same for those that have come later.
+    /// The mask of the counters, among those added later, that a Set changes.
     public static final Field COUNTER_SELECT_2 = Field.of(18, 8);
 
     private static final int DATA = 64;
@@ -22,7 +22,7 @@ public final class PortCounters {
 
     private PortCounters() {}
 
-    /// The attribute of a datagram of performance management (IBTA 16.1.1).
+    /// Returns the attribute of a datagram of performance management (IBTA 16.1.1).
     public static MemorySegment data(MemorySegment mad) {
         return mad.asSlice(DATA, DATA_BYTES);
     }

@@ -8,7 +8,7 @@ public final class PortCountersExtended {
     public static final int BYTES = 72;
 
     public static final Field PORT_SELECT = Field.of(1, 8);
-    /// Which counters a Set changes.
+    /// The mask of the counters that a Set changes.
     public static final Field COUNTER_SELECT = Field.of(2, 16);
 
     private PortCountersExtended() {}

@@ -76,12 +76,12 @@ public final class PortInfo {
     /// Entries of the table of low priority.
     public static final Field VL_ARB_LOW_CAP = Field.of(40, 8);
     public static final Field INIT_TYPE_REPLY = Field.of(41, 4);
-    /// As the neighbor MTU.
+    /// The largest MTU of the port, in the code of the neighbor MTU.
     public static final Field MTU_CAP = new Field(41, 4, 4);
     public static final Field VL_STALL_COUNT = Field.of(42, 3);
-    /// How long a packet may be first in its queue: 4.096 us times two to this; above 19, for ever.
+    /// The time that a packet may be first in its queue: 4.096 us times two to this; above 19, for ever.
     public static final Field HOQ_LIFE = new Field(42, 3, 5);
-    /// As the VL cap.
+    /// The lanes in use, in the code of the VL cap.
     public static final Field OPERATIONAL_VLS = Field.of(43, 4);
     public static final Field PARTITION_ENFORCEMENT_INBOUND = new Field(43, 4, 1);
     public static final Field PARTITION_ENFORCEMENT_OUTBOUND = new Field(43, 5, 1);
@@ -93,7 +93,7 @@ public final class PortInfo {
     public static final Field GUID_CAP = Field.of(50, 8);
     public static final Field CLIENT_REREGISTER = Field.of(51, 1);
     public static final Field MULTICAST_PKEY_TRAP_SUPPRESSION = new Field(51, 1, 2);
-    /// Traps are at least 4.096 us times two to this apart.
+    /// The time between two traps: at least 4.096 us times two to this.
     public static final Field SUBNET_TIMEOUT = new Field(51, 3, 5);
     /// Answers take at most 4.096 us times two to this.
     public static final Field RESP_TIME_VALUE = new Field(52, 3, 5);
@@ -109,7 +109,7 @@ public final class PortInfo {
 
     private PortInfo() {}
 
-    /// The name of a [#PORT_STATE].
+    /// Returns the name of a [#PORT_STATE].
     public static String stateName(int state) {
         return switch (state) {
             case INIT -> "INIT";

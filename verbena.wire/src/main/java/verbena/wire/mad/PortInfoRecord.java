@@ -6,10 +6,10 @@ public final class PortInfoRecord {
     public static final int ATTRIBUTE = 0x12;
     /// Size, in bytes.
     public static final int BYTES = 68;
-    /// Where the [PortInfo] begins.
+    /// The offset of the [PortInfo].
     public static final int PORT_INFO = 4;
 
-    /// Of the node's end port.
+    /// The LID of the node's end port.
     public static final Field LID = Field.of(0, 16);
     public static final Field PORT_NUM = Field.of(2, 8);
 

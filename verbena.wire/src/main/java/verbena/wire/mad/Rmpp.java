@@ -2,13 +2,13 @@ package verbena.wire.mad;
 
 /// The header of the reliable multi-packet protocol (IBTA 13.6.2), which cuts long answers into segments.
 public final class Rmpp {
-    /// Where the header ends, in bytes from the beginning of the datagram.
+    /// The end of the header, in bytes from the beginning of the datagram.
     public static final int END = 36;
     /// The only version.
     public static final int VERSION = 1;
     /// [#TYPE]: a segment.
     public static final int DATA = 1;
-    /// [#TYPE]: says up to which segment all have come.
+    /// [#TYPE]: an acknowledgement of all segments up to a number.
     public static final int ACK = 2;
     /// [#TYPE]: the receiver or sender has no room.
     public static final int STOP = 3;
@@ -38,12 +38,12 @@ public final class Rmpp {
     /// The protocol is used at all.
     public static final Field ACTIVE = new Field(26, 7, 1);
     public static final Field STATUS = Field.of(27, 8);
-    /// Which segment this is, or which one is acknowledged; from 1.
+    /// The number of this segment, or of the acknowledged segment; from 1.
     public static final Field SEGMENT = Field.of(28, 32);
-    /// Of data: bytes of the headers of subnet administration and of attributes, in all segments when it is the
-    /// first, in this when it is the last.
+    /// The bytes of the headers of subnet administration and of attributes, in a segment of data: those of all
+    /// segments in the first, those of the segment itself in the last.
     public static final Field PAYLOAD_LENGTH = Field.of(32, 32);
-    /// Of an ACK: the last segment that may be sent.
+    /// The last segment that may be sent, in an ACK.
     public static final Field NEW_WINDOW_LAST = Field.of(32, 32);
 
     private Rmpp() {}

@@ -8,7 +8,7 @@ public final class Sa {
     public static final int HEADER_BYTES = 56;
     /// Size of the attribute in each datagram, in bytes.
     public static final int DATA_BYTES = 200;
-    /// What [Rmpp#PAYLOAD_LENGTH] counts beside the attribute: this header.
+    /// The bytes of this header that [Rmpp#PAYLOAD_LENGTH] counts beside the attribute.
     public static final int OWN_HEADER_BYTES = 20;
 
     /// Status: no room for more.
@@ -21,7 +21,7 @@ public final class Sa {
     public static final int STATUS_TOO_MANY_RECORDS = 0x0400;
     /// Status: no port has this GID.
     public static final int STATUS_INVALID_GID = 0x0500;
-    /// Status: not all that is needed was said.
+    /// Status: the request lacks a component that it needs.
     public static final int STATUS_INSUFFICIENT_COMPONENTS = 0x0600;
     /// Status: not allowed.
     public static final int STATUS_DENIED = 0x0700;
@@ -29,12 +29,12 @@ public final class Sa {
     public static final Field SM_KEY = Field.of(36, 64);
     /// Distance from record to record, in units of 8 bytes.
     public static final Field ATTRIBUTE_OFFSET = Field.of(44, 16);
-    /// Which components of the attribute the answers have to match: bit n is component n.
+    /// The mask of the attribute's components that the answers have to match: bit n is component n.
     public static final Field COMPONENT_MASK = Field.of(48, 64);
 
     private Sa() {}
 
-    /// The attribute.
+    /// Returns the attribute.
     public static MemorySegment data(MemorySegment mad) {
         return mad.asSlice(HEADER_BYTES, DATA_BYTES);
     }

@@ -8,7 +8,7 @@ public final class ServiceRecord {
     public static final int BYTES = 176;
     /// [#LEASE]: for ever.
     public static final int FOR_EVER = -1;
-    /// Where the service's name begins.
+    /// The offset of the service's name.
     public static final int NAME = 48;
     /// Most bytes of the name.
     public static final int NAME_BYTES = 64;
@@ -20,7 +20,7 @@ public final class ServiceRecord {
     /// Seconds.
     public static final Field LEASE = Field.of(28, 32);
 
-    /// What makes two registrations the same one: ID, GID and P_Key.
+    /// The components that identify a registration: ID, GID and P_Key.
     public static final long IDENTITY = 0b111;
 
     public static final Components COMPONENTS = components();

@@ -2,8 +2,8 @@ package verbena.wire.mad;
 
 import java.lang.foreign.MemorySegment;
 
-/// Which virtual lane the packets of each service level take (IBTA 14.2.5.8). At a switch there is a table for
-/// each pair of ports: the attribute modifier has the port of arrival, and in its last octet that of departure.
+/// The virtual lane of the packets of each service level (IBTA 14.2.5.8). At a switch there is a table for each pair
+/// of ports: the attribute modifier has the port of arrival, and in its last octet that of departure.
 public final class SlToVl {
     /// Attribute ID.
     public static final int ATTRIBUTE = 0x17;
@@ -16,7 +16,7 @@ public final class SlToVl {
 
     private SlToVl() {}
 
-    /// An entry of a block.
+    /// Returns an entry of a block.
     ///
     /// @param index 0 to [#ENTRIES] - 1
     public static int get(MemorySegment block, int index) {
@@ -30,7 +30,7 @@ public final class SlToVl {
         new Field(index / 2, index % 2 * 4, 4).put(block, value);
     }
 
-    /// The attribute modifier.
+    /// Returns the attribute modifier.
     public static int modifier(int portIn, int portOut) {
         return portIn << 8 | portOut;
     }

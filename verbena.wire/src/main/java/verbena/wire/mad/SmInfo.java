@@ -25,10 +25,10 @@ public final class SmInfo {
     /// Modifier of a Set: begin anew.
     public static final int SET_DISCOVER = 5;
 
-    /// Of its port.
+    /// The GUID of the manager's port.
     public static final Field GUID = Field.of(0, 64);
     public static final Field SM_KEY = Field.of(8, 64);
-    /// Changes while it is at work.
+    /// A number that changes while the manager is at work.
     public static final Field ACT_COUNT = Field.of(16, 32);
     /// The higher, the better.
     public static final Field PRIORITY = Field.of(20, 4);

@@ -3,28 +3,27 @@ package verbena.wire.mad;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/// A subnet management packet (IBTA 14.2.1): the management datagram that queue pair 0 sends and receives. Its
-/// class says how it finds its way: by LID ([Mad#CLASS_SUBNET_LID]), or by a list of ports
-/// ([Mad#CLASS_SUBNET_DIRECTED]).
+/// A subnet management packet (IBTA 14.2.1): the management datagram that queue pair 0 sends and receives. Its class
+/// decides how it is routed: by LID ([Mad#CLASS_SUBNET_LID]), or by a list of ports ([Mad#CLASS_SUBNET_DIRECTED]).
 public final class Smp {
     /// The queue pair that subnet management packets come from and go to.
     public static final int QPN = 0;
     /// Most links that a directed route has.
     public static final int HOPS_MAX = 63;
-    /// The LID that says "by ports": the permissive one.
+    /// The LID of a packet that is routed by ports: the permissive LID.
     public static final int PERMISSIVE_LID = 0xFFFF;
     /// Size of the attribute, in bytes.
     public static final int DATA_BYTES = 64;
 
     /// Management key of the packet.
     public static final Field M_KEY = Field.of(24, 64);
-    /// Set on the way back of a directed route.
+    /// The direction of a directed route: set in the answer.
     public static final Field DIRECTION = new Field(4, 0, 1);
     /// Status of a packet by directed route.
     public static final Field DIRECTED_STATUS = new Field(4, 1, 15);
-    /// Which entry of the paths is next.
+    /// The index of the next entry of the paths.
     public static final Field HOP_POINTER = Field.of(6, 8);
-    /// How many entries the directed route has.
+    /// The number of entries of the directed route.
     public static final Field HOP_COUNT = Field.of(7, 8);
     /// LID where the directed route begins; permissive when that is the requester.
     public static final Field DIRECTED_SLID = Field.of(32, 16);
@@ -37,7 +36,7 @@ public final class Smp {
 
     private Smp() {}
 
-    /// The attribute.
+    /// Returns the attribute.
     public static MemorySegment data(MemorySegment mad) {
         return mad.asSlice(DATA, DATA_BYTES);
     }
@@ -51,14 +50,14 @@ public final class Smp {
         return isDirected(mad) ? DIRECTED_STATUS.getInt(mad) : Mad.status(mad);
     }
 
-    /// The port that the packet leaves by.
+    /// Returns the port by which the packet leaves.
     ///
     /// @param hop 1 to [#HOPS_MAX]
     public static int initialPath(MemorySegment mad, int hop) {
         return mad.get(ValueLayout.JAVA_BYTE, INITIAL_PATH + hop) & 0xFF;
     }
 
-    /// The port that the packet has arrived at.
+    /// Returns the port at which the packet has arrived.
     ///
     /// @param hop 1 to [#HOPS_MAX]
     public static int returnPath(MemorySegment mad, int hop) {
@@ -77,7 +76,7 @@ public final class Smp {
         M_KEY.put(mad, mkey);
     }
 
-    /// Writes a request that travels by directed route all the way.
+    /// Writes a request that travels by directed route from end to end.
     ///
     /// @param path the ports by which it leaves, the requester's first; at most [#HOPS_MAX]
     /// @throws IllegalArgumentException if the path is longer

@@ -1,6 +1,6 @@
 package verbena.wire.mad;
 
-/// What a switch is and how it forwards (IBTA 14.2.5.4).
+/// The limits and the forwarding of a switch (IBTA 14.2.5.4).
 public final class SwitchInfo {
     /// Attribute ID.
     public static final int ATTRIBUTE = 0x12;
@@ -17,7 +17,7 @@ public final class SwitchInfo {
     public static final Field DEFAULT_PORT = Field.of(8, 8);
     public static final Field DEFAULT_MULTICAST_PRIMARY_PORT = Field.of(9, 8);
     public static final Field DEFAULT_MULTICAST_NOT_PRIMARY_PORT = Field.of(10, 8);
-    /// How long a packet may stay: 4.096 us times two to this; above 19, for ever.
+    /// The time that a packet may stay in the switch: 4.096 us times two to this; above 19, for ever.
     public static final Field LIFE_TIME_VALUE = Field.of(11, 5);
     /// The state of a port has changed. Writing 1 clears it.
     public static final Field PORT_STATE_CHANGE = new Field(11, 5, 1);
@@ -30,7 +30,7 @@ public final class SwitchInfo {
     public static final Field FILTER_RAW_INBOUND_CAP = new Field(16, 2, 1);
     public static final Field FILTER_RAW_OUTBOUND_CAP = new Field(16, 3, 1);
     public static final Field ENHANCED_PORT_0 = new Field(16, 4, 1);
-    /// The highest multicast LID that is forwarded; 0 says nothing.
+    /// The highest multicast LID that is forwarded; 0: not given.
     public static final Field MULTICAST_FDB_TOP = Field.of(18, 16);
 
     private SwitchInfo() {}

@@ -3,8 +3,8 @@ package verbena.wire.mad;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// In which shares the virtual lanes of a port send (IBTA 14.2.5.9): two tables of up to 64 entries, half of one
-/// in a block. The attribute modifier is the block, 1 to 4, in the upper half, and the port.
+/// The shares in which the virtual lanes of a port send (IBTA 14.2.5.9): two tables of up to 64 entries, half of a
+/// table in a block. The attribute modifier is the block, 1 to 4, in the upper half, and the port.
 public final class VlArbitration {
     /// Attribute ID.
     public static final int ATTRIBUTE = 0x18;
@@ -21,7 +21,7 @@ public final class VlArbitration {
         return BigEndian.u8(block, 2L * index) & 0xF;
     }
 
-    /// In units of 64 bytes; an entry of 0 is skipped.
+    /// Returns an entry's weight in units of 64 bytes; an entry of 0 is skipped.
     public static int weight(MemorySegment block, int index) {
         return BigEndian.u8(block, 2L * index + 1);
     }
@@ -32,7 +32,7 @@ public final class VlArbitration {
         BigEndian.put8(block, 2L * index + 1, weight);
     }
 
-    /// The attribute modifier.
+    /// Returns the attribute modifier.
     public static int modifier(int block, int port) {
         return block << 16 | port;
     }

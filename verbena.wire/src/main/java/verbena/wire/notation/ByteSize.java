@@ -40,7 +40,7 @@ public final class ByteSize {
 
     /// Parses a size.
     ///
-    /// @param bare what a number without a unit counts, in bytes
+    /// @param bare the unit, in bytes, of a number that names none
     /// @throws IllegalArgumentException when the text is none
     public static long parse(String text, long bare) {
         Matcher form = FORM.matcher(text);

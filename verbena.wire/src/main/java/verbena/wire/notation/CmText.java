@@ -29,8 +29,8 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.mad.Mad;
 
-/// Prints messages of the communication manager, and compares them with what was printed: the message's name,
-/// then word and value for each field. See docs/notation.md.
+/// The text of messages of the communication manager, printed and compared: the message's name, then word and value
+/// for each field. See docs/notation.md.
 public final class CmText {
     private static final String[] SIDR_STATUS = {"valid", "unsupported", "reject", "no-qp", "redirect", "version"};
     private static final String[] PATH_STATUS = {
@@ -43,7 +43,7 @@ public final class CmText {
 
     private CmText() {}
 
-    /// One line for one message. Private data without the zeroes at its end.
+    /// Prints a message in a line, with private data without the zeroes at its end.
     public static String format(CmMessage message) {
         var line = new StringBuilder(name(message));
         fields(message)
@@ -52,8 +52,8 @@ public final class CmText {
         return line.toString();
     }
 
-    /// What a management datagram of the communication manager says; null when the packet is none, or is not
-    /// known.
+    /// Prints the message in a management datagram of the communication manager. Returns null when the packet is no
+    /// such datagram, or when its message is not known.
     public static @Nullable String format(Frame frame) {
         if (frame.length < Packet.BYTES_MIN
                 || Opcode.of(Bth.opcode(frame.slot, frame.start)) != Opcode.UD_SEND_ONLY
@@ -66,8 +66,8 @@ public final class CmText {
         return message == null ? null : format(message);
     }
 
-    /// How the message differs from a line like those that are printed; only what the line names is compared.
-    /// Empty when it does not.
+    /// Returns the differences between the message and a line like those that are printed; only the fields that the
+    /// line names are compared. Empty when there is none.
     ///
     /// @throws NotationException when the line names no message, or a field that the message does not have
     public static List<String> differences(String line, CmMessage message) {
@@ -226,8 +226,8 @@ public final class CmText {
         addressed(all, req.serviceId(), req.privateData());
     }
 
-    /// Private data that begin with the header of the RDMA connection manager, when the service is one of its
-    /// ports.
+    /// Adds the private data of a request. When the service is a port of the RDMA connection manager, they begin with
+    /// its header.
     private static void addressed(Map<String, String> all, long serviceId, PrivateData data) {
         IpCmHeader header = portSpace(serviceId) == null ? null : IpCmHeader.read(data);
         if (header == null) {

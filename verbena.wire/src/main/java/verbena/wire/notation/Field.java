@@ -123,7 +123,7 @@ enum Field {
     IMMEDIATE("imm", IMM_DT, 32, Form.HEX_32, ImmDt::immediate, (s, o, v) -> ImmDt.write(s, o, (int) v)),
     INVALIDATE("inv", IETH, 32, Form.KEY, Ieth::rkey, (s, o, v) -> Ieth.write(s, o, (int) v));
 
-    /// How a value is written.
+    /// Forms in which a value is written.
     enum Form {
         /// The word alone, when set.
         FLAG,
@@ -139,7 +139,7 @@ enum Field {
         ADDRESS,
         /// Hexadecimal, or the name of a region.
         KEY,
-        /// What [Names] says.
+        /// The name or number that [Names] gives to a queue pair.
         QUEUE_PAIR
     }
 
@@ -177,7 +177,7 @@ enum Field {
         this.writer = writer;
     }
 
-    /// The field of this word in packets of this opcode; with null, those of any packet: the BTH's.
+    /// Returns the field of this word in packets of this opcode; with null, in any packet: a field of the BTH.
     static @Nullable Field of(String word, @Nullable Opcode opcode) {
         for (Field field : values()) {
             if (field.word.equals(word) && field.isIn(opcode)) {

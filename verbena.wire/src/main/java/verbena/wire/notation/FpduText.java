@@ -15,11 +15,11 @@ import verbena.wire.iwarp.ReadRequest;
 import verbena.wire.iwarp.Terminate;
 import verbena.wire.iwarp.TerminateCode;
 
-/// Prints what travels in a TCP stream of iWARP: the frames of MPA, and FPDUs without markers. See docs/notation.md.
+/// The text of a TCP stream of iWARP: the frames of MPA, and FPDUs without markers. See docs/notation.md.
 public final class FpduText {
     private FpduText() {}
 
-    /// What a place in memory is called: a key, and where in its memory.
+    /// Names for places in memory: a key, and an offset in its memory.
     @FunctionalInterface
     public interface Places {
         /// Numbers, as they are in the packet.
@@ -28,7 +28,7 @@ public final class FpduText {
         String name(int stag, long offset);
     }
 
-    /// The opcode of an FPDU; null when it has none that is defined, or is too short for its headers.
+    /// Returns the opcode of an FPDU; null when its opcode is undefined, or when it is too short for its headers.
     public static @Nullable RdmapOpcode opcode(MemorySegment fpdu) {
         int ulpdu = Fpdu.ulpduLength(fpdu, 0);
         if (ulpdu < Ddp.TAGGED_BYTES) {
@@ -38,7 +38,7 @@ public final class FpduText {
         return opcode == null || ulpdu < opcode.headerBytes() + bodyBytes(opcode) ? null : opcode;
     }
 
-    /// Bytes that are always there behind the DDP header.
+    /// Returns the number of bytes that are always there behind the DDP header.
     private static int bodyBytes(RdmapOpcode opcode) {
         return switch (opcode) {
             case READ_REQUEST -> ReadRequest.BYTES;
@@ -50,7 +50,7 @@ public final class FpduText {
         };
     }
 
-    /// One line for one FPDU.
+    /// Prints an FPDU in a line.
     public static String format(MemorySegment fpdu, Places places) {
         RdmapOpcode opcode = opcode(fpdu);
         if (opcode == null) {
@@ -92,14 +92,14 @@ public final class FpduText {
                 : code.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
-    /// Why a TERMINATE ends the connection; null when the code is undefined.
+    /// Returns the reason for which a TERMINATE ends the connection; null when the code is undefined.
     ///
-    /// @param body where what it says begins, behind its DDP header
+    /// @param body the offset of its body, behind its DDP header
     public static @Nullable TerminateCode code(MemorySegment fpdu, int body) {
         return TerminateCode.of(Terminate.layer(fpdu, body), Terminate.type(fpdu, body), Terminate.code(fpdu, body));
     }
 
-    /// One line for a request or a reply that starts an MPA connection.
+    /// Prints a request or a reply that starts an MPA connection, in a line.
     public static String mpa(MemorySegment frame, boolean isReply) {
         int flags = MpaFrame.flags(frame, 0);
         var line = new StringBuilder(isReply ? "MPA reply" : "MPA request");
@@ -116,7 +116,7 @@ public final class FpduText {
         return line.append(" | ").append(MpaFrame.privateDataLength(frame, 0)).toString();
     }
 
-    /// The messages that will do as the first one (RFC 6581 9).
+    /// Lists the kinds of message that may come first (RFC 6581 9).
     private static String rtr(MemorySegment frame) {
         int ird = MpaFrame.irdWord(frame, 0);
         int ord = MpaFrame.ordWord(frame, 0);

@@ -3,8 +3,8 @@ package verbena.wire.notation;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/// What the notation calls regions and queue pairs, both ways: keys and numbers of a run differ each time, names in
-/// a script do not. Every method has a default that knows no names.
+/// Names of regions and queue pairs in the notation, in both directions: keys and numbers of a run differ each time,
+/// names in a script do not. Every method has a default that knows no names.
 public interface Names {
     /// No names; queue pairs as numbers: for captures.
     Names NUMBERS = new Names() {};
@@ -13,26 +13,26 @@ public interface Names {
     ///
     /// @param name a letter, then letters, digits, `_` and `.`
     /// @param rkey the key that packets carry
-    /// @param virtualAddress what `name+0` stands for
+    /// @param virtualAddress the address that `name+0` stands for
     record Region(String name, int rkey, long virtualAddress) {}
 
-    /// The region that this key opens, or null.
+    /// Returns the region that this key opens, or null.
     default @Nullable Region region(int rkey) {
         return null;
     }
 
-    /// The region of this name, or null.
+    /// Returns the region of this name, or null.
     default @Nullable Region region(String name) {
         return null;
     }
 
-    /// What stands behind `qp` for a packet to this queue pair. Null leaves the field out, because the two ends are
-    /// named elsewhere.
+    /// Returns the text behind `qp` for a packet to this queue pair. Null leaves the field out, because the two ends
+    /// are named elsewhere.
     default @Nullable String queuePair(int qpn) {
         return "0x%06x".formatted(qpn);
     }
 
-    /// The number of the queue pair of this name. Numbers are understood without asking.
+    /// Returns the number of the queue pair of this name. The parser reads numbers itself, without this method.
     default OptionalInt queuePair(String name) {
         return OptionalInt.empty();
     }

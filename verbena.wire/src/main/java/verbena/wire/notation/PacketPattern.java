@@ -64,13 +64,13 @@ public final class PacketPattern {
         return pattern;
     }
 
-    /// Whether every named field of `frame` is as named. `badicrc`, or its absence, is not compared unless it is
-    /// there.
+    /// Returns whether every named field of `frame` is as named. A bad ICRC is compared only when `badicrc` is there.
     public boolean matches(Frame frame) {
         return differences(frame).isEmpty();
     }
 
-    /// What differs, a line for each named field: `psn: expected 101, was 102`. Empty when the frame matches.
+    /// Returns the differences, a line for each named field: `psn: expected 101, was 102`. Empty when the frame
+    /// matches.
     public List<String> differences(Frame frame) {
         var differences = new ArrayList<String>();
         if (badIcrc && frame.icrcValid) {
@@ -128,7 +128,7 @@ public final class PacketPattern {
         fill(frame.slot.asSlice(frame.start + headerBytes, payloadBytes), payload);
     }
 
-    /// The value of a field by its word (`psn`, `len`, …) if the packet names it. A flag is 1.
+    /// Returns the value of a field by its word (`psn`, `len`, …) if the packet names it. A flag is 1.
     public OptionalLong value(String word) {
         for (var field : fields.entrySet()) {
             if (field.getKey().word.equals(word)) {
@@ -138,22 +138,22 @@ public final class PacketPattern {
         return OptionalLong.empty();
     }
 
-    /// The opcode, or null when the packet is given by an opcode's number or by its bytes.
+    /// Returns the opcode, or null when the packet is given by an opcode's number or by its bytes.
     public @Nullable Opcode opcode() {
         return shape == null ? null : shape.opcode();
     }
 
-    /// The named number of payload bytes.
+    /// Returns the named number of payload bytes.
     public OptionalInt payloadBytes() {
         return payloadBytes < 0 ? OptionalInt.empty() : OptionalInt.of(payloadBytes);
     }
 
-    /// Whether the packet is marked with `badicrc`.
+    /// Returns whether the packet is marked with `badicrc`.
     public boolean badIcrc() {
         return badIcrc;
     }
 
-    /// The text it was read from.
+    /// Returns the text from which the pattern was read.
     @Override
     public String toString() {
         return text;
@@ -243,7 +243,7 @@ public final class PacketPattern {
         put(field, field.form == Field.Form.FLAG ? flag(words) : value(field, words));
     }
 
-    /// A flag that is set; behind it, `0` says that it is not.
+    /// Reads the value of a flag: a `0` behind its word clears it, otherwise it is set.
     private static long flag(Deque<String> words) {
         if ("0".equals(words.peek())) {
             words.remove();

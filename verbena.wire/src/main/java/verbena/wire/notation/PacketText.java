@@ -12,7 +12,7 @@ import verbena.wire.ib.Operation;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Syndrome;
 
-/// Prints packets in the notation; see the package description.
+/// A printer of packets in the notation; see the package description.
 public final class PacketText {
     // Wide enough that the columns of a usual exchange line up.
     private static final int HEAD_COLUMNS = 14;
@@ -20,7 +20,7 @@ public final class PacketText {
 
     private PacketText() {}
 
-    /// One line for one packet, whatever its bytes; [PacketPattern#parse(String, Names)] with the same names
+    /// Prints a packet in a line, whatever its bytes; [PacketPattern#parse(String, Names)] with the same names
     /// understands it and matches the frame. `badicrc` appears unless [Frame#icrcValid]. Allocates.
     public static String format(Frame frame, Names names) {
         if (frame.length < Packet.BYTES_MIN) {

@@ -7,11 +7,11 @@ import verbena.wire.psp.PspHeader;
 import verbena.wire.psp.PspVerdict;
 import verbena.wire.psp.PspVersion;
 
-/// Prints the header of a packet of PSP and what was found of it. See docs/notation.md.
+/// The text of a packet of PSP: its header, and the verdict about it. See docs/notation.md.
 public final class PspText {
     private PspText() {}
 
-    /// One line for one packet.
+    /// Prints a packet in a line.
     public static String format(PspUnwrapper.Found found) {
         String head = found.at() < 0
                         || found.memory().byteSize() < found.at() + PspHeader.BYTES

@@ -9,13 +9,13 @@ import verbena.wire.ib.Packet;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.Transport;
 
-/// How the notation sees a frame: by its opcode when the opcode is defined and its headers are all there, else as
-/// a BTH with something behind it.
+/// The notation's view of a frame: by its opcode when the opcode is defined and its headers are all there, else as a
+/// BTH with bytes behind it.
 ///
 /// @param code the opcode's number
 /// @param opcode null for the second view
 record Shape(int code, @Nullable Opcode opcode) {
-    /// The view of a frame of at least [Packet#BYTES_MIN] bytes.
+    /// Returns the view of a frame of at least [Packet#BYTES_MIN] bytes.
     static Shape of(Frame frame) {
         int code = Bth.opcode(frame.slot, frame.start);
         Opcode opcode = Opcode.of(code);
@@ -28,25 +28,26 @@ record Shape(int code, @Nullable Opcode opcode) {
         return opcode != null && opcode.operation() == Operation.ACKNOWLEDGE;
     }
 
-    /// Bytes between headers and pad; without opcode all between BTH and ICRC.
+    /// Returns the number of bytes between headers and pad; without opcode, of all bytes between BTH and ICRC.
     int payloadBytes(Frame frame) {
         return opcode == null
                 ? frame.length - Packet.BYTES_MIN
                 : frame.length - opcode.headerBytes() - Bth.padCount(frame.slot, frame.start) - Packet.ICRC_BYTES;
     }
 
-    /// What the pad count has to be for this payload, if it does not have to be said.
+    /// Returns the pad count that follows from this payload, for a packet that does not name its pad count.
     int padCountDerived(int payloadBytes) {
         return opcode == null ? 0 : Packet.padCount(payloadBytes);
     }
 
-    /// The packet's first word or words: `WRITE_FIRST`, `UD_SEND_ONLY`, `opcode 0x1f`. Of an acknowledgement only
-    /// what does not depend on its syndrome.
+    /// Returns the packet's first word or words: `WRITE_FIRST`, `UD_SEND_ONLY`, `opcode 0x1f`. For an
+    /// acknowledgement, only the part that does not depend on its syndrome.
     String name() {
         return opcode == null ? "opcode 0x%02x".formatted(code) : prefix() + operationName(opcode);
     }
 
-    /// `ACK`, `NAK sequence`, `RNR timer 20`; a reserved syndrome is a field of its own.
+    /// Returns the name of an acknowledgement: `ACK`, `NAK sequence`, `RNR timer 20`; a reserved syndrome is a field
+    /// of its own.
     String acknowledgeName(int syndrome) {
         return prefix()
                 + switch (Syndrome.kind(syndrome)) {
@@ -66,7 +67,7 @@ record Shape(int code, @Nullable Opcode opcode) {
         return hasOwnName(opcode) ? opcode.name() : opcode.operation().name();
     }
 
-    /// Whether its name is not that of a transport and an operation.
+    /// Returns whether the opcode's name is not that of a transport and an operation.
     private static boolean hasOwnName(Opcode opcode) {
         return opcode == Opcode.CNP || opcode == Opcode.SELECTIVE_ACK;
     }

@@ -12,7 +12,7 @@ public final class CaptureException extends IOException {
         this.position = position;
     }
 
-    /// Where in the file the record or block begins that cannot be read, in bytes.
+    /// Returns the position in the file, in bytes, of the record or block that cannot be read.
     public long position() {
         return position;
     }

@@ -14,12 +14,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Reads a pcap or pcapng file from front to back, one packet at a time (draft-ietf-opsawg-pcap,
+/// A reader of a pcap or pcapng file from front to back, one packet at a time (draft-ietf-opsawg-pcap,
 /// draft-ietf-opsawg-pcapng). Both byte orders, micro- and nanoseconds, many sections and interfaces; blocks that
 /// hold no packet are skipped.
 ///
 /// A file of any content leads to packets and [CaptureException] and nothing else. At most [#PACKET_BYTES_MAX] are
-/// held for one packet, whatever the file says. For one thread.
+/// held for one packet, whatever length the file gives. For one thread.
 public final class CaptureReader implements AutoCloseable {
     /// The largest captured packet that is believed, in bytes: libpcap's own limit.
     public static final int PACKET_BYTES_MAX = 262_144;
@@ -46,7 +46,7 @@ public final class CaptureReader implements AutoCloseable {
     private static final int OPTION_OFFSET = 14;
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
-    /// What a packet block's interface number stands for.
+    /// An interface, to which packet blocks refer by its number.
     private record Interface(int linkType, int snapLength, long unitsPerSecond, long offsetSeconds) {
         long nanos(long units) {
             long seconds = Long.divideUnsigned(units, unitsPerSecond);
@@ -103,7 +103,7 @@ public final class CaptureReader implements AutoCloseable {
         return new CaptureReader(in);
     }
 
-    /// The next packet, or null at the end of the file.
+    /// Returns the next packet, or null at the end of the file.
     ///
     /// @throws CaptureException when the file is damaged here; nothing more can be read from it then
     public @Nullable CapturedPacket next() throws IOException {
@@ -278,8 +278,8 @@ public final class CaptureReader implements AutoCloseable {
         return new CapturedPacket(nanos, source.linkType, originalBytes, bytes, comment);
     }
 
-    /// The comments among the options of a packet, with a semicolon between several. What is no option ends them:
-    /// the packet is whole all the same.
+    /// Returns the comments among the options of a packet, with a semicolon between several. Bytes that are no option
+    /// end the comments; the packet is whole all the same.
     private static String comment(ByteBuffer options) {
         var comment = new StringBuilder();
         while (options.remaining() >= 4) {

@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/// Writes a pcap or pcapng file with times in nanoseconds, little-endian, whole packets of one link type. For one
-/// thread.
+/// A writer of a pcap or pcapng file with times in nanoseconds, little-endian, whole packets of one link type. For
+/// one thread.
 public final class CaptureWriter implements AutoCloseable {
     private static final int SNAP_LENGTH = CaptureReader.PACKET_BYTES_MAX;
     private static final long NANOS_PER_SECOND = 1_000_000_000;

@@ -4,13 +4,13 @@ import java.lang.foreign.MemorySegment;
 
 /// One packet of a capture file.
 ///
-/// @param nanos when it was seen, in nanoseconds since 1970
-/// @param linkType what the first byte is; see [LinkType]
-/// @param originalBytes how long it was on the wire, at least as long as what was kept of it
-/// @param bytes what was kept; memory of its own
-/// @param comment what stands beside it in a pcapng file; empty for nothing
+/// @param nanos its time, in nanoseconds since 1970
+/// @param linkType the kind of its first header; see [LinkType]
+/// @param originalBytes its length on the wire, at least the length of the kept bytes
+/// @param bytes the kept bytes; memory of its own
+/// @param comment the comment beside it in a pcapng file; empty for none
 public record CapturedPacket(long nanos, int linkType, long originalBytes, MemorySegment bytes, String comment) {
-    /// Whether the capture cut it short.
+    /// Returns whether the capture cut the packet short.
     public boolean isTruncated() {
         return originalBytes > bytes.byteSize();
     }

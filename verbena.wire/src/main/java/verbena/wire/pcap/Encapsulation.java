@@ -17,8 +17,8 @@ import verbena.wire.roce.Ethernet;
 import verbena.wire.roce.RoceV1;
 import verbena.wire.roce.RoceV2;
 
-/// Takes RoCE packets, and segments of TCP, out of the network headers that a capture shows, and puts RoCE packets
-/// back in. For captures and tests: it allocates. One owner.
+/// A converter that takes RoCE packets, and segments of TCP, out of the network headers that a capture shows, and
+/// puts RoCE packets back in. For captures and tests: it allocates. One owner.
 public final class Encapsulation {
     /// The most bytes that [#wrap] writes before the packet, besides the envelope's link header.
     public static final int OVERHEAD_MAX = RoceV2.IPV6_OVERHEAD;
@@ -35,11 +35,11 @@ public final class Encapsulation {
     private final RoceV1 roceV1 = new RoceV1();
     private final NativePacket nativePackets = new NativePacket();
 
-    /// One for one owner.
+    /// Makes an encapsulation for one owner.
     public Encapsulation() {}
 
-    /// Takes the packet out of `bytes`, whose first byte is that of `linkType`, and fills `frame` with it. Any
-    /// bytes lead to one of the answers.
+    /// Takes the packet out of `bytes`, whose first byte is that of `linkType`, and fills `frame` with it. Any bytes
+    /// lead to an answer.
     public Unwrapped unwrap(int linkType, MemorySegment bytes, Frame frame) {
         return found(LinkHeaders.find(linkType, bytes), linkType, bytes, 0, frame);
     }
@@ -172,7 +172,7 @@ public final class Encapsulation {
                 new Envelope(linkType, linkHeader(bytes, at), false, 0, 0, Grh.flowLabel(bytes, at), udpChecksum));
     }
 
-    /// @param end where the lengths say that it ends
+    /// @param end its end by the lengths
     private static Unwrapped tcp(
             MemorySegment bytes,
             long tcp,
@@ -342,15 +342,15 @@ public final class Encapsulation {
         BigEndian.put16(out, at + 10, InternetChecksum.of(out, at, IPV4_BYTES));
     }
 
-    /// The Ethernet envelope of a frame whose headers no capture has shown. Where no link knows the Ethernet
-    /// addresses, they are made up from the last four bytes of the GIDs (`02:00:a:b:c:d`). The IPv4
-    /// identification is the one that makes the frame's ICRC right, 0 with DF when none does.
+    /// Returns the Ethernet envelope of a frame whose headers no capture has shown. Where no link knows the Ethernet
+    /// addresses, they are made up from the last four bytes of the GIDs (`02:00:a:b:c:d`). The IPv4 identification is
+    /// the value that makes the frame's ICRC right, 0 with DF when none does.
     public Envelope envelope(Frame frame) {
         long hidden = isIpv4(frame) ? roceV2.hiddenFields(frame) : 0;
         return madeUp(frame, hidden < 0 ? RoceV2.DONT_FRAGMENT : hidden);
     }
 
-    /// The same for a frame that has not all of its packet's bytes: with the identification 0 and DF.
+    /// Returns the same for a frame that has not all of its packet's bytes: with the identification 0 and DF.
     public static Envelope envelopeOfPart(Frame frame) {
         return madeUp(frame, isIpv4(frame) ? RoceV2.DONT_FRAGMENT : 0);
     }

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 /// The headers around a RoCE packet, as far as they are not in the [verbena.wire.Frame]: with both, the captured
 /// bytes can be built again.
 ///
-/// @param linkType what the first byte is; see [LinkType]
+/// @param linkType the kind of its first header; see [LinkType]
 /// @param linkHeader everything before the network header: for Ethernet the addresses, VLAN tags and type; for
 ///     InfiniBand everything before the BTH
 /// @param roceV1 whether a GRH and no UDP follows

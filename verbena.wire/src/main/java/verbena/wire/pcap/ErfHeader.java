@@ -19,7 +19,7 @@ public final class ErfHeader {
     public static final int BYTES = 16;
 
     private static final int INFINIBAND = 21;
-    /// Records have different lengths.
+    /// A flag: records have different lengths.
     private static final int VARYING = 4;
 
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -29,7 +29,7 @@ public final class ErfHeader {
 
     /// Writes the header of a whole packet of InfiniBand.
     ///
-    /// @param nanos when, since 1970
+    /// @param nanos its time, since 1970
     /// @param bytes of the packet, LRH through VCRC
     public static void writeInfiniBand(MemorySegment to, long at, long nanos, int bytes) {
         long seconds = Math.floorDiv(nanos, NANOS_PER_SECOND);

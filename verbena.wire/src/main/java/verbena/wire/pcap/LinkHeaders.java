@@ -3,16 +3,16 @@ package verbena.wire.pcap;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// Finds the network header behind the headers of a link: which EtherType it has, and where it begins. A table of
+/// The headers of links: finds the network header behind them, with its EtherType and its offset. A table of
 /// [LinkType] in code.
 final class LinkHeaders {
-    /// What [#find] answers when the bytes end before the headers do.
+    /// The result of [#find] when the bytes end before the headers do.
     static final long TRUNCATED = -1;
-    /// What it answers for headers that it does not know.
+    /// The result of [#find] for headers that it does not know.
     static final long UNKNOWN = -2;
-    /// What it answers for headers behind which there is no IP and no RoCE.
+    /// The result of [#find] for headers behind which there is no IP and no RoCE.
     static final long OTHER = -3;
-    /// Instead of an EtherType: a local route header of InfiniBand begins there.
+    /// A value in place of an EtherType: a local route header of InfiniBand begins there.
     static final int INFINIBAND = 0x1_0000;
 
     static final int TYPE_IPV4 = 0x0800;
@@ -49,8 +49,8 @@ final class LinkHeaders {
 
     private LinkHeaders() {}
 
-    /// The EtherType of the network header in the upper 32 bits and its place in the lower ones, or a negative
-    /// answer.
+    /// Returns the EtherType of the network header in the upper 32 bits and its place in the lower 32, or a negative
+    /// result.
     static long find(int linkType, MemorySegment bytes) {
         return switch (linkType) {
             case LinkType.ETHERNET -> ethernet(bytes, 0);
@@ -68,12 +68,13 @@ final class LinkHeaders {
         };
     }
 
-    /// The same for Ethernet's headers, with their tags.
+    /// Finds the network header behind Ethernet's headers, with their tags.
     static long ethernet(MemorySegment bytes, long at) {
         return typed(bytes, at + 2 * MAC_BYTES, at + 2 * MAC_BYTES + 2);
     }
 
-    /// The same for an EtherType and what follows at `from`: tags, MPLS and PPPoE lead on to what is behind them.
+    /// Finds the network header for an EtherType and the bytes that follow at `from`. Continues behind tags, MPLS and
+    /// PPPoE.
     static long typed(MemorySegment bytes, long type, long from) {
         long place = type;
         long at = from;
@@ -107,7 +108,7 @@ final class LinkHeaders {
                 : behindType(bytes, at + SNAP_BYTES, at + SNAP_BYTES + 2);
     }
 
-    /// The same behind a stack of labels of MPLS.
+    /// Finds the network header behind a stack of labels of MPLS.
     static long mpls(MemorySegment bytes, long from) {
         for (long at = from; at + 4 <= bytes.byteSize(); at += 4) {
             if ((BigEndian.u8(bytes, at + 2) & 1) != 0) { // the bottom of the stack
@@ -143,8 +144,8 @@ final class LinkHeaders {
         return behindType(bytes, at + 2, at + 4);
     }
 
-    /// The family of addresses in the order of the capturing host, whichever that is; systems number IPv6
-    /// differently.
+    /// Finds the IP header behind a family of addresses. The family is in the byte order of the capturing host,
+    /// whichever that is; systems number IPv6 differently.
     private static long loopback(MemorySegment bytes) {
         if (bytes.byteSize() < 4) {
             return TRUNCATED;
@@ -181,7 +182,7 @@ final class LinkHeaders {
         };
     }
 
-    /// IP of the version that its first bits say.
+    /// Returns the place of an IP header, of the version in its first bits.
     private static long ip(MemorySegment bytes, long at) {
         if (at >= bytes.byteSize()) {
             return TRUNCATED;

@@ -1,7 +1,7 @@
 package verbena.wire.pcap;
 
-/// What the first byte of a captured packet is (the registry at tcpdump.org, LINKTYPE_ values). Files may hold any
-/// number; these are the ones that Verbena takes apart.
+/// The kind of the first header of a captured packet (the registry at tcpdump.org, LINKTYPE_ values). Files may hold
+/// any number; these are the kinds that Verbena takes apart.
 public final class LinkType {
     /// The family of addresses in the order of the capturing host, and then IP: loopback of BSD.
     public static final int NULL = 0;
@@ -17,15 +17,15 @@ public final class LinkType {
     public static final int PPP_HDLC = 50;
     /// A header of PPPoE, and then PPP.
     public static final int PPP_ETHERNET = 51;
-    /// An IPv4 or IPv6 header, told apart by its version.
+    /// An IPv4 or IPv6 header, as its version shows.
     public static final int RAW_IP = 101;
     /// Cisco's HDLC: address, control, EtherType.
     public static final int CISCO_HDLC = 104;
-    /// As [#NULL], in network order: loopback of OpenBSD.
+    /// The counterpart of [#NULL] in network order: loopback of OpenBSD.
     public static final int LOOP = 108;
     /// Linux "cooked" capture, 16 bytes before the network header.
     public static final int LINUX_COOKED = 113;
-    /// A record header of the Extensible Record Format ([ErfHeader]), and what its type says behind it.
+    /// A record header of the Extensible Record Format ([ErfHeader]), and behind it the packet of the record's type.
     public static final int ERF = 197;
     /// An IPv4 header.
     public static final int IPV4 = 228;

@@ -6,15 +6,15 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/// Makes the blocks of a pcapng file, little-endian, times in nanoseconds (draft-ietf-opsawg-pcapng). One after
-/// the other in this order they are a file: [#section], an [#interfaceDescription] for each interface, packets,
-/// and at the end [#statistics]. A block that is made elsewhere is given its interface by [#interfaceNumber].
+/// The blocks of a pcapng file, little-endian, times in nanoseconds (draft-ietf-opsawg-pcapng). In this order they
+/// make a file: [#section], an [#interfaceDescription] for each interface, packets, and at the end [#statistics]. A
+/// block that is made elsewhere is given its interface by [#interfaceNumber].
 public final class PcapngBlocks {
     /// A packet came in or went out; both bits of epb_flags.
     public static final int INBOUND = 1;
 
     public static final int OUTBOUND = 2;
-    /// To one receiver, or to a group.
+    /// A packet went to one receiver, or to a group.
     public static final int UNICAST = 1 << 2;
 
     public static final int MULTICAST = 2 << 2;
@@ -44,9 +44,9 @@ public final class PcapngBlocks {
 
     private PcapngBlocks() {}
 
-    /// The start of a file, of a length that is not known yet.
+    /// Returns the block that starts a file, of a length that is not known yet.
     ///
-    /// @param application what writes it
+    /// @param application the program that writes it
     public static byte[] section(String application) {
         byte[] by = utf8(application);
         byte[] on = utf8(System.getProperty("os.name") + " " + System.getProperty("os.version"));
@@ -61,7 +61,7 @@ public final class PcapngBlocks {
 
     /// Interfaces count from 0, in the order of their descriptions.
     ///
-    /// @param linkType what the first byte of its packets is
+    /// @param linkType the kind of the first header of its packets
     public static byte[] interfaceDescription(int linkType, String name, String description) {
         byte[] called = utf8(name);
         byte[] is = utf8(description);
@@ -73,10 +73,10 @@ public final class PcapngBlocks {
         return end(b);
     }
 
-    /// A packet.
+    /// Returns the block of a packet.
     ///
-    /// @param nanos when, since 1970
-    /// @param from where its bytes are
+    /// @param nanos its time, since 1970
+    /// @param from the memory of its bytes
     /// @param bytes of it that are there
     /// @param wholeBytes that it had
     /// @param flags of those above
@@ -111,7 +111,7 @@ public final class PcapngBlocks {
         return end(b);
     }
 
-    /// How many packets an interface has seen, and how many of them are not in the file.
+    /// Returns the block of an interface's statistics: the packets it has seen, and those that are not in the file.
     public static byte[] statistics(int number, long nanos, long packets, long lost) {
         var b = block(STATISTICS, 12 + 12 + 12 + 4);
         b.putInt(number).putInt((int) (nanos >>> 32)).putInt((int) nanos);
@@ -120,18 +120,18 @@ public final class PcapngBlocks {
         return end(b);
     }
 
-    /// How long the block is that begins at `from`.
+    /// Returns the length of the block that begins at `from`.
     public static int length(byte[] blocks, int from) {
         return buffer(blocks).getInt(from + 4);
     }
 
-    /// When the packet was seen whose block begins at `from`.
+    /// Returns the time of the packet whose block begins at `from`.
     public static long nanos(byte[] blocks, int from) {
         ByteBuffer b = buffer(blocks);
         return ((long) b.getInt(from + 12) << 32) | Integer.toUnsignedLong(b.getInt(from + 16));
     }
 
-    /// Says which interface the packet or the statistics are of whose block begins at `from`.
+    /// Writes the number of the interface into the block that begins at `from`, of a packet or of statistics.
     public static void interfaceNumber(byte[] blocks, int from, int number) {
         buffer(blocks).putInt(from + INTERFACE_NUMBER_OFFSET, number);
     }
@@ -145,7 +145,7 @@ public final class PcapngBlocks {
         return buffer(new byte[total]).putInt(type).putInt(total);
     }
 
-    /// With the end of options, which is zeros.
+    /// Ends a block with the end of options, which is zeros.
     @SuppressWarnings("ByteBufferBackingArray") // made by block(), for this
     private static byte[] end(ByteBuffer b) {
         return b.putInt(b.capacity() - 4, b.capacity()).array();

@@ -18,8 +18,8 @@ import verbena.wire.psp.PspVerdict;
 import verbena.wire.psp.PspVersion;
 import verbena.wire.roce.RoceV2;
 
-/// Takes packets of IP out of PSP, where it stands directly in the IP of a captured packet, and judges them as
-/// their receiver does. For captures and tests: it allocates. One owner.
+/// An unwrapper that takes packets of IP out of PSP, where it stands directly in the IP of a captured packet, and
+/// judges them as their receiver does. For captures and tests: it allocates. One owner.
 public final class PspUnwrapper {
     /// The keys that are known.
     public interface Keys {
@@ -32,7 +32,7 @@ public final class PspUnwrapper {
     /// @param sourceHigh upper half of the sender's GID, as [verbena.wire.Frame#sourceHigh]
     /// @param memory the captured packet, with the text in the clear when it was opened
     /// @param at where the header of PSP begins in it; -1 when lengths before it are wrong
-    /// @param bytes from there on through the ICV, as the headers say
+    /// @param bytes from there on through the ICV, by the headers
     /// @param verdict null when the capture has cut the packet
     /// @param clear the packet without PSP; null when it was not opened. A packet that is [PspVerdict#REPEATED]
     ///     or [PspVerdict#OLD] is opened too when it is authentic
@@ -52,7 +52,7 @@ public final class PspUnwrapper {
     /// An association: the cipher by itself opens what the window refuses.
     private record Association(PspCipher cipher, PspOpener opener) {}
 
-    /// An SPI and the one version that it is used with.
+    /// An SPI and the version that it is used with.
     private record Use(int spi, PspVersion version) {}
 
     private final Keys keys;
@@ -118,8 +118,8 @@ public final class PspUnwrapper {
                 .toList();
     }
 
-    /// The packet without PSP. Where the headers of the link end with the type of what follows, that becomes the
-    /// inner packet's.
+    /// Returns the packet without PSP. Where the headers of the link end with the type of their content, it becomes
+    /// that of the inner packet.
     private static @Nullable MemorySegment clear(MemorySegment memory, long ip, long at, int bytes) {
         MemorySegment copy = MemorySegment.ofArray(memory.toArray(ValueLayout.JAVA_BYTE));
         long start = PspIp.strip(copy, 0, ip, at);

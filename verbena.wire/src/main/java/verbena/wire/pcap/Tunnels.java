@@ -3,10 +3,10 @@ package verbena.wire.pcap;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// Finds the packet that a packet of IP carries: IP in IP, GRE (RFC 2784, RFC 2890), ERSPAN as switches mirror with it,
-/// VXLAN (RFC 7348) and its extension, Geneve (RFC 8926), and MPLS in UDP (RFC 7510).
+/// The tunnels in which a packet of IP carries another packet: IP in IP, GRE (RFC 2784, RFC 2890), ERSPAN as switches
+/// mirror with it, VXLAN (RFC 7348) and its extension, Geneve (RFC 8926), and MPLS in UDP (RFC 7510).
 final class Tunnels {
-    /// What [#find] answers when it carries none.
+    /// The result of [#find] for a packet that carries no other packet.
     static final long NONE = Long.MIN_VALUE;
 
     private static final int IPV4 = 4;
@@ -30,7 +30,7 @@ final class Tunnels {
 
     private Tunnels() {}
 
-    /// As [LinkHeaders#find], for what is behind the headers of IP.
+    /// Finds the network header of the packet behind the headers of IP; results as of [LinkHeaders#find].
     static long find(int first, MemorySegment bytes, long from) {
         int protocol = first;
         long at = from;

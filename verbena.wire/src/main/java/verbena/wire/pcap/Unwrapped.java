@@ -2,11 +2,10 @@ package verbena.wire.pcap;
 
 import java.lang.foreign.MemorySegment;
 
-/// What [Encapsulation#unwrap] found in a captured packet.
+/// The content that [Encapsulation#unwrap] found in a captured packet.
 public sealed interface Unwrapped {
-    /// A RoCE packet: it is in the frame now, with its addresses, and [verbena.wire.Frame#icrcValid] says whether
-    /// its ICRC is right, exactly. Its shape is not yet checked; [verbena.wire.ib.Packet#check(verbena.wire.Frame)]
-    /// does.
+    /// A RoCE packet: it is in the frame now, with its addresses. [verbena.wire.Frame#icrcValid] is true when its
+    /// ICRC is right, exactly. Its shape is not yet checked; [verbena.wire.ib.Packet#check(verbena.wire.Frame)] does.
     ///
     /// @param envelope everything of the headers around it that the frame does not hold
     record Roce(Envelope envelope) implements Unwrapped {}
@@ -22,8 +21,8 @@ public sealed interface Unwrapped {
     /// @param sequence number of its first octet
     /// @param acknowledgement number of the octet that its sender waits for, with [#ACK]
     /// @param flags [#FIN], [#SYN], [#RST], [#ACK], and others
-    /// @param payloadBytes as its headers say
-    /// @param payload what of that is in the capture: a part of the captured bytes, not a copy
+    /// @param payloadBytes by its headers
+    /// @param payload the part of that in the capture: a part of the captured bytes, not a copy
     record Tcp(
             long sourceHigh,
             long sourceLow,
@@ -50,7 +49,7 @@ public sealed interface Unwrapped {
     /// Something else, or RoCE that cannot be taken out; the frame is untouched.
     record Other(Reason reason) implements Unwrapped {}
 
-    /// Why there is no RoCE packet to be had.
+    /// Reasons why no RoCE packet can be taken out.
     enum Reason {
         /// A link type that is not among those of [LinkType].
         UNKNOWN_LINK_TYPE,
@@ -58,7 +57,7 @@ public sealed interface Unwrapped {
         OTHER_PROTOCOL,
         /// IP, but neither UDP to port 4791 nor TCP.
         OTHER_PORT,
-        /// The packet ends before its headers do, or before their lengths say.
+        /// The packet ends before its headers do, or before the end that their lengths give.
         TRUNCATED,
         /// IP, UDP or GRH lengths that contradict one another.
         BAD_LENGTH,

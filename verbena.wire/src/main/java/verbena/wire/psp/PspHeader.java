@@ -32,7 +32,7 @@ public final class PspHeader {
     public static final int OFFSET_UNIT = 4;
     /// The largest crypt offset.
     public static final int OFFSET_MAX = 63;
-    /// Where the nonce begins.
+    /// The offset of the nonce.
     public static final int NONCE_AT = 4;
 
     public static final int NONCE_BYTES = 12;
@@ -52,17 +52,17 @@ public final class PspHeader {
         return BigEndian.u8(packet, at);
     }
 
-    /// Bytes from its first one to the text.
+    /// Returns the number of bytes from the header's first byte to the text.
     public static int bytes(MemorySegment packet, long at) {
         return EXTENSION_UNIT * (1 + BigEndian.u8(packet, at + 1));
     }
 
-    /// In units of [#OFFSET_UNIT].
+    /// Returns the crypt offset in units of [#OFFSET_UNIT].
     public static int cryptOffset(MemorySegment packet, long at) {
         return BigEndian.u8(packet, at + 2) & OFFSET_MAX;
     }
 
-    /// Null when it is reserved.
+    /// Returns the version; null when it is reserved.
     public static @Nullable PspVersion version(MemorySegment packet, long at) {
         return PspVersion.of(BigEndian.u8(packet, at + 3) >>> VERSION_SHIFT & VERSION_MASK);
     }
@@ -79,12 +79,13 @@ public final class PspHeader {
         return BigEndian.i64(packet, at + IV_AT);
     }
 
-    /// The virtualization cookie; means something where [#hasCookie] and it is not, or no more, encrypted.
+    /// Returns the virtualization cookie. It is valid where [#hasCookie], and where it is not encrypted, or not any
+    /// more.
     public static long cookie(MemorySegment packet, long at) {
         return BigEndian.i64(packet, at + BYTES);
     }
 
-    /// Which of the receiver's two master keys an SPI belongs to.
+    /// Returns the number of the receiver's master key to which an SPI belongs, 0 or 1.
     public static int masterKey(int spi) {
         return spi >>> 31;
     }
@@ -121,13 +122,13 @@ public final class PspHeader {
         return !hasOne || !isSpi(spi(packet, at)) || version(packet, at) == null ? PspVerdict.BAD : PspVerdict.ACCEPTED;
     }
 
-    /// Whether a number is an SPI: the 31 low bits are not all zero.
+    /// Returns whether a number is an SPI: the 31 low bits are not all zero.
     public static boolean isSpi(int spi) {
         return (spi & SPI_MASK) != 0;
     }
 
-    /// Counts what is authenticated but not encrypted, from the header's first byte on, in a packet of a right
-    /// form.
+    /// Counts the bytes that are authenticated but not encrypted, from the header's first byte on, in a packet of a
+    /// right form.
     ///
     /// @param bytes from its header through its ICV
     static int clearBytes(MemorySegment packet, long at, int bytes, PspVersion version) {

@@ -15,7 +15,7 @@ public final class PspIp {
     public static final int NOT_PSP = -1;
     /// The answer of [#find] when lengths contradict one another.
     public static final int BAD_LENGTH = -2;
-    /// The answer of [#strip] when the header says that IP follows, and it does not.
+    /// The answer of [#strip] when the header names IP as the next header, and no IP follows.
     public static final int NOT_IP = -3;
 
     private static final int IPV4_IN_IP = 4;
@@ -52,7 +52,7 @@ public final class PspIp {
         return udpBytes != ipBytes || udpBytes < RoceV2.UDP_BYTES ? BAD_LENGTH : udp + RoceV2.UDP_BYTES;
     }
 
-    /// Bytes of a packet of PSP that [#find] has found, as UDP says; so many may not be there.
+    /// Returns the length of a packet of PSP that [#find] has found, by its UDP header; fewer bytes may be there.
     public static int bytes(MemorySegment memory, long psp) {
         return BigEndian.u16(memory, psp - RoceV2.UDP_BYTES + 4) - RoceV2.UDP_BYTES;
     }

@@ -42,8 +42,8 @@ public final class PspSealer {
     /// from the header through the ICV, or [#EXHAUSTED], with nothing written. Of a text that is shorter than the
     /// crypt offset nothing is encrypted.
     ///
-    /// @param at where the header begins; the text begins [PspHeader#BYTES] later
-    /// @param nextHeader what the text begins with, a number of a protocol of IP
+    /// @param at the offset of the header; the text begins [PspHeader#BYTES] later
+    /// @param nextHeader the protocol of the text's first header, by its number in IP
     public int seal(MemorySegment packet, long at, int nextHeader, int textBytes) {
         if (left == 0) {
             return EXHAUSTED;

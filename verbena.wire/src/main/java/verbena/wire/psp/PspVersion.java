@@ -2,11 +2,11 @@ package verbena.wire.psp;
 
 import org.jspecify.annotations.Nullable;
 
-/// How a packet of PSP is protected: the four bits of its header. Others are reserved.
+/// The protection of a packet of PSP: the four bits of its header. Others are reserved.
 public enum PspVersion {
     AES_GCM_128(16, true),
     AES_GCM_256(32, true),
-    /// Authenticated only. The specification does not say which label its key is derived with.
+    /// Authenticated only. The specification does not name the label that its key is derived with.
     AES_GMAC_128(16, false),
     /// Authenticated only, with a longer key.
     AES_GMAC_256(32, false);
@@ -21,12 +21,12 @@ public enum PspVersion {
         this.encrypts = encrypts;
     }
 
-    /// Finds the one with this number; null when it is reserved.
+    /// Finds the version with this number; null when it is reserved.
     public static @Nullable PspVersion of(int number) {
         return number < 0 || number >= ALL.length ? null : ALL[number];
     }
 
-    /// The number in the header.
+    /// Returns the number in the header.
     public int number() {
         return ordinal();
     }
@@ -35,7 +35,7 @@ public enum PspVersion {
         return keyBytes;
     }
 
-    /// Whether what is behind the crypt offset is encrypted; otherwise all is in the clear.
+    /// Returns whether the bytes behind the crypt offset are encrypted; otherwise all bytes are in the clear.
     public boolean encrypts() {
         return encrypts;
     }

@@ -1,14 +1,14 @@
 package verbena.wire.psp;
 
-/// The IVs that were accepted of one sender, so that none is accepted twice: the newest one, and which of those
-/// behind it have come. IVs are compared modulo 2^64. It is asked before a packet is opened, and told only of an
-/// authentic one.
+/// The IVs that were accepted of one sender, so that none is accepted twice: the newest IV, and a bit for each IV
+/// behind it that has come. IVs are compared modulo 2^64. A receiver checks an IV before it opens the packet, and
+/// records it only when the packet is authentic.
 ///
 /// Words form a ring, as RFC 6479 has it, so a newer IV clears words and shifts nothing. One owner; no
 /// allocation.
 public final class ReplayWindow {
     private static final int WORDS = 32; // a power of 2
-    /// How far an IV may be behind the newest one. A word of the ring is in part before the window.
+    /// The distance that an IV may be behind the newest one. A word of the ring is in part before the window.
     public static final int WIDTH = (WORDS - 1) * Long.SIZE;
 
     private static final int WORD_SHIFT = 6;
@@ -18,7 +18,7 @@ public final class ReplayWindow {
     private long newest;
     private boolean isEmpty = true;
 
-    /// One of a sender that nothing was accepted of.
+    /// Makes the window of a sender none of whose packets was accepted yet.
     public ReplayWindow() {}
 
     /// Judges an IV: [PspVerdict#OLD], [PspVerdict#REPEATED], or [PspVerdict#ACCEPTED] so far. Changes nothing.

@@ -11,7 +11,7 @@ final class Crc32Algebra {
 
     private Crc32Algebra() {}
 
-    /// x^(-8n) for every n in `0..bytesMax`.
+    /// Returns x^(-8n) for every n in `0..bytesMax`.
     static int[] inverseBytePowers(int bytesMax) {
         var powers = new int[bytesMax + 1];
         int power = ONE;
@@ -24,7 +24,7 @@ final class Crc32Algebra {
         return powers;
     }
 
-    /// The product of two polynomials. Without branches: about 20 ns whatever the factors.
+    /// Returns the product of two polynomials. Has no branches: about 20 ns whatever the factors.
     static int multiply(int a, int b) {
         int product = 0;
         int shifted = b;

@@ -18,7 +18,7 @@ public final class Ethernet {
     /// The type of an outer tag (IEEE 802.1ad).
     public static final int TYPE_SERVICE_VLAN = 0x88A8;
 
-    /// There is no tag.
+    /// No tag.
     public static final int NO_TAG = -1;
     /// The number of the VLAN in a tag; 0 for a tag that has a priority only.
     public static final int VLAN_MASK = 0xFFF;
@@ -45,18 +45,18 @@ public final class Ethernet {
         return BigEndian.i64(segment, offset + SOURCE - 2) & MAC_MASK;
     }
 
-    /// The type, or that of the first tag.
+    /// Returns the type, or that of the first tag.
     public static int type(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + TYPE);
     }
 
-    /// A tag of this VLAN, with the priority of a service level (IBTA A16.4.2 leaves the mapping open; this is
-    /// what Linux does: the same number).
+    /// Returns a tag of this VLAN, with the priority of a service level (IBTA A16.4.2 leaves the mapping open; Linux
+    /// takes the same number).
     public static int tag(int vlan, int serviceLevel) {
         return (serviceLevel & 7) << PRIORITY_SHIFT | vlan;
     }
 
-    /// How many bytes a header has.
+    /// Returns the number of bytes of a header.
     public static int bytes(int tag) {
         return tag == NO_TAG ? BYTES : BYTES + TAG_BYTES;
     }
@@ -75,34 +75,34 @@ public final class Ethernet {
         BigEndian.put16(segment, at, type);
     }
 
-    /// The low half of the link-local GID of an address: its EUI-64 (RFC 4291, appendix A).
+    /// Returns the low half of the link-local GID of an address: its EUI-64 (RFC 4291, appendix A).
     public static long interfaceId(long mac) {
         return (((mac >>> 24) << 40) ^ LOCAL_BIT) | EUI_64 | (mac & 0xFF_FFFF);
     }
 
-    /// The high half of a link-local GID.
+    /// Returns the high half of a link-local GID.
     public static long linkLocalPrefix() {
         return LINK_LOCAL;
     }
 
-    /// Whether a GID is made from an address.
+    /// Returns whether a GID is made from an address.
     public static boolean isOfMac(long gidHigh, long gidLow) {
         return gidHigh == LINK_LOCAL && (gidLow & EUI_64_MASK) == EUI_64;
     }
 
-    /// The address that a GID was made from.
+    /// Returns the address that a GID was made from.
     public static long macOf(long gidLow) {
         return ((gidLow ^ LOCAL_BIT) >>> 40 << 24) | (gidLow & 0xFF_FFFF);
     }
 
-    /// The address of a multicast group (RFC 1112, 6.4; RFC 2464, 7).
+    /// Returns the address of a multicast group (RFC 1112, 6.4; RFC 2464, 7).
     public static long groupMac(long gidHigh, long gidLow) {
         return RoceV2.isIpv4(gidHigh, gidLow)
                 ? IPV4_GROUPS | (gidLow & 0x7F_FFFF)
                 : IPV6_GROUPS | (gidLow & 0xFFFF_FFFFL);
     }
 
-    /// Whether frames to an address go to a group, or to all.
+    /// Returns whether frames to an address go to a group, or to all.
     public static boolean isGroup(long mac) {
         return (mac >>> 40 & 1) != 0;
     }

@@ -10,7 +10,7 @@ public final class GrhHeaders implements NetworkHeaders {
 
     private final RoceV1 roce = new RoceV1();
 
-    /// One for one owner.
+    /// Makes a reader and writer of headers, for one owner.
     public GrhHeaders() {}
 
     @Override

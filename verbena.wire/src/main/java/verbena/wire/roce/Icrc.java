@@ -11,7 +11,7 @@ import verbena.wire.Frame;
 /// The caller lays the masked network headers right before the BTH, so that one pass over adjacent memory covers
 /// all. One owner: the checksum object is used again for every packet.
 final class Icrc {
-    /// Stands in for the LRH, which RoCE does not have: 8 bytes of ones (IBTA A16.5.1, A17.3.3).
+    /// The stand-in for the LRH, which RoCE does not have: 8 bytes of ones (IBTA A16.5.1, A17.3.3).
     static final long LRH_STAND_IN = -1L;
     static final int LRH_BYTES = 8;
     static final int BYTES = 4;
@@ -22,7 +22,7 @@ final class Icrc {
 
     private final CRC32 crc = new CRC32();
 
-    /// The ICRC of the slot's bytes from `start` to where the packet keeps its own.
+    /// Computes the ICRC of the slot's bytes from `start` up to the packet's own ICRC.
     int compute(Frame frame, int start) {
         int congestion = BigEndian.u8(frame.slot, frame.start + RESERVED_8A);
         BigEndian.put8(frame.slot, frame.start + RESERVED_8A, 0xFF);

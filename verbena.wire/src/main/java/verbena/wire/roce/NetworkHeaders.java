@@ -10,9 +10,9 @@ import verbena.wire.ib.Bth;
 /// A departing packet is sealed first and gets its headers then, because the masked headers that the ICRC
 /// covers stand at the same place. One owner; allocates nothing for a packet.
 public sealed interface NetworkHeaders permits GrhHeaders, UdpHeaders {
-    /// What [#read] found is not RoCE, or not of this kind.
+    /// The result of [#read] for packets that are not RoCE, or not of this kind.
     int FOREIGN = -1;
-    /// What [#read] found has lengths or fields that cannot be.
+    /// The result of [#read] for packets whose lengths or fields contradict each other.
     int MALFORMED = -2;
 
     /// The hop limit of a packet that has none of its own.
@@ -23,37 +23,37 @@ public sealed interface NetworkHeaders permits GrhHeaders, UdpHeaders {
     /// The length of the smallest packet: BTH and ICRC.
     int PACKET_MIN = Bth.BYTES + 4;
 
-    /// The type in the Ethernet header of a departing packet.
+    /// Returns the type in the Ethernet header of a departing packet.
     int etherType(Frame frame);
 
-    /// How many bytes [#write] writes.
+    /// Returns the number of bytes that [#write] writes.
     int bytes(Frame frame);
 
-    /// Makes a departing packet one of this kind, and writes its ICRC.
+    /// Turns a departing packet into a packet of this kind, and writes its ICRC.
     void seal(Frame frame);
 
     /// Writes the headers right before a sealed packet in its own slot.
     void write(Frame frame);
 
-    /// Reads headers. What they say of the packet is in the frame then, and its length; its bytes stay where
-    /// they are. Bytes behind the length that the headers tell are padding.
+    /// Reads headers. Their fields are in the frame then, and the packet's length; its bytes stay where they are.
+    /// Bytes behind the length that the headers give are padding.
     ///
-    /// @param etherType what the Ethernet header says of them
+    /// @param etherType their type in the Ethernet header
     /// @param at the first byte behind the Ethernet header
     /// @param end behind the last byte
     /// @return where the packet begins, [#FOREIGN] or [#MALFORMED]
     int read(int etherType, MemorySegment memory, int at, int end, Frame frame);
 
-    /// Whether the ICRC is right, exactly: with the headers of the last [#read], and those of [#write] before
+    /// Returns whether the ICRC is right, exactly: with the headers of the last [#read], and those of [#write] before
     /// any.
     boolean verify(Frame frame);
 
-    /// Whether a packet has this length and there are so many bytes.
+    /// Returns whether a packet can have this length, when `there` bytes are available.
     static boolean isPossible(int length, int there) {
         return length >= PACKET_MIN && length <= Frame.PACKET_MAX && length <= there;
     }
 
-    /// The hop limit that a departing packet gets.
+    /// Returns the hop limit of a departing packet.
     static int hopLimit(Frame frame) {
         if (frame.hopLimit != 0) {
             return frame.hopLimit;

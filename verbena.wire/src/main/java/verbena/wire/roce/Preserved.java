@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.Frame;
 
-/// What stands before a packet that a link shows in its own memory: another packet, or the true headers of this
-/// one. It is there again when the masked headers are not needed any more.
+/// A copy of the bytes before a packet that a link shows in its own memory: another packet, or the true headers of
+/// this packet. They are restored when the masked headers are not needed any more.
 final class Preserved {
     private final MemorySegment bytes = Arena.ofAuto().allocate(Frame.HEADROOM);
 

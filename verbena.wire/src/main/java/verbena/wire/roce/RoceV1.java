@@ -13,7 +13,7 @@ public final class RoceV1 {
     private final Icrc icrc = new Icrc();
     private final Preserved before = new Preserved();
 
-    /// A checker for one owner.
+    /// Makes a checker for one owner.
     public RoceV1() {}
 
     /// Writes the ICRC.
@@ -21,7 +21,7 @@ public final class RoceV1 {
         Icrc.store(frame, compute(frame));
     }
 
-    /// Whether the ICRC is right; exact.
+    /// Returns whether the ICRC is right; exact.
     public boolean verify(Frame frame) {
         before.keep(frame);
         boolean right = Icrc.stored(frame) == compute(frame);

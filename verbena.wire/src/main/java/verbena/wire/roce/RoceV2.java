@@ -53,21 +53,21 @@ public final class RoceV2 {
     private final Preserved before = new Preserved();
     private int identification;
 
-    /// A checker for one owner.
+    /// Makes a checker for one owner.
     public RoceV2() {}
 
-    /// Whether a GID is an IPv4 address: `::ffff:a.b.c.d`.
+    /// Returns whether a GID is an IPv4 address: `::ffff:a.b.c.d`.
     public static boolean isIpv4(long gidHigh, long gidLow) {
         return gidHigh == 0 && gidLow >>> 32 == 0xFFFF;
     }
 
-    /// Whether a GID is a multicast group's: `ff00::/8`, or `224.0.0.0/4` as an IPv4 address.
+    /// Returns whether a GID is a multicast group's: `ff00::/8`, or `224.0.0.0/4` as an IPv4 address.
     public static boolean isMulticast(long gidHigh, long gidLow) {
         return isIpv4(gidHigh, gidLow) ? (gidLow >>> 28 & 0xF) == 0xE : gidHigh >>> 56 == 0xFF;
     }
 
-    /// The flow label of a connection, 20 bits, the same seen from both ends (IBTA A17.4.3 leaves it open; this is
-    /// what Linux computes, `rdma_calc_flow_label`).
+    /// Returns the flow label of a connection, 20 bits, the same seen from both ends (IBTA A17.4.3 leaves it open;
+    /// Linux computes the same, `rdma_calc_flow_label`).
     public static int flowLabel(int localQpn, int remoteQpn) {
         long v = (long) localQpn * remoteQpn;
         v ^= v >>> 20;
@@ -75,12 +75,12 @@ public final class RoceV2 {
         return (int) (v & 0xF_FFFF);
     }
 
-    /// The UDP source port of a flow label, `0xC000..0xFFFF` (Linux, `rdma_flow_label_to_udp_sport`).
+    /// Returns the UDP source port of a flow label, `0xC000..0xFFFF` (Linux, `rdma_flow_label_to_udp_sport`).
     public static int udpSourcePort(int flowLabel) {
         return 0xC000 | ((flowLabel & 0x3FFF) ^ ((flowLabel & 0xF_C000) >>> 14));
     }
 
-    /// The UDP source port of a connection that was given no flow label.
+    /// Returns the UDP source port of a connection that was given no flow label.
     public static int udpSourcePort(int localQpn, int remoteQpn) {
         return udpSourcePort(flowLabel(localQpn, remoteQpn));
     }
@@ -96,12 +96,13 @@ public final class RoceV2 {
         Icrc.store(frame, compute(frame, ipv4Identification, flagsFragment));
     }
 
-    /// Whether the ICRC is right as far as one can know without the IPv4 header: see "What a socket hides".
+    /// Returns whether the ICRC is right as far as it can be known without the IPv4 header: see "What a socket
+    /// hides".
     public boolean verify(Frame frame) {
         return verify(frame, 0);
     }
 
-    /// The same, quicker when the IPv4 identification is the one that was guessed.
+    /// Returns the same, quicker when the IPv4 identification is the guessed value.
     public boolean verify(Frame frame, int likelyIdentification) {
         before.keep(frame);
         long hidden = hiddenFields(frame, likelyIdentification);
@@ -113,13 +114,12 @@ public final class RoceV2 {
         return true;
     }
 
-    /// The IPv4 identification of the last packet that [#verify(Frame, int)] has found right.
+    /// Returns the IPv4 identification of the last packet that [#verify(Frame, int)] has found right.
     public int identification() {
         return identification;
     }
 
-    /// Whether the ICRC is right for this IPv4 identification and fragment field; exact. For IPv6 they mean
-    /// nothing.
+    /// Returns whether the ICRC is right for this IPv4 identification and fragment field; exact. IPv6 ignores both.
     public boolean verify(Frame frame, int ipv4Identification, int flagsFragment) {
         before.keep(frame);
         boolean right = Icrc.stored(frame) == compute(frame, ipv4Identification, flagsFragment);
@@ -127,9 +127,9 @@ public final class RoceV2 {
         return right;
     }
 
-    /// The IPv4 identification (bits 16 to 31) and fragment field (low 16 bits: 0x4000 or 0) that make the ICRC
-    /// right. There is at most one such pair; -1 when there is none. For a right IPv6 packet 0x4000, which means
-    /// nothing.
+    /// Returns the IPv4 identification (bits 16 to 31) and fragment field (low 16 bits: 0x4000 or 0) that make the
+    /// ICRC right. There is at most one such pair; -1 when there is none. For a right IPv6 packet the result is
+    /// 0x4000, which has no meaning.
     public long hiddenFields(Frame frame) {
         return hiddenFields(frame, 0);
     }

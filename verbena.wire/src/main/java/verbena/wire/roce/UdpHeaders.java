@@ -21,7 +21,7 @@ public final class UdpHeaders implements NetworkHeaders {
     private int identification;
     private int flagsFragment = RoceV2.DONT_FRAGMENT;
 
-    /// One for one owner.
+    /// Makes a reader and writer of headers, for one owner.
     public UdpHeaders() {}
 
     private static boolean isIpv4(Frame frame) {
@@ -38,8 +38,9 @@ public final class UdpHeaders implements NetworkHeaders {
         return isIpv4(frame) ? RoceV2.IPV4_OVERHEAD : RoceV2.IPV6_OVERHEAD;
     }
 
-    /// Also chooses the source port, unless the frame has one. Packets for one queue pair have one port, so
-    /// that they take one way and keep their order; switches spread those for others over other ways.
+    /// Seals the packet, and chooses the source port unless the frame has it. All packets for a queue pair have the
+    /// same port, so that they take the same path and keep their order. Switches spread the packets of other queue
+    /// pairs over other paths.
     @Override
     public void seal(Frame frame) {
         frame.local.isRoceV1 = false;
@@ -91,7 +92,7 @@ public final class UdpHeaders implements NetworkHeaders {
         };
     }
 
-    /// What the kernel checks of IPv4 before a socket gets a packet (RFC 1122, 3.2.1).
+    /// Checks the IPv4 header as the kernel does before a socket gets a packet (RFC 1122, 3.2.1).
     private int readIpv4(MemorySegment memory, int at, int end, Frame frame) {
         int udp = at + IPV4_BYTES;
         if (udp > end || BigEndian.u8(memory, at) != WITHOUT_OPTIONS) { // IBTA A17.3.1
@@ -141,7 +142,7 @@ public final class UdpHeaders implements NetworkHeaders {
         return start;
     }
 
-    /// @param length of UDP header and packet, as the IP header tells
+    /// @param length of UDP header and packet, by the IP header
     private static int readUdp(MemorySegment memory, int udp, int length, int end, Frame frame) {
         int start = udp + RoceV2.UDP_BYTES;
         if (start > end) {

@@ -1,2 +1,2 @@
-/// RoCE: how an IB packet travels in Ethernet and UDP, and the ICRC that guards it on the way.
+/// RoCE: an IB packet in Ethernet and UDP, and the ICRC that guards it on its path.
 package verbena.wire.roce;
