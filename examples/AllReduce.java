@@ -7,6 +7,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import verbena.messages.RemoteWorker;
+import verbena.messages.TagFilter;
 import verbena.messages.Worker;
 import verbena.verbs.Device;
 
@@ -43,8 +44,7 @@ public class AllReduce {
             throws Exception {
         try (var device = Device.named("rocev2").open();
                 var worker = Worker.open(device);
-                var listener = worker.listen(
-                        new InetSocketAddress(device.gid(1, 0).gid().address(), 0));
+                var listener = worker.listen(0);
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             places[rank] = listener.localAddress();
             ready.await(); // all listen; elsewhere a file or a launcher has the addresses
@@ -75,7 +75,7 @@ public class AllReduce {
             int sent = Math.floorMod(rank - step + (adds ? 0 : MEMBERS), MEMBERS);
             int received = Math.floorMod(sent - 1, MEMBERS);
             MemorySegment into = adds ? came : part(memory, received);
-            var receive = worker.receive(step, Worker.EXACT, into);
+            var receive = worker.receive(TagFilter.exactly(step), into);
             var send = next.send(step, part(memory, sent));
             receive.await();
             send.await();

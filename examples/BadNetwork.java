@@ -30,8 +30,8 @@ public class BadNetwork {
                     var block = new byte[BYTES];
                     for (int i = 0; i < BLOCKS; i++) {
                         Arrays.fill(block, (byte) i);
-                        client.write(block, memory.remote(), 0);
-                        whole += Arrays.equals(client.read(memory.remote(), 0, BYTES), block) ? 1 : 0;
+                        client.write(block, memory.remote());
+                        whole += Arrays.equals(client.read(memory.remote()), block) ? 1 : 0;
                     }
                 }
                 long lost = device.counters().get("faults.sent.lost") + device.counters().get("faults.received.lost");

@@ -42,7 +42,7 @@ public class BlockServer {
                 var blocks = RemoteMemory.parse(connection.receiveText(100));
                 right = readAll(connection, blocks, content);
                 try {
-                    connection.write(new byte[8], blocks, 0);
+                    connection.write(new byte[8], blocks);
                 } catch (VerbsException _) {
                     isRefused = true; // the registration allows reading only
                 }
@@ -77,7 +77,8 @@ public class BlockServer {
         for (int first = 0; first < BLOCKS; first += AT_ONCE) {
             var reads = new WorkRequest[AT_ONCE];
             for (int i = 0; i < AT_ONCE; i++) {
-                reads[i] = connection.readAsync(copies, (long) i * BLOCK, BLOCK, blocks, at(first + i));
+                reads[i] = connection.readAsync(
+                        blocks.slice(at(first + i), BLOCK), copies.slice((long) i * BLOCK, BLOCK));
             }
             for (int i = 0; i < AT_ONCE; i++) {
                 reads[i].await();

@@ -1,5 +1,4 @@
 import java.lang.foreign.MemorySegment;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.Executors;
@@ -15,8 +14,7 @@ public class Calls {
                 var server = Worker.open(device);
                 var client = Worker.open(device);
                 var threads = Executors.newVirtualThreadPerTaskExecutor();
-                var listener = server.listen(
-                        new InetSocketAddress(device.gid(1, 0).gid().address(), 0))) {
+                var listener = server.listen(0)) {
             server.answerCalls(call -> {
                 String text = new String(call.bytes(), StandardCharsets.UTF_8);
                 return MemorySegment.ofArray(text.toUpperCase().getBytes(StandardCharsets.UTF_8));

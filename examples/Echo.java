@@ -21,8 +21,8 @@ public class Echo {
         try (var connection = listener.accept()) {
             var message = connection.allocate(1000);
             while (true) {
-                int length = connection.receive(message, 0, 1000);
-                connection.send(message, 0, length);
+                int length = connection.receive(message);
+                connection.send(message.slice(0, length));
             }
         } catch (ConnectionException e) {
             if (e.reason() == ConnectionException.Reason.DISCONNECTED) {

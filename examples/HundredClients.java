@@ -71,7 +71,7 @@ public class HundredClients {
             var copy = connection.allocate(8);
             for (int i = 0; i < LOOK_UPS; i++) {
                 int key = (seed * 31 + i * 7) % ENTRIES;
-                connection.read(copy, 0, 8, table, key * 8L);
+                connection.read(table.slice(key * 8L, 8), copy);
                 if (copy.segment().get(JAVA_LONG, 0) == value(key)) {
                     right.incrementAndGet();
                 }

@@ -56,7 +56,7 @@ public class KeyValueLookup {
     private static String look(Connection connection, RemoteMemory table, String key) throws InterruptedException {
         try (var copy = connection.allocate(SLOT_BYTES)) {
             for (int slot = slot(key); ; slot = (slot + 1) % SLOTS) {
-                connection.read(copy, 0, SLOT_BYTES, table, slot * SLOT_BYTES);
+                connection.read(table.slice(slot * SLOT_BYTES, SLOT_BYTES), copy);
                 String found = copy.segment().getString(0);
                 if (found.equals(key) || found.isEmpty()) { // an empty slot ends the search
                     return found.isEmpty() ? "unknown" : copy.segment().getString(KEY_BYTES);

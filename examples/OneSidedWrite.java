@@ -32,7 +32,7 @@ public class OneSidedWrite {
     private static void write(int port) throws InterruptedException {
         try (var connection = Connection.connect("127.0.0.1", port)) {
             var theirs = RemoteMemory.parse(connection.receiveText(100));
-            connection.write("written from afar".getBytes(UTF_8), theirs, 0); // returns when the bytes are there
+            connection.write("written from afar".getBytes(UTF_8), theirs); // returns when the bytes are there
             connection.send("written");
         }
     }

@@ -1,5 +1,6 @@
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
+import verbena.verbs.MemoryWindow;
 import verbena.verbs.*;
 
 /// The loop of a program that wants each step itself: a batch of requests with one doorbell, inline data, polling, a
@@ -24,7 +25,7 @@ public class RawVerbs {
                 var here = domain.createQueuePair(QueuePairOptions.rc(sends));
                 var there = domain.createQueuePair(
                         QueuePairOptions.rc(arrivals).withSharedReceiveQueue(receives));
-                var window = domain.allocateWindow(2)) {
+                var window = domain.allocateWindow(MemoryWindow.Type.TYPE_2)) {
             here.connect(there.endpoint());
             there.connect(here.endpoint());
             var wc = new WorkCompletion();

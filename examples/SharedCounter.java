@@ -50,9 +50,9 @@ public class SharedCounter {
         try (var connection = Connection.connect("127.0.0.1", port)) {
             var place = RemoteMemory.parse(connection.receiveText(100));
             for (int i = 0; i < COUNTS; i++) {
-                connection.fetchAdd(place, 0, 1);
+                connection.fetchAdd(place, 1);
             }
-            boolean leads = connection.compareSwap(place, LEADER, 0, number) == 0;
+            boolean leads = connection.compareSwap(place.slice(LEADER), 0, number) == 0;
             connection.send("done");
             return leads;
         }

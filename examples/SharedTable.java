@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.Executors;
@@ -31,8 +30,7 @@ public class SharedTable {
                 var client = Worker.open(device);
                 var table = server.share(arena.allocate(ENTRIES * ENTRY, 8), Set.of(Access.REMOTE_READ));
                 var threads = Executors.newVirtualThreadPerTaskExecutor();
-                var listener = server.listen(
-                        new InetSocketAddress(device.gid(1, 0).gid().address(), 0))) {
+                var listener = server.listen(0)) {
             server.answerCalls(call -> {
                 if (call.request().byteSize() > 0) {
                     put(table.segment(), call);

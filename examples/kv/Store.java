@@ -30,7 +30,12 @@ public final class Store implements AutoCloseable {
     /// @param limit how long a get or a change tries
     public Store(Context device, List<InetSocketAddress> replicas, Duration limit) {
         this.worker = Worker.open(
-                device, WorkerOptions.defaults().withPeers(2 * replicas.size(), 16, 1024).withTimeout(TRY));
+                device,
+                WorkerOptions.defaults()
+                        .withMaxPeers(2 * replicas.size())
+                        .withWindow(16)
+                        .withFrameBytes(1024)
+                        .withTimeout(TRY));
         this.peers = new AtomicReferenceArray<>(replicas.size());
         this.limit = limit;
         for (int i = 0; i < replicas.size(); i++) {

@@ -35,6 +35,7 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
@@ -218,32 +219,26 @@ final class IbvContext extends OpenContext {
     }
 
     @Override
-    public CompletionQueue createCompletionQueue(int entries, Optional<CompletionChannel> channel) {
-        return createCompletionQueue("createCompletionQueue", entries, channel, false);
-    }
-
-    @Override
-    public CompletionQueue createTimestampedCompletionQueue(int entries, Optional<CompletionChannel> channel) {
-        require("createTimestampedCompletionQueue", Capability.COMPLETION_TIMESTAMPS);
-        return createCompletionQueue("createTimestampedCompletionQueue", entries, channel, true);
-    }
-
-    private CompletionQueue createCompletionQueue(
-            String verb, int entries, Optional<CompletionChannel> channel, boolean isTimestamped) {
+    public CompletionQueue createCompletionQueue(CompletionQueueOptions options) {
+        String verb = "createCompletionQueue";
+        if (options.hasTimestamps()) {
+            require(verb, Capability.COMPLETION_TIMESTAMPS);
+        }
         checkOpen(verb);
+        int entries = options.entries();
         if (entries < 1) {
             throw new IllegalArgumentException(verb + ": entries: at least 1, got " + entries);
         }
         if (entries > attributes.maxCqe()) {
             throw new ResourceLimitException(verb, "maxCqe", attributes.maxCqe(), "asked for " + entries);
         }
-        Optional<IbvCompletionChannel> own = channel.map(each -> {
+        Optional<IbvCompletionChannel> own = options.channel().map(each -> {
             if (!(each instanceof IbvCompletionChannel of) || of.context() != this) {
                 throw new IllegalArgumentException(verb + ": channel: belongs to another context");
             }
             return of;
         });
-        return new IbvCompletionQueue(this, tokens.incrementAndGet(), entries, own, waiting(), isTimestamped);
+        return new IbvCompletionQueue(this, tokens.incrementAndGet(), entries, own, waiting(), options.hasTimestamps());
     }
 
     @Override

@@ -8,7 +8,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.EnumSet;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -24,13 +23,16 @@ import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.DeviceException;
+import verbena.verbs.FlushTarget;
 import verbena.verbs.Gid;
 import verbena.verbs.GidType;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.MemoryWindow;
 import verbena.verbs.Mtu;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpModification;
@@ -204,7 +206,7 @@ class StubTest {
     @Test
     void everyRequestIsTheStructThatCExpects() {
         try (QueuePair qp = ready(QueuePairOptions.rc(cq));
-                var window = domain.allocateWindow(2);
+                var window = domain.allocateWindow(MemoryWindow.Type.TYPE_2);
                 var batch = qp.sendBatch()) {
             stub.told();
             batch.send(1).sge(region, 16, 100).sge(0x33, 4096, 5).signaled();
@@ -239,7 +241,7 @@ class StubTest {
     @Test
     void aWindowOfTypeOneIsBoundInItsPlace() {
         try (QueuePair qp = ready(QueuePairOptions.rc(cq));
-                var window = domain.allocateWindow(1);
+                var window = domain.allocateWindow(MemoryWindow.Type.TYPE_1);
                 var batch = qp.sendBatch()) {
             stub.told();
             batch.send(1);
@@ -269,15 +271,16 @@ class StubTest {
                     var batch = qp.sendBatch()) {
                 stub.told();
                 batch.send(1);
-                batch.flush(2, 0x1000, 0x44, 300, false, true, false).signaled();
-                batch.flush(3, 0x2000, 0x45, 0, true, true, true).fenced();
+                batch.flush(2, 0x1000, 0x44, 300, Set.of(FlushTarget.GLOBAL)).signaled();
+                batch.flushRegion(3, 0x45, Set.of(FlushTarget.GLOBAL, FlushTarget.PERSISTENT))
+                        .fenced();
                 batch.atomicWrite(4, 0x3000, 0x46, 0x0102_0304_0506_0708L).signaled();
                 batch.send(5);
                 assertThat(batch.submit()).isEqualTo(5);
                 assertThat(stub.told()).isEqualTo("""
                     1 op 2 flags 0
                     2 extended op 8 flags 2 to 1000 key 44 length 300 type 1 level 0
-                    3 extended op 8 flags 1 to 2000 key 45 length 0 type 3 level 1
+                    3 extended op 8 flags 1 to 0 key 45 length 0 type 3 level 1
                     4 extended op 9 flags 2 to 3000 key 46 value 102030405060708
                     5 op 2 flags 0
                     """);
@@ -295,9 +298,9 @@ class StubTest {
                         .hasMessageContaining("those before it were handed over");
                 assertThat(stub.told()).isEqualTo("6 op 2 flags 0\n");
 
-                assertThatThrownBy(() -> batch.flush(8, 0, 0, 8, false, false, false))
-                        .hasMessageContaining("at least one of global and persist");
-                assertThatThrownBy(() -> batch.flush(8, 0, 0, -1, false, true, false))
+                assertThatThrownBy(() -> batch.flush(8, 0, 0, 8, Set.of()))
+                        .hasMessageContaining("targets: at least one");
+                assertThatThrownBy(() -> batch.flush(8, 0, 0, -1, Set.of(FlushTarget.GLOBAL)))
                         .hasMessageContaining("length: not negative, got -1");
                 assertThatThrownBy(() -> batch.atomicWrite(8, 0, 0, 1).sge(1, 0, 8))
                         .hasMessageContaining("ATOMIC_WRITE has no data");
@@ -321,7 +324,7 @@ class StubTest {
         });
         try (QueuePair qp = ready(QueuePairOptions.rc(cq));
                 var batch = qp.sendBatch()) {
-            assertThatThrownBy(() -> batch.flush(1, 0, 0, 8, false, true, false))
+            assertThatThrownBy(() -> batch.flush(1, 0, 0, 8, Set.of(FlushTarget.GLOBAL)))
                     .isInstanceOf(UnsupportedException.class)
                     .hasMessageContaining("FLUSH");
         }
@@ -438,7 +441,7 @@ class StubTest {
     @Test
     void completionsSayWhatTheStructSays() {
         try (QueuePair qp = ready(QueuePairOptions.rc(cq))) {
-            qp.postRead(5, region, 0, 8, 0, 0);
+            qp.postRead(5, 0, 0, region, 0, 8);
             assertThat(cq.poll(wc)).isTrue();
             assertThat(wc.ok()).isTrue();
             assertThat(wc.wrId()).isEqualTo(5);
@@ -518,7 +521,8 @@ class StubTest {
     @Test
     void anArmedQueueIsInItsChannelOnce() throws Exception {
         try (var channel = context.createCompletionChannel();
-                CompletionQueue own = context.createCompletionQueue(8, Optional.of(channel));
+                CompletionQueue own = context.createCompletionQueue(
+                        CompletionQueueOptions.of(8).withChannel(channel));
                 QueuePair qp = ready(QueuePairOptions.rc(own))) {
             assertThat(channel.poll()).isEmpty();
             own.arm(false);
@@ -537,11 +541,12 @@ class StubTest {
     void completionsOfATimestampedQueueSayWhen() {
         assertThat(context.attributes().timestampMask()).isEqualTo(0xFFFF_FFFF_FFFFL);
         assertThat(context.attributes().timestampKilohertz()).isEqualTo(156_250);
-        try (CompletionQueue stamped = context.createTimestampedCompletionQueue(64, Optional.empty());
+        try (CompletionQueue stamped = context.createCompletionQueue(
+                        CompletionQueueOptions.of(64).withTimestamps());
                 QueuePair qp = ready(QueuePairOptions.rc(stamped))) {
             assertThat(stamped.capacity()).isEqualTo(64);
             assertThat(stamped.poll(wc)).isFalse();
-            qp.postRead(5, region, 0, 8, 0, 0);
+            qp.postRead(5, 0, 0, region, 0, 8);
             assertThat(stamped.poll(wc)).isTrue();
             assertThat(wc.snapshot()).hasToString(completion(qp, 5).snapshot().toString()); // all else is as ever
             assertThat(wc.timestamp()).isEqualTo(100);
@@ -569,7 +574,7 @@ class StubTest {
         var plain = new WorkCompletion();
         try (QueuePair qp = ready(QueuePairOptions.rc(cq))) {
             assertThat(qp.qpn()).isEqualTo(like.qpn());
-            qp.postRead(wrId, region, 0, 8, 0, 0);
+            qp.postRead(wrId, 0, 0, region, 0, 8);
             plain.stamp(7);
             assertThat(cq.poll(plain)).isTrue();
             assertThat(plain.timestamp()).isZero();
@@ -579,7 +584,8 @@ class StubTest {
 
     @Test
     void aFailedRequestHasNoTimeAndIsAskedForNothingElse() {
-        try (CompletionQueue stamped = context.createTimestampedCompletionQueue(64, Optional.empty());
+        try (CompletionQueue stamped = context.createCompletionQueue(
+                        CompletionQueueOptions.of(64).withTimestamps());
                 QueuePair qp = ready(QueuePairOptions.rc(stamped))) {
             qp.postSend(1000 + WcStatus.RNR_RETRY_EXC_ERR.code(), region, 0, 1);
             qp.postSend(7, region, 0, 1);
@@ -597,7 +603,8 @@ class StubTest {
     @Test
     void manyTimestampedCompletionsComeInTheirOrderAndWakeWhoWaits() throws Exception {
         try (var channel = context.createCompletionChannel();
-                CompletionQueue stamped = context.createTimestampedCompletionQueue(64, Optional.of(channel));
+                CompletionQueue stamped = context.createCompletionQueue(
+                        CompletionQueueOptions.of(64).withChannel(channel).withTimestamps());
                 QueuePair qp = ready(QueuePairOptions.rc(stamped))) {
             stamped.arm(false);
             for (int i = 0; i < 40; i++) {
@@ -620,7 +627,8 @@ class StubTest {
                 assertThat(without.attributes().has(Capability.COMPLETION_TIMESTAMPS))
                         .isFalse();
                 assertThat(without.attributes().timestampKilohertz()).isZero();
-                assertThatThrownBy(() -> without.createTimestampedCompletionQueue(8, Optional.empty()))
+                assertThatThrownBy(() -> without.createCompletionQueue(
+                                CompletionQueueOptions.of(8).withTimestamps()))
                         .isInstanceOf(UnsupportedException.class)
                         .hasMessageContaining("COMPLETION_TIMESTAMPS");
             }

@@ -54,6 +54,7 @@ final class Calls {
     /// A call of this side.
     private abstract class Asked<T> extends OwnCalls.Asked {
         final Pending<T> pending = new Pending<>(traffic.readers);
+        /// Zero for none.
         final Duration timeLimit;
         private MemorySegment request = MemorySegment.NULL;
         private long begun;
@@ -139,6 +140,7 @@ final class Calls {
         }
     }
 
+    /// @param timeLimit zero for none
     Pending<byte[]> begin(MemorySegment request, Duration timeLimit) throws InterruptedException {
         return start(request, new Asked<byte[]>(timeLimit) {
             @Override
@@ -158,6 +160,7 @@ final class Calls {
         });
     }
 
+    /// @param timeLimit zero for none
     Pending<Long> begin(MemorySegment request, MemorySegment into, Duration timeLimit) throws InterruptedException {
         traffic.devices.longMessages.requireWritable("into", into);
         return start(request, new IntoMemory(into, timeLimit));
@@ -222,9 +225,6 @@ final class Calls {
     }
 
     private <T> Pending<T> start(MemorySegment memory, Asked<T> call) throws InterruptedException {
-        if (call.timeLimit.isNegative()) {
-            throw new IllegalArgumentException("timeLimit: zero or more, got " + call.timeLimit);
-        }
         call.request = traffic.devices.longMessages.forAllThreads(memory);
         traffic.readers.requireMayWait();
         call.begun = System.nanoTime();

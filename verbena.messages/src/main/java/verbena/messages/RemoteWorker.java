@@ -173,28 +173,50 @@ public final class RemoteWorker implements AutoCloseable {
         return maxActiveBytes;
     }
 
-    /// Receives a message of this peer; else as [Worker#receive(long, long, MemorySegment)].
-    public Pending<Received> receive(long tag, long mask, MemorySegment into) {
-        return receive(traffic, tag, mask, remote, into);
+    /// Receives a message of this peer; else as [Worker#receive(TagFilter, MemorySegment)].
+    public Pending<Received> receive(TagFilter tags, MemorySegment into) {
+        return receive(traffic, tags, remote, into);
     }
 
-    /// Calls the peer's [CallHandler]. Waits while as many calls are under way as the options of both workers say,
-    /// but not beyond the time limit: the call has failed then.
+    /// Calls the peer's [CallHandler], without a time limit. Waits while as many calls are under way as the options of
+    /// both workers say.
     ///
-    /// @param request as in [#send(long, MemorySegment)]; with a time limit a long one is copied
-    /// @param timeLimit after which the call fails, counted from now; zero for none
+    /// @param request as in [#send(long, MemorySegment)]
+    public Pending<byte[]> callAsync(MemorySegment request) throws InterruptedException {
+        return calls.begin(request, Duration.ZERO);
+    }
+
+    /// Calls the peer's [CallHandler] with a time limit, within which it also waits for other calls to end.
+    ///
+    /// @param request as in [#send(long, MemorySegment)]; a long one is copied
+    /// @param timeLimit after which the call fails, counted from now; more than zero
     public Pending<byte[]> callAsync(MemorySegment request, Duration timeLimit) throws InterruptedException {
-        return calls.begin(request, timeLimit);
+        return calls.begin(request, limit(timeLimit));
     }
 
-    /// Calls the peer's [CallHandler], and has its answer put into memory of the program.
+    /// Calls the peer's [CallHandler] without a time limit, and has its answer put into memory of the program.
     ///
-    /// @param into for the answer; a longer one fills it. With a time limit a long answer is copied into it
-    ///     when it is there; without, the device puts it there
+    /// @param into for the answer; a longer one fills it. The device puts a long answer there
+    /// @return gives the length of the answer
+    public Pending<Long> callAsync(MemorySegment request, MemorySegment into) throws InterruptedException {
+        return calls.begin(request, into, Duration.ZERO);
+    }
+
+    /// Calls the peer's [CallHandler] with a time limit, and has its answer put into memory of the program.
+    ///
+    /// @param into for the answer; a longer one fills it. A long answer is copied into it when it is there
+    /// @param timeLimit after which the call fails, counted from now; more than zero
     /// @return gives the length of the answer
     public Pending<Long> callAsync(MemorySegment request, MemorySegment into, Duration timeLimit)
             throws InterruptedException {
-        return calls.begin(request, into, timeLimit);
+        return calls.begin(request, into, limit(timeLimit));
+    }
+
+    private static Duration limit(Duration timeLimit) {
+        if (timeLimit.isNegative() || timeLimit.isZero()) {
+            throw new IllegalArgumentException("timeLimit: more than zero, got " + timeLimit);
+        }
+        return timeLimit;
     }
 
     /// Calls the peer's [CallHandler] and waits for its answer.
@@ -220,7 +242,7 @@ public final class RemoteWorker implements AutoCloseable {
     // ---- within
 
     /// Posts a receive, of one peer or of any.
-    static Pending<Received> receive(Traffic traffic, long tag, long mask, @Nullable Remote from, MemorySegment into) {
+    static Pending<Received> receive(Traffic traffic, TagFilter tags, @Nullable Remote from, MemorySegment into) {
         traffic.devices.longMessages.requireWritable("into", into);
         var pending = new Pending<Received>(traffic.readers);
         var incoming = new Incoming() {
@@ -240,7 +262,7 @@ public final class RemoteWorker implements AutoCloseable {
             }
         };
         pending.withdrawnBy(() -> traffic.withdraw(incoming, pending::cancelled));
-        traffic.receive(tag, mask, from, incoming);
+        traffic.receive(tags.tag(), tags.mask(), from, incoming);
         return pending;
     }
 

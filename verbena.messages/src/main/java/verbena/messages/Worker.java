@@ -33,11 +33,6 @@ import verbena.verbs.cm.Connection;
 /// one peer match in the order in which they were sent. Safe for use by any thread. A thread that waits moves
 /// the frames of all meanwhile; while none waits, a thread of the worker does.
 public final class Worker implements AutoCloseable {
-    /// A mask for which each tag matches.
-    public static final long ANY_TAG = 0;
-    /// A mask for which a tag matches itself only.
-    public static final long EXACT = -1;
-
     private final List<Context> devices;
     private final WorkerOptions options;
     private final Traffic traffic;
@@ -118,7 +113,7 @@ public final class Worker implements AutoCloseable {
         }
         if (!traffic.reserve()) {
             throw new InvalidStateException("connect: the worker has " + options.maxPeers()
-                    + " peers already (WorkerOptions#withPeers), or is closed");
+                    + " peers already (WorkerOptions#withMaxPeers), or is closed");
         }
         long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(options.timeout());
         RemoteWorker made = null;
@@ -166,6 +161,17 @@ public final class Worker implements AutoCloseable {
                 made.close();
             }
         }
+    }
+
+    /// Listens at a port of the first address that each device has. Close the listener before the worker.
+    ///
+    /// @param port 0 for any that is free
+    /// @throws ConnectionException as [verbena.verbs.cm.ConnectionListener#bind]
+    /// @throws IllegalArgumentException when `port` is not 0 to 65535
+    public WorkerListener listen(int port) {
+        return listen(devices.stream()
+                .map(each -> new InetSocketAddress(each.gid(1, 0).gid().address(), port))
+                .toList());
     }
 
     /// Listens at an address of the first device. Close the listener before the worker.
@@ -223,11 +229,9 @@ public final class Worker implements AutoCloseable {
 
     /// Receives a message of any peer.
     ///
-    /// @param tag what the message's tag has to be
-    /// @param mask the bits of the tag that count: [#EXACT], [#ANY_TAG] or some
     /// @param into for the message, of any kind. A longer message fills it, and the receive tells so
-    public Pending<Received> receive(long tag, long mask, MemorySegment into) {
-        return RemoteWorker.receive(traffic, tag, mask, null, into);
+    public Pending<Received> receive(TagFilter tags, MemorySegment into) {
+        return RemoteWorker.receive(traffic, tags, null, into);
     }
 
     // ---- active messages

@@ -55,11 +55,23 @@ public record WorkerOptions(
         return new WorkerOptions(64, 32, 8192, 64, 1 << 24, 1 << 28, Duration.ofSeconds(10), Secret.NONE);
     }
 
-    public WorkerOptions withPeers(int maxPeers, int window, int frameBytes) {
+    public WorkerOptions withMaxPeers(int maxPeers) {
         return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 
-    public WorkerOptions withCalls(int maxCalls, int maxCallBytes) {
+    public WorkerOptions withWindow(int window) {
+        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
+    }
+
+    public WorkerOptions withFrameBytes(int frameBytes) {
+        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
+    }
+
+    public WorkerOptions withMaxCalls(int maxCalls) {
+        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
+    }
+
+    public WorkerOptions withMaxCallBytes(int maxCallBytes) {
         return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 

@@ -130,7 +130,7 @@ class ActiveMessagesTest {
             var refused = new AtomicReference<RuntimeException>();
             pair.server().onActive(1, message -> {
                 try {
-                    message.from().call(new byte[1], Duration.ZERO);
+                    message.from().call(new byte[1], LONG);
                 } catch (InterruptedException | RuntimeException e) {
                     refused.set(new IllegalStateException(e));
                 }
@@ -174,7 +174,7 @@ class ActiveMessagesTest {
             pair.server().onActive(1, _ -> {
                 throw new IllegalArgumentException("not mine");
             });
-            Pending<Received> waiting = pair.toClient().receive(0, Worker.ANY_TAG, number(0));
+            Pending<Received> waiting = pair.toClient().receive(TagFilter.any(), number(0));
             pair.toServer().sendActive(1, number(1), MemorySegment.NULL);
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(waiting::await)
@@ -184,7 +184,7 @@ class ActiveMessagesTest {
                 RemoteWorker again = pair.client().connect(listener.localAddress());
                 again.send(1, "on").await();
                 assertThat(accepted.get()
-                                .receive(1, Worker.EXACT, number(0))
+                                .receive(TagFilter.exactly(1), number(0))
                                 .await()
                                 .length())
                         .isEqualTo(2);

@@ -69,7 +69,7 @@ class CallLimitsTest {
                 assertTimesOut(() -> pair.toServer().call(new byte[1], Duration.ofMillis(2)), "within");
             }
             assertThat(pair.toServer().isLost()).isFalse();
-            Pending<Received> message = pair.server().receive(1, Worker.EXACT, memory(1));
+            Pending<Received> message = pair.server().receive(TagFilter.exactly(1), memory(1));
             pair.toServer().send(1, "x").await();
             message.await();
             word.countDown(); // all answers come late
@@ -88,7 +88,7 @@ class CallLimitsTest {
             pair.server().answerCalls(after(word));
             var calls = new ArrayList<Pending<byte[]>>();
             for (int i = 0; i < 8; i++) {
-                calls.add(pair.toServer().callAsync(memory(1), Duration.ZERO));
+                calls.add(pair.toServer().callAsync(memory(1)));
             }
             assertTimesOut(() -> pair.toServer().call("one more", SHORT), "no place");
             var waiting = CompletableFuture.supplyAsync(
@@ -115,12 +115,12 @@ class CallLimitsTest {
             var word = new CountDownLatch(1);
             pair.server().answerCalls(after(word));
             for (int i = 0; i < 8; i++) {
-                pair.toServer().callAsync(memory(1), Duration.ZERO);
+                pair.toServer().callAsync(memory(1));
             }
             var interrupted = new CompletableFuture<Throwable>();
             Thread waits = Thread.startVirtualThread(() -> {
                 try {
-                    pair.toServer().call("x", Duration.ZERO);
+                    pair.toServer().call("x", LONG);
                 } catch (InterruptedException | RuntimeException e) {
                     interrupted.complete(e);
                 }
@@ -130,7 +130,7 @@ class CallLimitsTest {
             var lost = new CompletableFuture<Throwable>();
             Thread.startVirtualThread(() -> {
                 try {
-                    pair.toServer().call("x", Duration.ZERO);
+                    pair.toServer().call("x", LONG);
                 } catch (InterruptedException | RuntimeException e) {
                     lost.complete(e);
                 }
@@ -146,8 +146,9 @@ class CallLimitsTest {
     void theLesserNumberOfPlacesCounts() throws Exception {
         try (Context a = Device.named("shm").open();
                 Context b = Device.named("shm").open();
-                Worker server = Worker.open(a, TwoWorkers.SMALL.withCalls(2, 1000));
-                Worker client = Worker.open(b, TwoWorkers.SMALL.withCalls(100, 1000));
+                Worker server = Worker.open(a, TwoWorkers.SMALL.withMaxCalls(2).withMaxCallBytes(1000));
+                Worker client =
+                        Worker.open(b, TwoWorkers.SMALL.withMaxCalls(100).withMaxCallBytes(1000));
                 var listener = server.listen(TwoWorkers.at(a))) {
             var atOnce = new AtomicInteger();
             var most = new AtomicInteger();
@@ -190,7 +191,7 @@ class CallLimitsTest {
             var accepted = TwoWorkers.accept(listener);
             RemoteWorker toServer = client.connect(listener.localAddress());
             assertThat(accepted.get(60, TimeUnit.SECONDS).isLost()).isFalse();
-            Pending<byte[]> first = toServer.callAsync(memory(1 << 20), Duration.ZERO);
+            Pending<byte[]> first = toServer.callAsync(memory(1 << 20));
             try (Arena arena = Arena.ofShared()) {
                 MemorySegment request = arena.allocate(1 << 20);
                 assertTimesOut(() -> toServer.callAsync(request, SHORT).await(), "no answer");
@@ -267,12 +268,14 @@ class CallLimitsTest {
                 Arena arena = Arena.ofShared()) {
             pair.server().answerCalls(Call::request);
             MemorySegment request = arena.allocate(100_000);
-            for (Duration limit : List.of(LONG, Duration.ZERO)) {
+            for (boolean isLimited : new boolean[] {true, false}) {
                 for (MemorySegment into : List.of(arena.allocate(100_100), memory(100_100), arena.allocate(50_000))) {
-                    request.fill((byte) (limit.isZero() ? 1 : 2));
+                    request.fill((byte) (isLimited ? 1 : 2));
                     long bytes = Math.min(into.byteSize(), request.byteSize());
-                    assertThat(pair.toServer().callAsync(request, into, limit).await())
-                            .isEqualTo(100_000);
+                    Pending<Long> call = isLimited
+                            ? pair.toServer().callAsync(request, into, LONG)
+                            : pair.toServer().callAsync(request, into);
+                    assertThat(call.await()).isEqualTo(100_000);
                     assertThat(into.asSlice(0, bytes).mismatch(request.asSlice(0, bytes)))
                             .isEqualTo(-1);
                 }
@@ -284,9 +287,16 @@ class CallLimitsTest {
     void aCallAfterTheEndFailsWhateverItsLimitIs() throws Exception {
         try (var pair = TwoWorkers.of("shm")) {
             pair.client().close();
-            for (Duration limit : List.of(SHORT, LONG, Duration.ZERO, Duration.ofSeconds(Long.MAX_VALUE))) {
+            for (Duration limit : List.of(SHORT, LONG, Duration.ofSeconds(Long.MAX_VALUE))) {
                 assertThatExceptionOfType(ConnectionException.class)
                         .isThrownBy(() -> pair.toServer().call("x", limit));
+            }
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> pair.toServer().callAsync(memory(1)).await());
+            for (Duration none : List.of(Duration.ZERO, Duration.ofSeconds(-1))) {
+                assertThatExceptionOfType(IllegalArgumentException.class)
+                        .isThrownBy(() -> pair.toServer().call("x", none))
+                        .withMessageStartingWith("timeLimit: more than zero, got ");
             }
         }
     }

@@ -120,7 +120,7 @@ class RailDevicesTest {
                 MemorySegment into = arena.allocate(500_000);
                 memory.add(into);
                 boolean isBack = i % 2 == 1;
-                received.add((isBack ? pair.toServer : pair.toClient).receive(0, Worker.ANY_TAG, into));
+                received.add((isBack ? pair.toServer : pair.toClient).receive(TagFilter.any(), into));
                 MemorySegment from = pattern(arena.allocate(bytes), i);
                 sent.add((isBack ? pair.toClient : pair.toServer).send(i, from));
                 if (i == n / 2) {
@@ -157,7 +157,7 @@ class RailDevicesTest {
             assertThat(pair.toServer.railCount()).isEqualTo(2);
             MemorySegment from = pattern(arena.allocate(1 << 22), 1);
             MemorySegment into = arena.allocate(1 << 22);
-            Pending<Received> received = pair.server.receive(1, Worker.EXACT, into);
+            Pending<Received> received = pair.server.receive(TagFilter.exactly(1), into);
             pair.toServer.send(1, from).await();
             received.await();
             assertThat(into.mismatch(from)).isEqualTo(-1);
@@ -239,7 +239,7 @@ class RailDevicesTest {
     @Test
     void thePeerIsLostWithItsLastRail() throws Exception {
         try (var pair = Pair.of("rocev2@127.0.0.2", "rocev2@127.0.0.3")) {
-            Pending<Received> waiting = pair.toServer.receive(0, Worker.ANY_TAG, MemorySegment.ofArray(new byte[10]));
+            Pending<Received> waiting = pair.toServer.receive(TagFilter.any(), MemorySegment.ofArray(new byte[10]));
             end(pair, 1, End.DISCONNECTED);
             pair.toServer.send(1, "still").await();
             end(pair, 0, End.DISCONNECTED);
@@ -261,14 +261,14 @@ class RailDevicesTest {
             var accepted = TwoWorkers.accept(listener);
             RemoteWorker toServer = client.connect(listener.localAddress());
             accepted.get(60, TimeUnit.SECONDS).send(1, new byte[5000]);
-            assertThat(toServer.receive(1, 1, MemorySegment.ofArray(new byte[5000]))
+            assertThat(toServer.receive(TagFilter.masked(1, 1), MemorySegment.ofArray(new byte[5000]))
                             .await()
                             .length())
                     .isEqualTo(5000);
             // By the second device alone a worker is not reached.
             RemoteWorker sentAway = client.connect(listener.localAddresses().get(1));
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() -> sentAway.receive(1, 1, MemorySegment.ofArray(new byte[1]))
+                    .isThrownBy(() -> sentAway.receive(TagFilter.masked(1, 1), MemorySegment.ofArray(new byte[1]))
                             .await());
             assertThatIllegalArgumentException().isThrownBy(() -> client.connect(listener.localAddresses()));
             assertThatIllegalArgumentException().isThrownBy(() -> client.leave(c));
@@ -307,7 +307,11 @@ class RailDevicesTest {
     /// A peer that announces two rails and makes one is closed after a while, and keeps no room.
     @Test
     void aPeerWhoseFurtherRailStaysAwayKeepsNoRoom() throws Exception {
-        WorkerOptions options = WorkerOptions.defaults().withPeers(1, 8, 4096).withTimeout(Duration.ofSeconds(2));
+        WorkerOptions options = WorkerOptions.defaults()
+                .withMaxPeers(1)
+                .withWindow(8)
+                .withFrameBytes(4096)
+                .withTimeout(Duration.ofSeconds(2));
         try (Context a = Device.named("rocev2@127.0.0.2").open();
                 Context b = Device.named("rocev2@127.0.0.3").open();
                 Context c = Device.named("rocev2@127.0.0.4").open();

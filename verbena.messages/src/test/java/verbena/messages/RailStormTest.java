@@ -86,7 +86,7 @@ class RailStormTest {
         for (int i = 0; i < MESSAGES; i++) {
             int length = length(random);
             byte[] into = new byte[length];
-            Pending<Received> next = from.receive(0, Worker.ANY_TAG, MemorySegment.ofArray(into));
+            Pending<Received> next = from.receive(TagFilter.any(), MemorySegment.ofArray(into));
             assertThat(next.await(LONG)).as("message %d", i).isTrue();
             assertThat(next.await().tag()).isEqualTo(i);
             assertThat(next.await().length()).isEqualTo(length);
@@ -201,7 +201,12 @@ class RailStormTest {
         List<Context> ofServer = open(names);
         List<Context> ofClient = open(names);
         moves.set(0);
-        WorkerOptions options = WorkerOptions.defaults().withPeers(4, 8, 1024).withCalls(8, LONGEST);
+        WorkerOptions options = WorkerOptions.defaults()
+                .withMaxPeers(4)
+                .withWindow(8)
+                .withFrameBytes(1024)
+                .withMaxCalls(8)
+                .withMaxCallBytes(LONGEST);
         try (Worker server = Worker.open(ofServer, options);
                 Worker client = Worker.open(ofClient, options);
                 ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {

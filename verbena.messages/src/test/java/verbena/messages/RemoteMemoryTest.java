@@ -78,7 +78,7 @@ class RemoteMemoryTest {
             }
             for (int i = 1; i <= 500; i++) {
                 assertThat(pair.server()
-                                .receive(0, Worker.ANY_TAG, MemorySegment.ofArray(new byte[10]))
+                                .receive(TagFilter.any(), MemorySegment.ofArray(new byte[10]))
                                 .await()
                                 .tag())
                         .isEqualTo(i);
@@ -116,7 +116,7 @@ class RemoteMemoryTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> pair.toServer().memory(new byte[19]));
             shared.close();
-            Pending<Received> waiting = pair.toServer().receive(0, Worker.ANY_TAG, into);
+            Pending<Received> waiting = pair.toServer().receive(TagFilter.any(), into);
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> there.get(0, into).await());
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(waiting::await);

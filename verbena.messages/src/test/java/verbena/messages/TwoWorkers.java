@@ -9,8 +9,12 @@ import verbena.verbs.Device;
 /// A worker that is asked, and one that asks.
 record TwoWorkers(Context a, Context b, Worker server, Worker client, RemoteWorker toClient, RemoteWorker toServer)
         implements AutoCloseable {
-    static final WorkerOptions SMALL =
-            WorkerOptions.defaults().withPeers(4, 4, 1024).withCalls(8, 1 << 20);
+    static final WorkerOptions SMALL = WorkerOptions.defaults()
+            .withMaxPeers(4)
+            .withWindow(4)
+            .withFrameBytes(1024)
+            .withMaxCalls(8)
+            .withMaxCallBytes(1 << 20);
 
     static TwoWorkers of(String device) throws Exception {
         Context a = Device.named(device).open();

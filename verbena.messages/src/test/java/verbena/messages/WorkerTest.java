@@ -55,7 +55,7 @@ class WorkerTest {
     void messagesGoToTheReceivesThatTheyMatch(String device) throws Exception {
         try (var pair = TwoWorkers.of(device)) {
             MemorySegment into = memory(100);
-            Pending<Received> exact = pair.server().receive(5, Worker.EXACT, into);
+            Pending<Received> exact = pair.server().receive(TagFilter.exactly(5), into);
             pair.toServer().send(4, "unexpected").await();
             pair.toServer().send(5, "expected").await();
             Received message = exact.await();
@@ -64,13 +64,17 @@ class WorkerTest {
             assertThat(into.asSlice(0, message.length()).toArray(ValueLayout.JAVA_BYTE))
                     .isEqualTo("expected".getBytes(UTF_8));
             MemorySegment few = memory(3);
-            Received any = pair.toClient().receive(0, Worker.ANY_TAG, few).await();
+            Received any = pair.toClient().receive(TagFilter.any(), few).await();
             assertThat(any.tag()).isEqualTo(4);
             assertThat(any.length()).isEqualTo(10);
             assertThat(any.isTruncated()).isTrue();
             assertThat(few.toArray(ValueLayout.JAVA_BYTE)).isEqualTo("une".getBytes(UTF_8));
             pair.toClient().send(9, new byte[0]).await(); // the other way, and nothing in it
-            assertThat(pair.client().receive(8, 8, memory(1)).await().length()).isZero();
+            assertThat(pair.client()
+                            .receive(TagFilter.masked(8, 8), memory(1))
+                            .await()
+                            .length())
+                    .isZero();
         }
     }
 
@@ -79,7 +83,8 @@ class WorkerTest {
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void receivesComeBackWhenPeersGo(String device) throws Exception {
-        WorkerOptions few = WorkerOptions.defaults().withPeers(2, 2, 64);
+        WorkerOptions few =
+                WorkerOptions.defaults().withMaxPeers(2).withWindow(2).withFrameBytes(64);
         try (Context a = Device.named(device).open();
                 Context b = Device.named(device).open();
                 Worker server = Worker.open(a, few);
@@ -93,7 +98,7 @@ class WorkerTest {
                         Pending<Void> _ = there.send(i, "message " + i);
                     }
                     for (int i = 0; i < 5; i++) {
-                        Pending<Received> next = here.receive(i, Worker.EXACT, memory(20));
+                        Pending<Received> next = here.receive(TagFilter.exactly(i), memory(20));
                         assertThat(next.await(LONG)).isTrue();
                     }
                 }
@@ -113,13 +118,14 @@ class WorkerTest {
             MemorySegment target = arena.allocate(data.length);
             Pending<Void> sent = pair.toServer().send(1, source);
             assertThat(sent.await(Duration.ofMillis(20))).isFalse(); // no receive takes it yet
-            Received message = pair.server().receive(1, Worker.EXACT, target).await();
+            Received message =
+                    pair.server().receive(TagFilter.exactly(1), target).await();
             assertThat(message.length()).isEqualTo(data.length);
             sent.await();
             assertThat(target.mismatch(source)).isEqualTo(-1);
 
             byte[] copy = new byte[1000];
-            Pending<Received> truncated = pair.server().receive(2, Worker.EXACT, MemorySegment.ofArray(copy));
+            Pending<Received> truncated = pair.server().receive(TagFilter.exactly(2), MemorySegment.ofArray(copy));
             pair.toServer().send(2, data).await();
             assertThat(truncated.await().isTruncated()).isTrue();
             assertThat(copy).isEqualTo(Arrays.copyOf(data, 1000));
@@ -127,13 +133,13 @@ class WorkerTest {
                 MemorySegment confined = own.allocate(5000);
                 Pending<Void> third = pair.toServer().send(3, confined);
                 assertThat(pair.server()
-                                .receive(3, Worker.EXACT, memory(5000))
+                                .receive(TagFilter.exactly(3), memory(5000))
                                 .await()
                                 .length())
                         .isEqualTo(5000);
                 third.await();
                 assertThatIllegalArgumentException()
-                        .isThrownBy(() -> pair.server().receive(1, 1, confined));
+                        .isThrownBy(() -> pair.server().receive(TagFilter.masked(1, 1), confined));
             }
         }
     }
@@ -149,7 +155,7 @@ class WorkerTest {
                 long length = 100_000 - i * 800L;
                 MemorySegment part = source.asSlice(i * 100L, length);
                 part.fill((byte) i);
-                Pending<Received> message = pair.server().receive(i, Worker.EXACT, target);
+                Pending<Received> message = pair.server().receive(TagFilter.exactly(i), target);
                 pair.toServer().send(i, part).await();
                 assertThat(message.await().length()).isEqualTo(length);
                 assertThat(target.asSlice(0, length).mismatch(part)).isEqualTo(-1);
@@ -171,7 +177,7 @@ class WorkerTest {
             assertThat(source.byteSize()).isEqualTo(200_000);
             for (int i = 1; i <= 20; i++) {
                 source.fill((byte) i);
-                Pending<Received> message = pair.server().receive(i, Worker.EXACT, target);
+                Pending<Received> message = pair.server().receive(TagFilter.exactly(i), target);
                 pair.toServer().send(i, source).await();
                 assertThat(message.await().length()).isEqualTo(200_000);
                 assertThat(target.mismatch(source)).isEqualTo(-1);
@@ -199,7 +205,7 @@ class WorkerTest {
             for (Worker worker : List.of(pair.server(), pair.client())) {
                 for (int i = 0; i < 3000; i++) {
                     byte[] into = new byte[2000];
-                    Received message = worker.receive(0, Worker.ANY_TAG, MemorySegment.ofArray(into))
+                    Received message = worker.receive(TagFilter.any(), MemorySegment.ofArray(into))
                             .await();
                     assertThat(message.tag()).isEqualTo(i);
                     assertThat(Arrays.copyOf(into, (int) message.length())).isEqualTo(pattern(600 + i % 1000));
@@ -219,8 +225,8 @@ class WorkerTest {
     void aReceiveCanBeTakenBack(String device) throws Exception {
         try (var pair = TwoWorkers.of(device)) {
             MemorySegment into = memory(10);
-            Pending<Received> first = pair.server().receive(1, Worker.EXACT, into);
-            Pending<Received> second = pair.server().receive(1, Worker.EXACT, into);
+            Pending<Received> first = pair.server().receive(TagFilter.exactly(1), into);
+            Pending<Received> second = pair.server().receive(TagFilter.exactly(1), into);
             assertThat(first.cancel()).isTrue();
             assertThat(first.cancel()).isFalse();
             assertThatExceptionOfType(CancellationException.class).isThrownBy(first::await);
@@ -241,14 +247,14 @@ class WorkerTest {
             try (Arena arena = Arena.ofShared()) {
                 closed = arena.allocate(100);
                 for (int bytes : new int[] {10, 5000}) {
-                    Pending<Received> early = pair.server().receive(bytes, Worker.EXACT, arena.allocate(bytes));
+                    Pending<Received> early = pair.server().receive(TagFilter.exactly(bytes), arena.allocate(bytes));
                     assertThat(early.isDone()).isFalse();
                 }
             }
             MemorySegment readOnly = memory(100).asReadOnly();
             for (MemorySegment bad : List.of(closed, readOnly)) {
                 assertThatIllegalArgumentException()
-                        .isThrownBy(() -> pair.server().receive(0, Worker.ANY_TAG, bad))
+                        .isThrownBy(() -> pair.server().receive(TagFilter.any(), bad))
                         .withMessageContaining("into");
                 assertThatIllegalArgumentException()
                         .isThrownBy(() -> pair.toServer().callAsync(memory(1), bad, LONG))
@@ -262,7 +268,7 @@ class WorkerTest {
             assertThatIllegalStateException().isThrownBy(() -> pair.toServer().callAsync(closed, LONG));
             for (int bytes : new int[] {10, 5000}) {
                 byte[] into = new byte[bytes];
-                Pending<Received> next = pair.server().receive(bytes, Worker.EXACT, MemorySegment.ofArray(into));
+                Pending<Received> next = pair.server().receive(TagFilter.exactly(bytes), MemorySegment.ofArray(into));
                 pair.toServer().send(bytes, pattern(bytes)).await();
                 next.await();
                 assertThat(into).isEqualTo(pattern(bytes));
@@ -282,10 +288,10 @@ class WorkerTest {
             var accepted = TwoWorkers.accept(listener);
             RemoteWorker fromOther = other.connect(listener.localAddress());
             RemoteWorker toOther = accepted.get(60, TimeUnit.SECONDS);
-            Pending<Received> ofLost = pair.toClient().receive(1, Worker.EXACT, memory(10));
-            Pending<Received> ofAny = pair.server().receive(1, Worker.EXACT, memory(10));
+            Pending<Received> ofLost = pair.toClient().receive(TagFilter.exactly(1), memory(10));
+            Pending<Received> ofAny = pair.server().receive(TagFilter.exactly(1), memory(10));
             Pending<Void> offered = pair.toClient().send(2, new byte[100_000]);
-            Pending<byte[]> call = pair.toClient().callAsync(memory(10), Duration.ZERO); // fails: no handler
+            Pending<byte[]> call = pair.toClient().callAsync(memory(10)); // fails: no handler
             pair.toServer().send(7, "last words").await();
             pair.toServer().close();
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(ofLost::await);
@@ -296,11 +302,12 @@ class WorkerTest {
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> pair.toClient().call("late", LONG));
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() ->
-                            pair.toClient().receive(1, Worker.EXACT, memory(1)).await());
+                    .isThrownBy(() -> pair.toClient()
+                            .receive(TagFilter.exactly(1), memory(1))
+                            .await());
             assertThat(pair.toClient().isLost()).isTrue();
             assertThat(pair.server()
-                            .receive(7, Worker.EXACT, memory(100))
+                            .receive(TagFilter.exactly(7), memory(100))
                             .await()
                             .length())
                     .isEqualTo(10); // it has arrived before the end
@@ -325,9 +332,9 @@ class WorkerTest {
             isHandling.await();
             pair.toServer().send(7, "last words").await();
             pair.toServer().close();
-            Pending<Received> last = pair.server().receive(7, Worker.EXACT, memory(100));
+            Pending<Received> last = pair.server().receive(TagFilter.exactly(7), memory(100));
             assertThat(last.await(LONG)).isTrue();
-            assertThat(pair.toClient().receive(8, Worker.EXACT, memory(1)).toFuture())
+            assertThat(pair.toClient().receive(TagFilter.exactly(8), memory(1)).toFuture())
                     .failsWithin(LONG)
                     .withThrowableThat()
                     .withMessageContaining("the peer has left");
@@ -353,7 +360,7 @@ class WorkerTest {
             assertThat(pair.toServer().call(large, LONG)).isEqualTo(large);
             byte[] into = new byte[200_010];
             assertThat(pair.toServer()
-                            .callAsync(MemorySegment.ofArray(large), MemorySegment.ofArray(into), Duration.ZERO)
+                            .callAsync(MemorySegment.ofArray(large), MemorySegment.ofArray(into))
                             .await())
                     .isEqualTo(200_000);
             assertThat(Arrays.copyOf(into, large.length)).isEqualTo(large);
@@ -428,7 +435,7 @@ class WorkerTest {
                         .matches(e -> e.reason() == CallException.Reason.TIMEOUT);
             } while (begun.drainPermits() == 0);
             assertThat(interrupted.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
-            Pending<byte[]> call = pair.toServer().callAsync(memory(1), Duration.ZERO);
+            Pending<byte[]> call = pair.toServer().callAsync(memory(1));
             assertThat(begun.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
             assertThat(call.cancel()).isTrue();
             assertThatExceptionOfType(CancellationException.class).isThrownBy(call::await);
@@ -512,7 +519,7 @@ class WorkerTest {
             }
             var calls = new ArrayList<Pending<byte[]>>();
             for (int i = 0; i < 5; i++) { // two find room
-                calls.add(toServer.callAsync(MemorySegment.ofArray(pattern(100_000)), Duration.ZERO));
+                calls.add(toServer.callAsync(MemorySegment.ofArray(pattern(100_000))));
             }
             assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue(); // behind all messages that may leave
             assertThat(server.counters().get("requests.bytes")).isEqualTo(200_000);
@@ -526,7 +533,7 @@ class WorkerTest {
                 assertThat(each.await()).containsExactly(pattern(100_000)[99_999]);
             }
             for (int i = 0; i < 3000; i++) {
-                assertThat(toClient.receive(0, Worker.ANY_TAG, memory(500))
+                assertThat(toClient.receive(TagFilter.any(), memory(500))
                                 .await()
                                 .tag())
                         .isEqualTo(i);
@@ -544,7 +551,8 @@ class WorkerTest {
         try (Context a = Device.named(device).open();
                 Context b = Device.named(device).open();
                 Worker server = Worker.open(a, TwoWorkers.SMALL);
-                Worker client = Worker.open(b, TwoWorkers.SMALL.withPeers(2, 4, 1024));
+                Worker client = Worker.open(
+                        b, TwoWorkers.SMALL.withMaxPeers(2).withWindow(4).withFrameBytes(1024));
                 var listener = server.listen(TwoWorkers.at(a))) {
             for (int round = 0; round < 3; round++) { // what was closed makes room
                 var remotes = new ArrayList<RemoteWorker>();
@@ -553,7 +561,7 @@ class WorkerTest {
                     remotes.add(client.connect(listener.localAddress()));
                     RemoteWorker theirs = accepted.get(60, TimeUnit.SECONDS);
                     remotes.get(i).send(i, "from " + i).await();
-                    assertThat(server.receive(i, Worker.EXACT, memory(10))
+                    assertThat(server.receive(TagFilter.exactly(i), memory(10))
                                     .await()
                                     .from())
                             .isSameAs(theirs);
@@ -576,7 +584,8 @@ class WorkerTest {
     void aPeerTooManyIsSentAway(String device) throws Exception {
         try (Context a = Device.named(device).open();
                 Context b = Device.named(device).open();
-                Worker server = Worker.open(a, TwoWorkers.SMALL.withPeers(1, 4, 1024));
+                Worker server = Worker.open(
+                        a, TwoWorkers.SMALL.withMaxPeers(1).withWindow(4).withFrameBytes(1024));
                 Worker client = Worker.open(b, TwoWorkers.SMALL);
                 var listener = server.listen(TwoWorkers.at(a))) {
             var first = TwoWorkers.accept(listener);
@@ -585,21 +594,22 @@ class WorkerTest {
             var second = TwoWorkers.accept(listener);
             assertThatExceptionOfType(ConnectionException.class) // while it connects, or when it waits
                     .isThrownBy(() -> client.connect(listener.localAddress())
-                            .receive(0, Worker.ANY_TAG, memory(1))
+                            .receive(TagFilter.any(), memory(1))
                             .await());
             kept.send(1, "x").await();
-            assertThat(theirs.receive(1, Worker.EXACT, memory(1)).await().length())
+            assertThat(theirs.receive(TagFilter.exactly(1), memory(1)).await().length())
                     .isEqualTo(1);
             theirs.close(); // makes room
             client.connect(listener.localAddress()).send(2, "y").await();
-            assertThat(server.receive(2, Worker.EXACT, memory(1)).await().from())
+            assertThat(server.receive(TagFilter.exactly(2), memory(1)).await().from())
                     .isSameAs(second.get(60, TimeUnit.SECONDS));
         }
     }
 
     @Test
     void aThousandPeersNeedNoMoreThanSixtyFourMebibytes() {
-        WorkerOptions options = WorkerOptions.defaults().withPeers(1000, 4, 4096);
+        WorkerOptions options =
+                WorkerOptions.defaults().withMaxPeers(1000).withWindow(4).withFrameBytes(4096);
         for (String device : List.of("rocev2", "shm")) {
             try (Context context = Device.named(device).open();
                     Worker worker = Worker.open(context, options)) {
@@ -614,12 +624,14 @@ class WorkerTest {
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
     void closingAWorkerEndsEveryWait(String device) throws Exception {
         try (var pair = TwoWorkers.of(device)) {
-            Pending<Received> waiting = pair.client().receive(0, Worker.ANY_TAG, memory(1));
+            Pending<Received> waiting = pair.client().receive(TagFilter.any(), memory(1));
             pair.client().close();
             pair.client().close();
             assertThatExceptionOfType(ConnectionException.class).isThrownBy(waiting::await);
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() -> pair.client().receive(0, 0, memory(1)).await());
+                    .isThrownBy(() -> pair.client()
+                            .receive(TagFilter.masked(0, 0), memory(1))
+                            .await());
         }
     }
 

@@ -139,9 +139,9 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
         if (from != null) {
             doBind(from);
         }
-        int millis = config.getConnectTimeoutMillis();
-        StreamOptions options =
-                config.choices.stream(config.getAllocator()).withConnectTimeout(Duration.ofMillis(millis));
+        int millis = config.getConnectTimeoutMillis(); // 0 is no limit
+        StreamOptions options = config.choices.stream(config.getAllocator())
+                .withConnectTimeout(Duration.ofMillis(millis == 0 ? Long.MAX_VALUE : millis));
         connecting = promise;
         promise.addListener(future -> {
             if (future.isCancelled()) {

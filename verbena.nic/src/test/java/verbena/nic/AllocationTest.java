@@ -92,9 +92,9 @@ class AllocationTest {
         a.queuePair.postSend(2, a.memory, 0, 64);
         a.queuePair.postWrite(3, a.memory, 0, 8, b.address, b.rkey);
         a.queuePair.postWrite(4, a.memory, 0, 1 << 16, b.address, b.rkey);
-        a.queuePair.postRead(5, a.memory, 0, 1 << 16, b.address, b.rkey);
-        a.queuePair.postFetchAdd(6, a.memory, 0, b.address, b.rkey, 1);
-        a.queuePair.postCompareSwap(7, a.memory, 0, b.address, b.rkey, 1, 2);
+        a.queuePair.postRead(5, b.address, b.rkey, a.memory, 0, 1 << 16);
+        a.queuePair.postFetchAdd(6, b.address, b.rkey, 1, a.memory, 0);
+        a.queuePair.postCompareSwap(7, b.address, b.rkey, 1, 2, a.memory, 0);
         try (SendBatch batch = a.queuePair.sendBatch()) {
             for (int i = 1; i < BATCH; i++) {
                 batch.write(i, b.address, b.rkey).sge(a.memory, 0, 8);

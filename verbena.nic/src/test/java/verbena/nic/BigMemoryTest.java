@@ -73,7 +73,7 @@ class BigMemoryTest {
                     .isEqualTo(-1);
 
             from.segment().asSlice(offset, 4_096).fill((byte) 0);
-            one.postRead(2, from, offset, bytes, to.address() + offset, to.rkey());
+            one.postRead(2, to.address() + offset, to.rkey(), from, offset, bytes);
             assertThat(cq.await(wc, Duration.ofMinutes(2))).isTrue();
             assertThat(wc.ok()).as(wc.toString()).isTrue();
             assertThat(from.segment()

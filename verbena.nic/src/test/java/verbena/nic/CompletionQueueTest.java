@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
@@ -219,7 +219,8 @@ class CompletionQueueTest {
     @Test
     void anArmedQueueNotifiesOnce() {
         CompletionChannel channel = a.context.createCompletionChannel();
-        CompletionQueue cq = a.context.createCompletionQueue(64, Optional.of(channel));
+        CompletionQueue cq =
+                a.context.createCompletionQueue(CompletionQueueOptions.of(64).withChannel(channel));
         QueuePair qp = connection(cq);
         write(qp, 1);
         pair.settle();
@@ -239,7 +240,8 @@ class CompletionQueueTest {
     @Test
     void aNotificationThatWaitsStandsForAllBeforeIt() {
         CompletionChannel channel = a.context.createCompletionChannel();
-        CompletionQueue cq = a.context.createCompletionQueue(64, Optional.of(channel));
+        CompletionQueue cq =
+                a.context.createCompletionQueue(CompletionQueueOptions.of(64).withChannel(channel));
         QueuePair qp = connection(cq);
         for (int i = 0; i < 3; i++) {
             cq.arm(false);
@@ -257,7 +259,8 @@ class CompletionQueueTest {
     @Test
     void solicitedOnlyWaitsForASolicitedMessageOrAnError() {
         CompletionChannel channel = b.context.createCompletionChannel();
-        CompletionQueue cq = b.context.createCompletionQueue(64, Optional.of(channel));
+        CompletionQueue cq =
+                b.context.createCompletionQueue(CompletionQueueOptions.of(64).withChannel(channel));
         QueuePair there = b.domain.createQueuePair(QueuePairOptions.rc(b.cq).withReceiveCq(cq));
         QueuePair here = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
         here.connect(there.endpoint());
@@ -284,7 +287,8 @@ class CompletionQueueTest {
     @Test
     void waitingOnAChannelDrivesADeviceThatHasNoThread() throws InterruptedException {
         CompletionChannel channel = b.context.createCompletionChannel();
-        CompletionQueue cq = b.context.createCompletionQueue(64, Optional.of(channel));
+        CompletionQueue cq =
+                b.context.createCompletionQueue(CompletionQueueOptions.of(64).withChannel(channel));
         QueuePair there = b.domain.createQueuePair(QueuePairOptions.rc(cq));
         QueuePair here = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
         here.connect(there.endpoint());
@@ -300,7 +304,8 @@ class CompletionQueueTest {
     @Test
     void aQueueTakesItsNotificationsWithIt() {
         CompletionChannel channel = a.context.createCompletionChannel();
-        CompletionQueue cq = a.context.createCompletionQueue(64, Optional.of(channel));
+        CompletionQueue cq =
+                a.context.createCompletionQueue(CompletionQueueOptions.of(64).withChannel(channel));
         QueuePair qp = connection(cq);
         cq.arm(false);
         write(qp, 1);

@@ -68,7 +68,7 @@ class CongestionOptionTest {
         assertThat(a.cq.await(wc, SOON)).isTrue();
         long took = System.nanoTime() - begin;
         assertThat(wc.ok()).as(wc.toString()).isTrue();
-        a.queuePair.postRead(2, a.memory, LENGTH, LENGTH, b.memory.address(), b.memory.rkey());
+        a.queuePair.postRead(2, b.memory.address(), b.memory.rkey(), a.memory, LENGTH, LENGTH);
         assertThat(a.cq.await(wc, SOON)).isTrue();
         assertThat(wc.ok()).as(wc.toString()).isTrue();
         assertThat(a.memory

@@ -9,7 +9,6 @@ import java.util.AbstractSet;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -27,6 +26,7 @@ import verbena.nic.device.SoftCompletionQueue;
 import verbena.nic.engine.Engine;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Device;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
@@ -228,7 +228,7 @@ class CrossingThreadsTest {
         CompletionQueue cq = context.createCompletionQueue(16);
         var object = switch (what) {
             case "region" -> domain.allocate(100, LOCAL);
-            case "window" -> domain.allocateWindow(1);
+            case "window" -> domain.allocateWindow(MemoryWindow.Type.TYPE_1);
             default -> domain.createQueuePair(QueuePairOptions.rc(cq));
         };
         var calls = new ArrayList<Call>();
@@ -316,7 +316,7 @@ class CrossingThreadsTest {
         QueuePair qp = domain.createQueuePair(QueuePairOptions.rc(cq));
         qp.connect(qp.endpoint());
         MemoryRegion region = domain.allocate(100, Set.of(Access.LOCAL_WRITE, Access.MW_BIND));
-        MemoryWindow window = domain.allocateWindow(1);
+        MemoryWindow window = domain.allocateWindow(MemoryWindow.Type.TYPE_1);
         try (var batch = qp.sendBatch()) {
             batch.bindWindow(1, window, window.nextRkey(), region, region.address(), 10, Set.of(Access.REMOTE_READ))
                     .signaled()
@@ -371,7 +371,8 @@ class CrossingThreadsTest {
         DeviceContext context = context(1);
         var channel = context.createCompletionChannel();
         channel.close();
-        assertThatThrownBy(() -> context.createCompletionQueue(16, Optional.of(channel)))
+        assertThatThrownBy(() -> context.createCompletionQueue(
+                        CompletionQueueOptions.of(16).withChannel(channel)))
                 .isInstanceOf(InvalidStateException.class);
         assertThat(context.completionQueues().inUse()).isZero();
     }

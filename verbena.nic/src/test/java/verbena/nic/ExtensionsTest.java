@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.ConnectOptions;
+import verbena.verbs.FlushTarget;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
@@ -86,9 +87,15 @@ class ExtensionsTest {
             a.memory.segment().asSlice(0, 5_000).fill((byte) 9);
             try (SendBatch batch = qa.sendBatch()) {
                 batch.write(1, region.address(), region.rkey()).sge(a.memory, 0, 5_000);
-                batch.flush(2, region.address(), region.rkey(), 5_000, false, true, true)
+                batch.flush(
+                                2,
+                                region.address(),
+                                region.rkey(),
+                                5_000,
+                                Set.of(FlushTarget.GLOBAL, FlushTarget.PERSISTENT))
                         .signaled();
-                batch.flush(3, 0, region.rkey(), 0, true, false, true).signaled();
+                batch.flushRegion(3, region.rkey(), Set.of(FlushTarget.PERSISTENT))
+                        .signaled();
                 batch.submit();
             }
             pair.settle();
@@ -101,7 +108,7 @@ class ExtensionsTest {
     @Test
     void aFlushWithoutTheRegionsRightIsRefused() {
         try (SendBatch batch = qa.sendBatch()) {
-            batch.flush(1, b.memory.address(), b.memory.rkey(), 8, false, true, false)
+            batch.flush(1, b.memory.address(), b.memory.rkey(), 8, Set.of(FlushTarget.GLOBAL))
                     .submit();
         }
         pair.settle();
@@ -111,9 +118,9 @@ class ExtensionsTest {
     @Test
     void mistakesInARequestAreNamed() {
         try (SendBatch batch = qa.sendBatch()) {
-            assertThatThrownBy(() -> batch.flush(1, 0, 0, 8, false, false, false))
-                    .hasMessage("batch request 1 (wrId 1): flush: at least one of global and persist");
-            assertThatThrownBy(() -> batch.flush(1, 0, 0, -1, false, true, false))
+            assertThatThrownBy(() -> batch.flush(1, 0, 0, 8, Set.of()))
+                    .hasMessage("batch request 1 (wrId 1): flush: targets: at least one");
+            assertThatThrownBy(() -> batch.flush(1, 0, 0, -1, Set.of(FlushTarget.GLOBAL)))
                     .hasMessage("batch request 1 (wrId 1): flush: length: not negative, got -1");
             batch.atomicWrite(2, 0, 0, 0);
             assertThatThrownBy(() -> batch.sge(a.memory, 0, 8))

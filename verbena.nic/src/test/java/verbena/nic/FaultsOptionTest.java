@@ -82,7 +82,7 @@ class FaultsOptionTest {
         b.queuePair.postReceive(1, b.memory, 0, LENGTH);
         a.queuePair.postSend(2, a.memory, 0, LENGTH);
         a.queuePair.postWrite(3, a.memory, LENGTH, LENGTH, b.memory.address() + LENGTH, b.memory.rkey());
-        a.queuePair.postRead(4, a.memory, 2 * LENGTH, LENGTH, b.memory.address() + 2 * LENGTH, b.memory.rkey());
+        a.queuePair.postRead(4, b.memory.address() + 2 * LENGTH, b.memory.rkey(), a.memory, 2 * LENGTH, LENGTH);
     }
 
     private static void expectMemory(End a, End b) {

@@ -21,6 +21,7 @@ import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -74,7 +75,7 @@ class LifecycleTest {
 
     private Connection connection(ConnectOptions options, Optional<CompletionChannel> channelB) {
         CompletionQueue cqA = a.createCompletionQueue(512);
-        CompletionQueue cqB = b.createCompletionQueue(512, channelB);
+        CompletionQueue cqB = b.createCompletionQueue(new CompletionQueueOptions(512, channelB, false));
         QueuePair qpA = domainA.createQueuePair(QueuePairOptions.rc(cqA));
         QueuePair qpB = domainB.createQueuePair(QueuePairOptions.rc(cqB));
         qpA.connect(qpB.endpoint(), options);

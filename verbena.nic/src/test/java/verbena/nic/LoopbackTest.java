@@ -85,7 +85,7 @@ class LoopbackTest {
         expect(a, 1, WcOpcode.RDMA_WRITE);
         assertThat(b.memory.segment().mismatch(a.memory.segment())).isEqualTo(-1);
         a.memory.segment().fill((byte) 0);
-        a.queuePair.postRead(2, a.memory, 0, 1 << 20, b.memory.address(), b.memory.rkey());
+        a.queuePair.postRead(2, b.memory.address(), b.memory.rkey(), a.memory, 0, 1 << 20);
         expect(a, 2, WcOpcode.RDMA_READ);
         assertThat(b.memory.segment().mismatch(a.memory.segment())).isEqualTo(-1);
     }
@@ -93,10 +93,10 @@ class LoopbackTest {
     @Test
     void atomicsReturnTheValueBefore() throws InterruptedException {
         b.memory.segment().set(ValueLayout.JAVA_LONG, 0, 40);
-        a.queuePair.postFetchAdd(1, a.memory, 0, b.memory.address(), b.memory.rkey(), 2);
+        a.queuePair.postFetchAdd(1, b.memory.address(), b.memory.rkey(), 2, a.memory, 0);
         expect(a, 1, WcOpcode.FETCH_ADD);
         assertThat(a.memory.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(40);
-        a.queuePair.postCompareSwap(2, a.memory, 8, b.memory.address(), b.memory.rkey(), 42, -1);
+        a.queuePair.postCompareSwap(2, b.memory.address(), b.memory.rkey(), 42, -1, a.memory, 8);
         expect(a, 2, WcOpcode.COMP_SWAP);
         assertThat(a.memory.segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(42);
         assertThat(b.memory.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(-1);

@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
@@ -26,6 +25,7 @@ import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AlternatePath;
 import verbena.verbs.Capability;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Endpoint;
@@ -48,6 +48,7 @@ import verbena.verbs.SendBatch;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.Transition;
 import verbena.verbs.UnsupportedException;
+import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
 
 /// How objects are created, changed and closed, and the messages when they cannot be.
@@ -145,7 +146,7 @@ class ObjectsTest {
                         a.context::createCompletionChannel,
                         a.context::pollAsyncEvent,
                         () -> a.domain.allocate(1, Access.local()),
-                        () -> a.domain.allocateWindow(1),
+                        () -> a.domain.allocateWindow(MemoryWindow.Type.TYPE_1),
                         () -> a.domain.createSharedReceiveQueue(1, 1),
                         () -> a.qp.modify(new Transition.ToError()),
                         a.qp::query,
@@ -173,7 +174,7 @@ class ObjectsTest {
         a.qp.connect(b.qp.endpoint());
         b.qp.connect(a.qp.endpoint());
         MemoryRegion region = a.domain.allocate(4_096, EnumSet.of(Access.LOCAL_WRITE, Access.MW_BIND));
-        MemoryWindow window = a.domain.allocateWindow(2);
+        MemoryWindow window = a.domain.allocateWindow(MemoryWindow.Type.TYPE_2);
         try (SendBatch batch = a.qp.sendBatch()) {
             batch.bindWindow(1, window, window.nextRkey(), region, region.address(), 64, Set.of(Access.REMOTE_READ))
                     .signaled();
@@ -312,10 +313,35 @@ class ObjectsTest {
     }
 
     @Test
+    void aCompletionLeadsToItsQueuePairAndToTheObjectOfTheProgram() {
+        Pair linked = Pair.connected();
+        Pair.End end = linked.a;
+        assertThat(end.qp.attachment()).isNull();
+        end.qp.attach("of the program");
+        end.qp.postWrite(1, end.memory, 0, 8, linked.b.memory.address(), linked.b.memory.rkey());
+        linked.settle();
+        var wc = new WorkCompletion();
+        assertThat(end.cq.poll(wc)).isTrue();
+        QueuePair found = end.context.queuePair(wc.qpn());
+        assertThat(found).isSameAs(end.qp);
+        assertThat(found.attachment()).isEqualTo("of the program");
+        end.qp.close();
+        assertThat(end.context.queuePair(wc.qpn())).isNull();
+        assertThat(linked.b.context.queuePair(linked.b.qp.qpn())).isSameAs(linked.b.qp);
+    }
+
+    @Test
     void windowsAreOfTypeOneOrTwo() {
-        assertThatThrownBy(() -> a.domain.allocateWindow(3))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("allocateWindow: type: 1 or 2, got 3");
+        for (int code : new int[] {0, 3, -1}) {
+            assertThatThrownBy(() -> MemoryWindow.Type.ofCode(code))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("type: 1 or 2, got " + code);
+        }
+        for (MemoryWindow.Type type : MemoryWindow.Type.values()) {
+            try (MemoryWindow window = a.domain.allocateWindow(type)) {
+                assertThat(window.type()).isEqualTo(MemoryWindow.Type.ofCode(type.code()));
+            }
+        }
     }
 
     // ---- queue pairs
@@ -352,7 +378,8 @@ class ObjectsTest {
                         () -> a.domain.createQueuePair(QueuePairOptions.rc(a.cq).withSharedReceiveQueue(srq)))
                 .isInstanceOf(IllegalArgumentException.class);
         var channel = b.context.createCompletionChannel();
-        assertThatThrownBy(() -> a.context.createCompletionQueue(1, Optional.of(channel)))
+        assertThatThrownBy(() -> a.context.createCompletionQueue(
+                        CompletionQueueOptions.of(1).withChannel(channel)))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

@@ -13,6 +13,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import verbena.verbs.Access;
+import verbena.verbs.FlushTarget;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
@@ -450,7 +451,7 @@ class PostingTest {
 
     @Test
     void aMisalignedAtomicIsTheRespondersBusiness() {
-        a.qp.postFetchAdd(1, a.memory, 0, b.memory.address() + 4, b.memory.rkey(), 1);
+        a.qp.postFetchAdd(1, b.memory.address() + 4, b.memory.rkey(), 1, a.memory, 0);
         pair.settle();
         assertThat(a.completions()).containsExactly("1 REM_INV_REQ_ERR");
     }
@@ -461,7 +462,7 @@ class PostingTest {
             refused(InvalidStateException.class, () -> batch.atomicWrite(1, 0, 0, 0))
                     .hasMessage("batch request 1 (wrId 1): this queue pair was not made for ATOMIC_WRITE; see"
                             + " QueuePairOptions.withExtensions");
-            refused(InvalidStateException.class, () -> batch.flush(2, 0, 0, 0, false, true, false))
+            refused(InvalidStateException.class, () -> batch.flush(2, 0, 0, 0, Set.of(FlushTarget.GLOBAL)))
                     .hasMessageContaining("not made for FLUSH");
             assertThat(batch.submit()).isZero();
         }
@@ -470,10 +471,10 @@ class PostingTest {
     @Test
     void aBindIsJudgedByItsObjects() {
         var other = a.context.allocateProtectionDomain();
-        MemoryWindow window = a.domain.allocateWindow(2);
-        MemoryWindow foreignWindow = other.allocateWindow(2);
+        MemoryWindow window = a.domain.allocateWindow(MemoryWindow.Type.TYPE_2);
+        MemoryWindow foreignWindow = other.allocateWindow(MemoryWindow.Type.TYPE_2);
         MemoryRegion foreign = other.allocate(64, Access.remoteAll());
-        MemoryWindow closed = a.domain.allocateWindow(1);
+        MemoryWindow closed = a.domain.allocateWindow(MemoryWindow.Type.TYPE_1);
         closed.close();
         Set<Access> read = Set.of(Access.REMOTE_READ);
         try (SendBatch batch = a.qp.sendBatch()) {

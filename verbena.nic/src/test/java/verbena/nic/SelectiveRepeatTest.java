@@ -54,7 +54,7 @@ class SelectiveRepeatTest {
                     listener.localAddress(), ConnectionOptions.defaults().withDevice(here))) {
                 var theirs = RemoteMemory.parse(connection.receiveText(100));
                 var memory = connection.allocate(BYTES);
-                connection.read(memory, 0, BYTES, theirs, 0);
+                connection.read(theirs.slice(0, BYTES), memory.slice(0, BYTES));
                 var expected = MemorySegment.ofArray(new byte[BYTES]);
                 fill(expected);
                 assertThat(memory.segment().asSlice(0, BYTES).mismatch(expected))
@@ -93,7 +93,7 @@ class SelectiveRepeatTest {
                 var theirs = RemoteMemory.parse(connection.receiveText(100));
                 var memory = connection.allocate(BYTES);
                 fill(memory.segment());
-                connection.write(memory, 0, BYTES, theirs, 0);
+                connection.write(memory.slice(0, BYTES), theirs);
                 connection.send("written");
                 connection.receiveText(10);
             }
@@ -118,7 +118,7 @@ class SelectiveRepeatTest {
                 var theirs = domainThere.allocate(BYTES, Access.remoteAll())) {
             queuePair.connect(peer.endpoint());
             peer.connect(queuePair.endpoint());
-            queuePair.postRead(1, memory, 0, BYTES, theirs.address(), theirs.rkey());
+            queuePair.postRead(1, theirs.address(), theirs.rkey(), memory, 0, BYTES);
             var wc = new WorkCompletion();
             assertThat(cq.await(wc, Duration.ofSeconds(60))).isTrue();
             assertThat(wc.ok()).as(wc.toString()).isTrue();

@@ -134,7 +134,7 @@ class SharedMemoryTest {
         assertThat(b.memory.segment().asSlice(5, bytes).mismatch(sent)).isEqualTo(-1);
         MemorySegment expected = MemorySegment.ofArray(sent.toArray(ValueLayout.JAVA_BYTE));
         a.memory.segment().fill((byte) 0);
-        a.queuePair.postRead(2, a.memory, 11, bytes, b.memory.address() + 5, b.memory.rkey());
+        a.queuePair.postRead(2, b.memory.address() + 5, b.memory.rkey(), a.memory, 11, bytes);
         expect(a, 2, WcStatus.SUCCESS);
         assertThat(a.memory.segment().asSlice(11, bytes).mismatch(expected)).isEqualTo(-1);
         assertThat(a.memory.segment().get(ValueLayout.JAVA_BYTE, 10)).isZero();
@@ -158,7 +158,7 @@ class SharedMemoryTest {
             expect(a, 1, WcStatus.SUCCESS);
             MemorySegment sent = a.memory.segment().asSlice(3, bytes);
             assertThat(own.segment().asSlice(5, bytes).mismatch(sent)).isEqualTo(-1);
-            a.queuePair.postRead(2, a.memory, 3, bytes, own.address() + 6, own.rkey());
+            a.queuePair.postRead(2, own.address() + 6, own.rkey(), a.memory, 3, bytes);
             expect(a, 2, WcStatus.SUCCESS);
             assertThat(a.memory
                             .segment()
@@ -173,7 +173,7 @@ class SharedMemoryTest {
         long declined = count(a, "direct.declined-requests");
         long declinedBytes = count(a, "direct.declined-bytes");
         own.segment().set(ValueLayout.JAVA_LONG, 64, 40);
-        a.queuePair.postFetchAdd(3, a.memory, 0, own.address() + 64, own.rkey(), 2);
+        a.queuePair.postFetchAdd(3, own.address() + 64, own.rkey(), 2, a.memory, 0);
         expect(a, 3, WcStatus.SUCCESS);
         assertThat(own.segment().get(ValueLayout.JAVA_LONG, 64)).isEqualTo(42);
         try (Arena closing = Arena.ofShared()) {
@@ -227,7 +227,7 @@ class SharedMemoryTest {
             }
         });
         for (int i = 0; i < 20_000; i++) {
-            a.queuePair.postFetchAdd(i, a.memory, 0, b.memory.address() + 64, b.memory.rkey(), 1);
+            a.queuePair.postFetchAdd(i, b.memory.address() + 64, b.memory.rkey(), 1, a.memory, 0);
             expect(a, i, WcStatus.SUCCESS);
         }
         owner.join();
@@ -242,7 +242,7 @@ class SharedMemoryTest {
             b.queuePair.postReceive(1, b.memory, 100, 4);
             a.queuePair.postWrite(1, a.memory, 0, 4, b.memory.address(), b.memory.rkey());
             a.queuePair.postSend(2, a.memory, 0, 4);
-            a.queuePair.postRead(3, a.memory, 8, 4, b.memory.address() + 100, b.memory.rkey());
+            a.queuePair.postRead(3, b.memory.address() + 100, b.memory.rkey(), a.memory, 8, 4);
             expect(b, 1, WcStatus.SUCCESS);
             assertThat(b.memory.segment().get(ValueLayout.JAVA_INT, 0)).isEqualTo(i);
             for (int wrId = 1; wrId <= 3; wrId++) {

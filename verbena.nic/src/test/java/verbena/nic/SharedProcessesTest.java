@@ -118,7 +118,7 @@ class SharedProcessesTest {
                 memory.segment().asSlice(0, LENGTH).fill((byte) ++round);
                 memory.segment().set(ValueLayout.JAVA_INT, 0, round);
                 queuePair.postWrite(1, memory, 0, LENGTH, address, rkey);
-                queuePair.postRead(2, memory, LENGTH, LENGTH, address, rkey);
+                queuePair.postRead(2, address, rkey, memory, LENGTH, LENGTH);
                 for (int wrId = 1; wrId <= 2; wrId++) {
                     assertThat(cq.await(wc, SOON)).as("in time").isTrue();
                     assertThat(wc.ok()).as(wc.toString()).isTrue();
@@ -190,7 +190,7 @@ class SharedProcessesTest {
         exchange(50, first, second, third);
 
         // Killed in the middle of a READ for us.
-        first.queuePair.postRead(3, first.memory, 0, LENGTH, first.address, first.rkey);
+        first.queuePair.postRead(3, first.address, first.rkey, first.memory, 0, LENGTH);
         first.kill();
         exchange(50, second, third);
         var fourth = new Neighbour(device, domain);

@@ -35,7 +35,7 @@ class SoftRoceErrorTest extends SoftRoceLab {
     @Test
     void weReadWhatTheirQueuePairDoesNotAllow() throws Exception {
         connect(QpType.RC, ConnectOptions.defaults(), "access", LOCAL_WRITE | REMOTE_WRITE);
-        queuePair.postRead(1, memory, 0, 100, theirAddress, theirKey);
+        queuePair.postRead(1, theirAddress, theirKey, memory, 0, 100);
         expect(1, WcStatus.REM_INV_REQ_ERR);
     }
 
@@ -50,7 +50,7 @@ class SoftRoceErrorTest extends SoftRoceLab {
     @Test
     void weReadBeyondTheEndOfTheirRegion() throws Exception {
         connect(QpType.RC, ConnectOptions.defaults());
-        queuePair.postRead(1, memory, 0, 100, theirAddress + BYTES - 99, theirKey);
+        queuePair.postRead(1, theirAddress + BYTES - 99, theirKey, memory, 0, 100);
         expect(1, WcStatus.REM_ACCESS_ERR);
     }
 

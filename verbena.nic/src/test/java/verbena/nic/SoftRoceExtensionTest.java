@@ -13,6 +13,7 @@ import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Capability;
 import verbena.verbs.ConnectOptions;
+import verbena.verbs.FlushTarget;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
@@ -47,7 +48,7 @@ class SoftRoceExtensionTest extends SoftRoceLab {
 
     private void flush(long wrId, long address, int key, int bytes) {
         try (var batch = queuePair.sendBatch()) {
-            batch.flush(wrId, address, key, bytes, false, true, false)
+            batch.flush(wrId, address, key, bytes, Set.of(FlushTarget.GLOBAL))
                     .signaled()
                     .submit();
         }

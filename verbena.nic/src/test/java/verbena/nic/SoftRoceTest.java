@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.MemoryWindow;
 import verbena.verbs.QpType;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
@@ -48,7 +49,7 @@ class SoftRoceTest extends SoftRoceLab {
     @ValueSource(ints = {1, 1023, 1024, 1025, 50_001})
     void weRead(int bytes) throws Exception {
         setTheirs(3, pattern(bytes));
-        queuePair.postRead(1, memory, 11, bytes, theirAddress + 3, theirKey);
+        queuePair.postRead(1, theirAddress + 3, theirKey, memory, 11, bytes);
         expect(1, WcStatus.SUCCESS);
         assertThat(ours(11, bytes)).isEqualTo(pattern(bytes));
     }
@@ -95,10 +96,10 @@ class SoftRoceTest extends SoftRoceLab {
         MemorySegment word = MemorySegment.ofArray(new byte[8]);
         word.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 1_000);
         setTheirs(512, word.toArray(ValueLayout.JAVA_BYTE));
-        queuePair.postFetchAdd(1, memory, 0, theirAddress + 512, theirKey, 7);
+        queuePair.postFetchAdd(1, theirAddress + 512, theirKey, 7, memory, 0);
         expect(1, WcStatus.SUCCESS);
         assertThat(memory.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(1_000);
-        queuePair.postCompareSwap(2, memory, 8, theirAddress + 512, theirKey, 1_007, -2);
+        queuePair.postCompareSwap(2, theirAddress + 512, theirKey, 1_007, -2, memory, 8);
         expect(2, WcStatus.SUCCESS);
         assertThat(memory.segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(1_007);
         word.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, -2);
@@ -201,7 +202,7 @@ class SoftRoceTest extends SoftRoceLab {
     void theyInvalidateOurWindow() throws Exception {
         MemoryRegion region = domain.allocate(
                 4_096, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE, Access.MW_BIND));
-        try (var window = domain.allocateWindow(2)) {
+        try (var window = domain.allocateWindow(MemoryWindow.Type.TYPE_2)) {
             int key = window.nextRkey();
             try (var batch = queuePair.sendBatch()) {
                 batch.bindWindow(

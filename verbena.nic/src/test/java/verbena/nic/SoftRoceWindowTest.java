@@ -71,7 +71,7 @@ class SoftRoceWindowTest extends SoftRoceLab {
         queuePair.postWrite(1, memory, 0, WINDOW_BYTES, theirAddress, key);
         expect(1, WcStatus.SUCCESS);
         assertThat(theirs(0, WINDOW_BYTES)).isEqualTo(ours(0, WINDOW_BYTES));
-        queuePair.postRead(2, memory, 10_000, 100, theirAddress + 5, key);
+        queuePair.postRead(2, theirAddress + 5, key, memory, 10_000, 100);
         expect(2, WcStatus.SUCCESS);
         assertThat(ours(10_000, 100)).isEqualTo(ours(5, 100));
         queuePair.postWrite(3, memory, 0, 2, theirAddress + WINDOW_BYTES - 1, key);
@@ -83,7 +83,7 @@ class SoftRoceWindowTest extends SoftRoceLab {
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void theyWriteAndReadThroughOurWindowAndNotBeyond(int type) throws Exception {
-        try (MemoryWindow window = domain.allocateWindow(type)) {
+        try (MemoryWindow window = domain.allocateWindow(MemoryWindow.Type.ofCode(type))) {
             int key = weBind(window, Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE));
             setTheirs(0, pattern(WINDOW_BYTES));
             theyWrite(WINDOW_BYTES, region.address(), key);
@@ -100,7 +100,7 @@ class SoftRoceWindowTest extends SoftRoceLab {
     @Test
     void weMayOnlyReadThroughTheirWindowForReading() throws Exception {
         int key = theyBind(2, "mw_access", REMOTE_READ);
-        queuePair.postRead(1, memory, 0, 100, theirAddress, key);
+        queuePair.postRead(1, theirAddress, key, memory, 0, 100);
         expect(1, WcStatus.SUCCESS);
         queuePair.postWrite(2, memory, 0, 100, theirAddress, key);
         expect(2, WcStatus.REM_ACCESS_ERR);
@@ -108,7 +108,7 @@ class SoftRoceWindowTest extends SoftRoceLab {
 
     @Test
     void theyMayOnlyReadThroughOurWindowForReading() throws Exception {
-        try (MemoryWindow window = domain.allocateWindow(2)) {
+        try (MemoryWindow window = domain.allocateWindow(MemoryWindow.Type.TYPE_2)) {
             int key = weBind(window, Set.of(Access.REMOTE_READ));
             theyRead(100, region.address(), key);
             expectThere(WcStatus.SUCCESS);
@@ -130,7 +130,7 @@ class SoftRoceWindowTest extends SoftRoceLab {
 
     @Test
     void ourWindowWithdrawnByUsIsClosedToThem() throws Exception {
-        try (MemoryWindow window = domain.allocateWindow(2)) {
+        try (MemoryWindow window = domain.allocateWindow(MemoryWindow.Type.TYPE_2)) {
             int key = weBind(window, Set.of(Access.REMOTE_WRITE));
             theyWrite(64, region.address(), key);
             expectThere(WcStatus.SUCCESS);
@@ -157,7 +157,7 @@ class SoftRoceWindowTest extends SoftRoceLab {
 
     @Test
     void theyCannotWithdrawOurWindowOfTypeOneWithASend() throws Exception {
-        try (MemoryWindow window = domain.allocateWindow(1)) {
+        try (MemoryWindow window = domain.allocateWindow(MemoryWindow.Type.TYPE_1)) {
             int key = weBind(window, Set.of(Access.REMOTE_WRITE));
             queuePair.postReceive(1, memory, 0, 100);
             theyPost("send_inv", 10, "inv", Integer.toUnsignedLong(key));
@@ -167,7 +167,7 @@ class SoftRoceWindowTest extends SoftRoceLab {
 
     @Test
     void aRegionWithABoundWindowDoesNotClose() throws Exception {
-        try (MemoryWindow window = domain.allocateWindow(2)) {
+        try (MemoryWindow window = domain.allocateWindow(MemoryWindow.Type.TYPE_2)) {
             weBind(window, Set.of(Access.REMOTE_WRITE));
             assertThat(org.assertj.core.api.Assertions.catchThrowable(region::close))
                     .isInstanceOf(verbena.verbs.InUseException.class);

@@ -127,7 +127,7 @@ class StatusPagesTest {
                     pair.a.qp.connect(
                             pair.b.qp.endpoint(), ConnectOptions.defaults().withMaxReadAtomic(0));
                     pair.b.qp.connect(pair.a.qp.endpoint());
-                    pair.a.qp.postRead(1, pair.a.memory, 0, 8, pair.b.memory.address(), pair.b.memory.rkey());
+                    pair.a.qp.postRead(1, pair.b.memory.address(), pair.b.memory.rkey(), pair.a.memory, 0, 8);
                     yield first(pair, pair.a.cq);
                 }
                 case LOC_PROT_ERR -> {

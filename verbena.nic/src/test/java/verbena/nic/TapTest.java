@@ -111,7 +111,7 @@ class TapTest {
             var b = new Notes();
             pair.b.context.tap(b);
             for (int i = 0; i < 3; i++) {
-                pair.a.qp.postRead(i, pair.a.memory, 0, 8, pair.b.memory.address(), pair.b.memory.rkey());
+                pair.a.qp.postRead(i, pair.b.memory.address(), pair.b.memory.rkey(), pair.a.memory, 0, 8);
                 pair.settle();
             }
             assertThat(b.lines)
@@ -195,14 +195,14 @@ class TapTest {
             from.context.tap(a);
             to.context.tap(b);
             from.memory.segment().fill((byte) 0x5A);
-            from.queuePair.postFetchAdd(1, from.memory, 0, to.memory.address(), to.memory.rkey(), 5);
+            from.queuePair.postFetchAdd(1, to.memory.address(), to.memory.rkey(), 5, from.memory, 0);
             from.await();
-            from.queuePair.postFetchAdd(1, from.memory, 0, to.memory.address(), to.memory.rkey(), 5);
+            from.queuePair.postFetchAdd(1, to.memory.address(), to.memory.rkey(), 5, from.memory, 0);
             from.await();
             for (int bytes : new int[] {0, 1, 4_096, 20_000}) {
                 from.queuePair.postWrite(1, from.memory, 0, bytes, to.memory.address(), to.memory.rkey());
                 from.await();
-                from.queuePair.postRead(1, from.memory, 0, bytes, to.memory.address(), to.memory.rkey());
+                from.queuePair.postRead(1, to.memory.address(), to.memory.rkey(), from.memory, 0, bytes);
                 from.await();
             }
             from.context.untap(a);

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import verbena.foreign.SystemFunction;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -68,7 +69,7 @@ class VisitTest {
         End(Context context, Optional<WaitableChannel> channel) {
             var domain = made(context.allocateProtectionDomain());
             memory = made(domain.allocate(64, Access.local()));
-            cq = made(context.createCompletionQueue(64, channel.map(each -> each)));
+            cq = made(context.createCompletionQueue(new CompletionQueueOptions(64, channel.map(each -> each), false)));
             qp = made(domain.createQueuePair(QueuePairOptions.rc(cq)));
         }
     }

@@ -21,6 +21,7 @@ import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -78,7 +79,7 @@ class WaiterTest {
         End(Context context, Optional<WaitableChannel> channel) {
             var domain = made(context.allocateProtectionDomain());
             memory = made(domain.allocate(64, Access.local()));
-            cq = made(context.createCompletionQueue(64, channel.map(each -> each)));
+            cq = made(context.createCompletionQueue(new CompletionQueueOptions(64, channel.map(each -> each), false)));
             qp = made(domain.createQueuePair(QueuePairOptions.rc(cq)));
         }
     }

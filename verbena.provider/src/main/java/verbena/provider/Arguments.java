@@ -107,13 +107,6 @@ public final class Arguments {
         atMost(verb, "maxSrqSge", context.attributes().maxSrqSge(), maxSge);
     }
 
-    /// Checks the type of a memory window.
-    public static void checkWindowType(int type) {
-        if (type != 1 && type != 2) {
-            throw new IllegalArgumentException("allocateWindow: type: 1 or 2, got " + type);
-        }
-    }
-
     /// Checks the limit of a shared receive queue that is to be armed.
     public static void checkLimit(SharedReceiveQueue srq, int limit) {
         if (limit < 0 || limit > srq.maxWr()) {

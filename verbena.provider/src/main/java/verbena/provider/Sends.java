@@ -8,6 +8,7 @@ import verbena.verbs.AddressHandle;
 import verbena.verbs.Capability;
 import verbena.verbs.Context;
 import verbena.verbs.Endpoint;
+import verbena.verbs.FlushTarget;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
@@ -188,15 +189,31 @@ public abstract class Sends extends Batch implements SendBatch {
     }
 
     @Override
-    public final SendBatch flush(
-            long wrId, long remoteAddress, int rkey, int length, boolean wholeRegion, boolean global, boolean persist) {
+    public final SendBatch flush(long wrId, long remoteAddress, int rkey, int length, Set<FlushTarget> targets) {
+        flush(wrId, remoteAddress, rkey, length, false, targets);
+        return this;
+    }
+
+    @Override
+    public final SendBatch flushRegion(long wrId, int rkey, Set<FlushTarget> targets) {
+        flush(wrId, 0, rkey, 0, true, targets);
+        return this;
+    }
+
+    private void flush(
+            long wrId, long remoteAddress, int rkey, int length, boolean wholeRegion, Set<FlushTarget> targets) {
         begin(SendOperation.FLUSH, wrId);
         checkLength("flush", length);
-        if (!global && !persist) {
-            throw new IllegalArgumentException(drop() + "flush: at least one of global and persist");
+        if (targets.isEmpty()) {
+            throw new IllegalArgumentException(drop() + "flush: targets: at least one");
         }
-        putFlush(remoteAddress, rkey, length, wholeRegion, global, persist);
-        return this;
+        putFlush(
+                remoteAddress,
+                rkey,
+                length,
+                wholeRegion,
+                targets.contains(FlushTarget.GLOBAL),
+                targets.contains(FlushTarget.PERSISTENT));
     }
 
     @Override

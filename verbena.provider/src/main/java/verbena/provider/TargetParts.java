@@ -19,7 +19,7 @@ public final class TargetParts {
         this.domain = context.allocateProtectionDomain();
         boolean made = false;
         try {
-            this.completions = context.createCompletionQueue(1, Optional.empty());
+            this.completions = context.createCompletionQueue(1);
             made = true;
         } finally {
             if (!made) {

@@ -11,6 +11,7 @@ import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
+import verbena.verbs.Preview;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
@@ -22,6 +23,7 @@ import verbena.wire.roce.RoceV2;
 ///
 /// A packet's destiny is drawn from the world's seed when it is sent, so that the [Trace] of what was sent tells
 /// all.
+@Preview
 public final class Network {
     /// 8 Gbit/s.
     static final long NANOS_PER_BYTE = 1;

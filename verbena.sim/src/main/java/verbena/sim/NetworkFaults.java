@@ -1,5 +1,7 @@
 package verbena.sim;
 
+import verbena.verbs.Preview;
+
 /// What a network does to packets, and the world to devices. Shares are probabilities, 0 to 1, drawn for each packet
 /// by itself.
 ///
@@ -13,6 +15,7 @@ package verbena.sim;
 /// @param blackHoles now and then everything that one device sends is lost
 /// @param pauses now and then one device is not driven
 /// @param mutes now and then every answer that one device sends is lost, and its own requests are not
+@Preview
 public record NetworkFaults(
         double loss,
         double duplicate,

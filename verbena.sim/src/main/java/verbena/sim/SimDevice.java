@@ -10,10 +10,12 @@ import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.WorkCompletion;
 
 /// A real device in a world. The world drives it; what programs do with it goes through its [#context()], as ever.
+@Preview
 public final class SimDevice {
     /// What a device is made with.
     ///

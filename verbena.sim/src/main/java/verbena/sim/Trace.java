@@ -14,6 +14,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.Preview;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
@@ -28,6 +29,7 @@ import verbena.wire.pcap.LinkType;
 ///
 /// The digest takes for each packet its time, way and destiny, BTH, length and ICRC, which stands for all other
 /// bytes; and for each completion its time, place and content. Recording allocates nothing.
+@Preview
 public final class Trace {
     /// How many of the last events are kept.
     public static final int KEPT = 128;

@@ -12,6 +12,7 @@ import verbena.nic.roce.LinkDevice;
 import verbena.transport.Protocol;
 import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.ConnectOptions;
+import verbena.verbs.Preview;
 import verbena.verbs.QueuePair;
 import verbena.wire.Frame;
 import verbena.wire.ib.Psn;
@@ -30,6 +31,7 @@ import verbena.wire.ib.Psn;
 /// ```
 ///
 /// Time stands still while a program posts and polls, and goes on in [#step()] only.
+@Preview
 public final class World {
     private static final int NEAR_WRAP = 64;
 

@@ -16,6 +16,7 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.jspecify.annotations.Nullable;
 import verbena.spark.device.Settings;
 import verbena.spark.read.VerbenaShuffleReader;
+import verbena.verbs.Preview;
 
 /// A shuffle by one-sided READ, for Apache Spark 4: `spark.shuffle.manager=verbena.spark.VerbenaShuffleManager`.
 ///
@@ -24,6 +25,7 @@ import verbena.spark.read.VerbenaShuffleReader;
 /// transport carries what cannot be read: outputs in files, and all blocks of an executor without a device.
 ///
 /// Spark makes one in the driver and in each executor. Any thread may use it.
+@Preview
 public final class VerbenaShuffleManager extends SortShuffleManager {
     private static final String IO_PLUGIN = "spark.shuffle.sort.io.plugin.class";
     private static final String HOST_LOCAL = "spark.shuffle.readHostLocalDisk";

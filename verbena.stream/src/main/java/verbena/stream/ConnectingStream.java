@@ -58,7 +58,7 @@ final class ConnectingStream {
     /// @param from address and port of this host; empty for any
     /// @param isWanted as [ConnectionId#connect(ConnectionParameters, BooleanSupplier)] has it
     void begin(Optional<InetSocketAddress> from, InetSocketAddress to, BooleanSupplier isWanted) throws IOException {
-        id.resolveAddress(from, to);
+        from.ifPresentOrElse(own -> id.resolveAddress(own, to), () -> id.resolveAddress(to));
         expect(ConnectionId.State.ADDRESS_RESOLVED, to);
         id.resolveRoute();
         expect(ConnectionId.State.ROUTE_RESOLVED, to);
@@ -91,8 +91,6 @@ final class ConnectingStream {
             try {
                 if (!waits) {
                     event = ownEvents().poll();
-                } else if (timeout == 0) {
-                    event = Optional.of(ownEvents().await());
                 } else {
                     long left = timeout - (System.nanoTime() - start);
                     event = ownEvents().await(Duration.ofNanos(Math.max(0, left)));

@@ -10,6 +10,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.spi.WaitableChannel;
@@ -57,7 +58,8 @@ final class DeviceWatch {
 
         /// Makes the stream's completion queue, once.
         CompletionQueue createQueue(int entries) {
-            CompletionQueue made = watch.context.createCompletionQueue(entries, Optional.of(watch.channel));
+            CompletionQueue made = watch.context.createCompletionQueue(
+                    CompletionQueueOptions.of(entries).withChannel(watch.channel));
             queue = made;
             watch.seats.put(made, this);
             return made;

@@ -5,9 +5,11 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import verbena.verbs.Preview;
 
 /// Streams that were closed and have bytes on their way. The kernel sends what a closed socket has left; here a
 /// virtual thread waits for it, and so does the end of the process. Any thread.
+@Preview
 public final class PendingCloses {
     private static final ReentrantLock LOCK = new ReentrantLock();
     private static final Condition CHANGED = LOCK.newCondition();

@@ -3,6 +3,7 @@ package verbena.stream;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.Preview;
 
 /// What is left to do when the process ends. The kernel sends what the sockets of a process that has ended have left,
 /// and then the end of each stream; the memory of a stream goes with its process.
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// A shutdown hook waits for the streams that were closed. It runs beside those of the program, which may write
 /// still: so open streams are left alone, and their peers find them reset. A caller that runs behind all hooks can do
 /// more, by [#expect] and [#run].
+@Preview
 public final class ProcessEnd {
     private static final Duration LONGEST = Duration.ofSeconds(10);
 

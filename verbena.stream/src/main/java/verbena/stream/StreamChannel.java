@@ -76,8 +76,7 @@ public final class StreamChannel
         this.options = options;
         this.id = id;
         this.connecting = new ConnectingStream(options, id, events);
-        long nanos = StreamOptions.nanos(options.timeout());
-        this.waitNanos = nanos == 0 ? OpenStream.FOREVER : nanos;
+        this.waitNanos = options.timeout().map(StreamOptions::nanos).orElse(OpenStream.FOREVER);
     }
 
     /// A channel that is not connected yet.

@@ -3,9 +3,11 @@ package verbena.stream;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Context;
+import verbena.verbs.Preview;
 import verbena.verbs.spi.Waiter;
 
 /// The devices of this process's streams, for threads that wait for several streams, or for more than streams.
+@Preview
 public final class StreamDevices {
     private StreamDevices() {}
 

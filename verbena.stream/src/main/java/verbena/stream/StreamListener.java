@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
-import java.net.SocketTimeoutException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.Channel;
 import java.nio.channels.ClosedByInterruptException;
@@ -17,6 +16,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -131,16 +131,11 @@ public final class StreamListener implements Channel {
         return accept(isBlocking ? OpenStream.FOREVER : 0);
     }
 
-    /// Waits for a connection, whatever the mode.
+    /// Waits for a connection, whatever the mode; empty when `timeout` passed.
     ///
-    /// @throws SocketTimeoutException when none has come in the time
     /// @throws IOException as [#accept()]
-    public StreamChannel accept(Duration timeout) throws IOException {
-        StreamChannel found = accept(StreamOptions.nanos(timeout));
-        if (found == null) {
-            throw new SocketTimeoutException("accept: " + this + ": no peer has connected in " + timeout);
-        }
-        return found;
+    public Optional<StreamChannel> accept(Duration timeout) throws IOException {
+        return Optional.ofNullable(accept(StreamOptions.nanos(timeout)));
     }
 
     private @Nullable StreamChannel accept(long nanos) throws IOException {

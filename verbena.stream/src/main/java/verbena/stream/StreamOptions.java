@@ -12,8 +12,8 @@ import verbena.verbs.ProtectionDomain;
 /// @param sendBytes of the ring of data on their way, 2 KiB to 256 MiB
 /// @param receiveBytes of the ring that the peer writes to, 2 KiB to 256 MiB
 /// @param messages under way each way, 16 to 65534; a device may have fewer
-/// @param connectTimeout how long making a connection may take; zero for as long as the peer takes
-/// @param timeout how long a blocking read or write waits for the peer; zero for ever
+/// @param connectTimeout how long making a connection may take
+/// @param timeout how long a blocking read or write waits for the peer; empty for no limit
 /// @param linger how long [StreamChannel#close()] waits until what was written has arrived; zero drops it, and the
 ///     peer finds the connection reset
 /// @param keepAlive when nothing has come from the peer for so long, it is asked whether it lives; zero for never
@@ -25,7 +25,7 @@ public record StreamOptions(
         int receiveBytes,
         int messages,
         Duration connectTimeout,
-        Duration timeout,
+        Optional<Duration> timeout,
         Duration linger,
         Duration keepAlive,
         Optional<Context> device,
@@ -37,8 +37,8 @@ public record StreamOptions(
         range("sendBytes", sendBytes, BYTES_MIN, BYTES_MAX);
         range("receiveBytes", receiveBytes, BYTES_MIN, BYTES_MAX);
         range("messages", messages, 16, 0xFFFE);
-        notNegative("timeout", timeout);
-        notNegative("connectTimeout", connectTimeout);
+        positive("connectTimeout", connectTimeout);
+        timeout.ifPresent(limit -> positive("timeout", limit));
         notNegative("linger", linger);
         notNegative("keepAlive", keepAlive);
         Objects.requireNonNull(device, "device");
@@ -52,6 +52,12 @@ public record StreamOptions(
     private static void range(String name, int value, int min, int max) {
         if (value < min || value > max) {
             throw new IllegalArgumentException(name + ": " + min + " to " + max + ", got " + value);
+        }
+    }
+
+    private static void positive(String name, Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            throw new IllegalArgumentException(name + ": more than zero, got " + value);
         }
     }
 
@@ -69,7 +75,7 @@ public record StreamOptions(
                 1 << 17,
                 384,
                 Duration.ofSeconds(60),
-                Duration.ZERO,
+                Optional.empty(),
                 Duration.ofSeconds(10),
                 Duration.ZERO,
                 Optional.empty(),
@@ -94,7 +100,15 @@ public record StreamOptions(
 
     public StreamOptions withTimeout(Duration timeout) {
         return new StreamOptions(
-                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
+                sendBytes,
+                receiveBytes,
+                messages,
+                connectTimeout,
+                Optional.of(timeout),
+                linger,
+                keepAlive,
+                device,
+                domain);
     }
 
     public StreamOptions withLinger(Duration linger) {

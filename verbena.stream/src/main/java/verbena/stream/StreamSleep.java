@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Context;
+import verbena.verbs.Preview;
 import verbena.verbs.spi.Waiter;
 
 /// How a thread sleeps that serves many streams: at the device of its streams, so that what arrives wakes one thread.
@@ -12,6 +13,7 @@ import verbena.verbs.spi.Waiter;
 /// [Decision 0101](../../../../../../docs/decisions/0101-one-selector-for-both.md) says why no wake-up is lost.
 ///
 /// By the thread that sleeps, except where a method allows another.
+@Preview
 public final class StreamSleep {
     private enum Place {
         /// It is awake, or has to ask once more before it sleeps.

@@ -62,7 +62,8 @@ class HostilePeerTest {
             hello[0] = 1; // the version
         }
         try (Connection _ = connect(hello)) {
-            try (StreamChannel accepted = pair.listener.accept(Duration.ofSeconds(30))) {
+            try (StreamChannel accepted =
+                    pair.listener.accept(Duration.ofSeconds(30)).orElseThrow()) {
                 writeAndRead(accepted);
             }
         } catch (ConnectionException e) {
@@ -85,7 +86,8 @@ class HostilePeerTest {
     void whateverAPeerSendsHarmsNobody(RepetitionInfo repetition) throws Exception {
         var chance = new Random(repetition.getCurrentRepetition());
         try (Connection plain = connect(hello(4, 1, 1, 0, 1, 1))) {
-            try (StreamChannel accepted = pair.listener.accept(Duration.ofSeconds(30))) {
+            try (StreamChannel accepted =
+                    pair.listener.accept(Duration.ofSeconds(30)).orElseThrow()) {
                 for (int i = 0; i < 100; i++) {
                     say(plain, message(chance));
                 }
@@ -130,7 +132,8 @@ class HostilePeerTest {
     @Test
     void moreDataThanThereWasRoomForEndTheConnection() throws Exception {
         try (Connection liar = connect(hello(100, 0, 0, 0, 0, 1))) {
-            try (StreamChannel accepted = pair.listener.accept(Duration.ofSeconds(30))) {
+            try (StreamChannel accepted =
+                    pair.listener.accept(Duration.ofSeconds(30)).orElseThrow()) {
                 say(liar, 140_000); // the ring has 128 KiB, of which one half or both are shown by now
                 IOException failure = null;
                 try {
@@ -147,7 +150,8 @@ class HostilePeerTest {
     @Test
     void aBufferThatThePeerDoesNotHaveEndsTheConnection() throws Exception {
         try (Connection _ = connect(hello(100, 4_096, 7, 4_096, 7, 1 << 20))) {
-            try (StreamChannel accepted = pair.listener.accept(Duration.ofSeconds(30))) {
+            try (StreamChannel accepted =
+                    pair.listener.accept(Duration.ofSeconds(30)).orElseThrow()) {
                 IOException failure = null;
                 try {
                     accepted.write(ByteBuffer.allocate(10));

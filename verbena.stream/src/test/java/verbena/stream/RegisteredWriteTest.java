@@ -189,7 +189,7 @@ class RegisteredWriteTest {
                         1 << 17,
                         384,
                         Duration.ofSeconds(1),
-                        Duration.ZERO,
+                        Optional.empty(),
                         Duration.ZERO,
                         Duration.ZERO,
                         Optional.of(serverDevice),

@@ -32,7 +32,7 @@ public enum Capability {
     SQ_DRAIN,
     /// Connected queue pairs migrate to an alternate path: [QpModification#alternatePath].
     PATH_MIGRATION,
-    /// Completions say when, by the device's clock: [Context#createTimestampedCompletionQueue].
+    /// Completions say when, by the device's clock: [CompletionQueueOptions#withTimestamps()].
     COMPLETION_TIMESTAMPS,
     /// Queue pairs are connected by what their [Endpoint]s say, and by modifying them to RTR and RTS; where this
     /// is missing only the connection manager does it.

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.spi.ConnectionService;
 
 /// An opened device, which makes all other objects (ibv_open_device(3)). Safe for use by any thread.
@@ -44,6 +45,13 @@ public interface Context extends VerbsObject {
     /// @throws IllegalArgumentException when there is no such port or entry
     int pkey(int port, int index);
 
+    /// Finds an open queue pair of this device by its number: from [WorkCompletion#qpn()] to the queue pair, and to the
+    /// program's own object ([QueuePair#attachment()]). Takes no lock, and allocates nothing.
+    ///
+    /// @return null when no open queue pair has this number
+    @Nullable
+    QueuePair queuePair(int qpn);
+
     /// Makes a protection domain: objects of one cannot be used with those of another.
     ProtectionDomain allocateProtectionDomain();
 
@@ -51,24 +59,14 @@ public interface Context extends VerbsObject {
     ///
     /// @throws ResourceLimitException when the device has no more, or none of this size
     default CompletionQueue createCompletionQueue(int entries) {
-        return createCompletionQueue(entries, Optional.empty());
+        return createCompletionQueue(CompletionQueueOptions.of(entries));
     }
 
-    /// Makes a completion queue of at least `entries` entries whose notifications go to `channel`.
+    /// Makes a completion queue.
     ///
     /// @throws ResourceLimitException when the device has no more, or none of this size
-    CompletionQueue createCompletionQueue(int entries, Optional<CompletionChannel> channel);
-
-    /// Makes a completion queue of at least `entries` entries whose completions have a
-    /// [WorkCompletion#timestamp()] (ibv_create_cq_ex(3)).
-    ///
-    /// @param channel for its notifications
-    /// @throws ResourceLimitException when the device has no more, or none of this size
-    /// @throws UnsupportedException when the device has no clock for them
-    default CompletionQueue createTimestampedCompletionQueue(int entries, Optional<CompletionChannel> channel) {
-        throw new UnsupportedException(
-                "createTimestampedCompletionQueue", Capability.COMPLETION_TIMESTAMPS, device().name());
-    }
+    /// @throws UnsupportedException when it is to have time stamps, and the device has no clock for them
+    CompletionQueue createCompletionQueue(CompletionQueueOptions options);
 
     /// Opens a domain for extended reliable connections (ibv_open_xrcd(3)).
     ///

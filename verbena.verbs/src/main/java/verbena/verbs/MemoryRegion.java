@@ -4,20 +4,28 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 /// Registered memory (ibv_reg_mr(3)). Safe for use by any thread; what is in the memory is the program's business.
-public interface MemoryRegion extends VerbsObject {
+public interface MemoryRegion extends VerbsObject, LocalMemory {
     ProtectionDomain protectionDomain();
+
+    @Override
+    default MemoryRegion region() {
+        return this;
+    }
+
+    @Override
+    default long offset() {
+        return 0;
+    }
 
     /// Returns the memory.
     ///
     /// @throws InvalidStateException when it is another device's ([ProtectionDomain#registerDmaBuf]), which this
     ///     process has no address of
+    @Override
     MemorySegment segment();
 
     /// Address of its first byte as requests name it: the IOVA.
     long address();
-
-    /// Returns the bytes.
-    long length();
 
     /// Returns the key for scatter/gather entries of one's own requests.
     int lkey();
@@ -27,11 +35,6 @@ public interface MemoryRegion extends VerbsObject {
 
     /// Rights.
     Set<Access> access();
-
-    /// Returns the address and key by which a peer reaches this memory.
-    default RemoteMemory remote() {
-        return new RemoteMemory(address(), rkey(), length());
-    }
 
     /// Gives the region another protection domain and other rights; the keys stay (ibv_rereg_mr(3)).
     ///

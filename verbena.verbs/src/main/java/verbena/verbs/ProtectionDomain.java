@@ -32,6 +32,7 @@ public interface ProtectionDomain extends VerbsObject {
     /// @throws IllegalArgumentException when `access` asks for other rights, the descriptor is no
     ///     dma-buf's, or the range is not in it
     /// @throws UnsupportedException when the device reaches no memory but the process's
+    @Preview
     default MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova, Set<Access> access) {
         throw new UnsupportedException(
                 "registerDmaBuf", Capability.DMA_BUF, context().device().name());
@@ -44,8 +45,8 @@ public interface ProtectionDomain extends VerbsObject {
     /// @param bytes at least 1
     MemoryRegion allocate(long bytes, Set<Access> access);
 
-    /// Makes a memory window of type 1 or 2 (ibv_alloc_mw(3)). It gives access to nothing until it is bound.
-    MemoryWindow allocateWindow(int type);
+    /// Makes a memory window (ibv_alloc_mw(3)). It gives access to nothing until it is bound.
+    MemoryWindow allocateWindow(MemoryWindow.Type type);
 
     /// Makes a queue pair in state RESET (ibv_create_qp(3)).
     ///

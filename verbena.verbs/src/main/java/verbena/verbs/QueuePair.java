@@ -2,6 +2,7 @@ package verbena.verbs;
 
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /// One end of a connection or a source of datagrams: a send queue and a receive queue (ibv_create_qp(3)).
 ///
@@ -22,6 +23,15 @@ public interface QueuePair extends VerbsObject {
     default SortedMap<String, Long> counters() {
         return new TreeMap<>();
     }
+
+    /// Keeps an object of the program's, in place of the one before. The device does not look at it.
+    ///
+    /// @param attachment null for none
+    void attach(@Nullable Object attachment);
+
+    /// Returns what was attached last; null when nothing was.
+    @Nullable
+    Object attachment();
 
     /// Returns the attributes that it was made with and set to.
     QpAttributes query();
@@ -104,7 +114,7 @@ public interface QueuePair extends VerbsObject {
     }
 
     /// Posts one signalled READ of `length` bytes from `remoteAddress` into `region` from `offset` on.
-    default void postRead(long wrId, MemoryRegion region, long offset, long length, long remoteAddress, int rkey) {
+    default void postRead(long wrId, long remoteAddress, int rkey, MemoryRegion region, long offset, long length) {
         try (SendBatch batch = sendBatch()) {
             batch.read(wrId, remoteAddress, rkey)
                     .sge(region, offset, length)
@@ -114,7 +124,7 @@ public interface QueuePair extends VerbsObject {
     }
 
     /// Posts one signalled FETCH_ADD; the value before goes to 8 bytes of `region` at `offset`.
-    default void postFetchAdd(long wrId, MemoryRegion region, long offset, long remoteAddress, int rkey, long add) {
+    default void postFetchAdd(long wrId, long remoteAddress, int rkey, long add, MemoryRegion region, long offset) {
         try (SendBatch batch = sendBatch()) {
             batch.fetchAdd(wrId, remoteAddress, rkey, add)
                     .sge(region, offset, Long.BYTES)
@@ -125,7 +135,7 @@ public interface QueuePair extends VerbsObject {
 
     /// Posts one signalled CMP_SWAP; the value before goes to 8 bytes of `region` at `offset`.
     default void postCompareSwap(
-            long wrId, MemoryRegion region, long offset, long remoteAddress, int rkey, long compare, long swap) {
+            long wrId, long remoteAddress, int rkey, long compare, long swap, MemoryRegion region, long offset) {
         try (SendBatch batch = sendBatch()) {
             batch.compareSwap(wrId, remoteAddress, rkey, compare, swap)
                     .sge(region, offset, Long.BYTES)

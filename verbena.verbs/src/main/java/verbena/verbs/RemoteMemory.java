@@ -1,6 +1,7 @@
 package verbena.verbs;
 
 import java.util.HexFormat;
+import java.util.Objects;
 
 /// The address and key of a peer's memory, for READ, WRITE and atomics.
 ///
@@ -14,12 +15,19 @@ public record RemoteMemory(long address, int rkey, long length) {
         }
     }
 
-    /// Returns a part of it.
+    /// Returns its part of `length` bytes from `offset` on.
     ///
     /// @throws IndexOutOfBoundsException when the part is not inside
-    public RemoteMemory slice(long offset, long bytes) {
-        java.util.Objects.checkFromIndexSize(offset, bytes, length);
-        return new RemoteMemory(address + offset, rkey, bytes);
+    public RemoteMemory slice(long offset, long length) {
+        Objects.checkFromIndexSize(offset, length, this.length);
+        return new RemoteMemory(address + offset, rkey, length);
+    }
+
+    /// Returns its part from `offset` to the end.
+    ///
+    /// @throws IndexOutOfBoundsException when `offset` is not inside
+    public RemoteMemory slice(long offset) {
+        return slice(offset, length - offset);
     }
 
     /// Returns one line of text that [#parse(String)] takes back: `address/rkey/length`, in hexadecimal but the

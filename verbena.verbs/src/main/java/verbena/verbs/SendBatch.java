@@ -46,16 +46,22 @@ public interface SendBatch extends AutoCloseable {
     /// Writes 8 aligned bytes at once, as they lie in this host's memory (IBTA A19).
     ///
     /// @throws InvalidStateException when the queue pair was not made for it ([QueuePairOptions#withExtensions])
+    @Preview
     SendBatch atomicWrite(long wrId, long remoteAddress, int rkey, long value);
 
-    /// Makes earlier writes globally visible, or persistent (IBTA A19).
+    /// Carries earlier writes to `length` bytes from `remoteAddress` on as far as the targets say (IBTA A19).
     ///
-    /// @param length bytes from `remoteAddress` on; does not matter with `wholeRegion`
-    /// @param global visible to all: needs the right `FLUSH_GLOBAL`
-    /// @param persist in memory that survives a loss of power: needs the right `FLUSH_PERSISTENT`
+    /// @param targets at least one
     /// @throws InvalidStateException when the queue pair was not made for it ([QueuePairOptions#withExtensions])
-    SendBatch flush(
-            long wrId, long remoteAddress, int rkey, int length, boolean wholeRegion, boolean global, boolean persist);
+    @Preview
+    SendBatch flush(long wrId, long remoteAddress, int rkey, int length, Set<FlushTarget> targets);
+
+    /// Carries earlier writes to the whole region that has this key as far as the targets say.
+    ///
+    /// @param targets at least one
+    /// @throws InvalidStateException as [#flush]
+    @Preview
+    SendBatch flushRegion(long wrId, int rkey, Set<FlushTarget> targets);
 
     /// Withdraws a key of this side.
     SendBatch localInvalidate(long wrId, int rkey);

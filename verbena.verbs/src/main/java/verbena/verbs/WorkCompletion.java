@@ -41,6 +41,7 @@ public final class WorkCompletion {
     /// @param sender of a datagram: the number of its queue pair, or all that [#sender(int, int, int, int)] tells
     /// @param flags [#GRH], [#WITH_IMM], [#WITH_INV], [#IPV4]
     /// @param cause why it failed, in words; empty otherwise
+    @Preview
     public void fill(
             long wrId,
             WcStatus status,
@@ -72,6 +73,7 @@ public final class WorkCompletion {
     /// @param lid the sender's, 16 bits; not 0
     /// @param serviceLevel 0 to 15
     /// @param pathBits of the own LID that it came to, 0 to 127
+    @Preview
     public static long sender(int qpn, int lid, int serviceLevel, int pathBits) {
         return qpn | (long) lid << LID_SHIFT | (long) serviceLevel << LEVEL_SHIFT | (long) pathBits << PATH_SHIFT;
     }
@@ -79,6 +81,7 @@ public final class WorkCompletion {
     /// Sets the time stamp, after [#fill]; for providers.
     ///
     /// @param ticks of the device's clock
+    @Preview
     public void stamp(long ticks) {
         timestamp = ticks;
     }
@@ -131,7 +134,7 @@ public final class WorkCompletion {
         return immediateOrRkey;
     }
 
-    /// Returns the number of the queue pair that the request was posted on.
+    /// Returns the number of the queue pair that the request was posted on; [Context#queuePair(int)] finds it.
     public int qpn() {
         return qpn;
     }
@@ -165,7 +168,7 @@ public final class WorkCompletion {
 
     /// Returns the time at which the device completed it, in ticks of its own clock, which starts anywhere and goes
     /// round ([DeviceAttributes#timestampMask()], [DeviceAttributes#timestampKilohertz()]). Only of a queue that was
-    /// made by [Context#createTimestampedCompletionQueue]; 0 of any other, and after a failure.
+    /// made by [CompletionQueueOptions#withTimestamps()]; 0 of any other, and after a failure.
     public long timestamp() {
         return timestamp;
     }

@@ -236,7 +236,7 @@ public final class CmCalls {
             return refusal;
         }
         Threads.make(() -> {
-            handle.id.resolveAddress(from, to);
+            from.ifPresentOrElse(own -> handle.id.resolveAddress(own, to), () -> handle.id.resolveAddress(to));
             handle.refresh();
             return 0;
         });

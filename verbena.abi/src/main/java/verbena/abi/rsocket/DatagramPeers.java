@@ -127,7 +127,7 @@ final class DatagramPeers {
     private static Optional<ConnectionId> resolved(Optional<InetSocketAddress> from, InetSocketAddress to) {
         return Threads.make(() -> {
             ConnectionId id = RsocketIds.create(PortSpace.UDP);
-            id.resolveAddress(from, to);
+            from.ifPresentOrElse(own -> id.resolveAddress(own, to), () -> id.resolveAddress(to));
             if (id.state() != ConnectionId.State.ADDRESS_RESOLVED) {
                 id.close();
                 return Optional.empty();

@@ -15,6 +15,7 @@ import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Gid;
 import verbena.verbs.MemoryRegion;
@@ -80,7 +81,8 @@ final class DatagramQueue {
             bytesMax = Math.min(SLOT_BYTES, mtu) - DatagramMessage.nameBytes(name.getAddress());
             domain = own(context.allocateProtectionDomain());
             channel = own(context.createCompletionChannel());
-            cq = own(context.createCompletionQueue(sendCount + receiveCount, Optional.of(channel)));
+            cq = own(context.createCompletionQueue(
+                    CompletionQueueOptions.of(sendCount + receiveCount).withChannel(channel)));
             sends = own(domain.allocate((long) sendCount * SLOT_BYTES, EnumSet.of(Access.LOCAL_WRITE)));
             receives = own(
                     domain.allocate((long) receiveCount * (HEAD_BYTES + SLOT_BYTES), EnumSet.of(Access.LOCAL_WRITE)));

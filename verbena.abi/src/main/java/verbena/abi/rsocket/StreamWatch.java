@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
 import verbena.verbs.spi.WaitableChannel;
 
@@ -68,7 +69,8 @@ final class StreamWatch {
     }
 
     CompletionQueue createQueue(int entries, Attended of) {
-        CompletionQueue made = context.createCompletionQueue(entries, Optional.of(channel));
+        CompletionQueue made =
+                context.createCompletionQueue(CompletionQueueOptions.of(entries).withChannel(channel));
         byQueue.put(made, of);
         return made;
     }

@@ -16,6 +16,7 @@ import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 
 /// Completion channels and queues, polling included.
 public final class CompletionCalls {
@@ -72,8 +73,8 @@ public final class CompletionCalls {
             return Errno.EINVAL;
         }
         var on = Optional.ofNullable(channel == 0 ? null : Handles.get(channel, ChannelHandle.class));
-        CompletionQueue made =
-                of.context.createCompletionQueue((int) entries, on.<CompletionChannel>map(each -> each.channel));
+        CompletionQueue made = of.context.createCompletionQueue(
+                new CompletionQueueOptions((int) entries, on.<CompletionChannel>map(each -> each.channel), false));
         return CompletionQueueHandle.of(made, context, on, programsOwn).pointer;
     }
 

@@ -13,6 +13,7 @@ import verbena.foreign.SystemFunction;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.MemoryWindow;
 import verbena.verbs.SendBatch;
 import verbena.verbs.spi.Registration;
 
@@ -170,7 +171,7 @@ final class MemoryCalls {
 
     static long allocMw(long pd, long type) {
         var domain = DomainHandle.get(pd);
-        return WindowHandle.of(domain.domain.allocateWindow((int) type), domain).pointer;
+        return WindowHandle.of(domain.domain.allocateWindow(MemoryWindow.Type.ofCode((int) type)), domain).pointer;
     }
 
     static long deallocMw(long mw) {
@@ -183,7 +184,7 @@ final class MemoryCalls {
         var sends = Handles.get(qp, QueuePairHandle.class);
         var window = Handles.get(mw, WindowHandle.class);
         long info = Native.some(bind) + MW_BIND.at("bind_info");
-        if (window.window.type() != 1) {
+        if (window.window.type() != MemoryWindow.Type.TYPE_1) {
             return Errno.EINVAL;
         }
         int rkey = window.window.nextRkey();

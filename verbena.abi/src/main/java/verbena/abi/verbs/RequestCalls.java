@@ -4,11 +4,14 @@ import static verbena.foreign.rdma.VerbsStructs.DATA_BUF;
 import static verbena.foreign.rdma.VerbsStructs.QP_EX;
 import static verbena.foreign.rdma.VerbsStructs.SGE;
 
+import java.util.EnumSet;
+import java.util.Set;
 import verbena.abi.Errno;
 import verbena.abi.Handles;
 import verbena.abi.Native;
 import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
+import verbena.verbs.FlushTarget;
 import verbena.verbs.SendBatch;
 
 /// Requests are posted one call at a time: ibv_wr_start(3) to ibv_wr_complete(3). None of the calls between says
@@ -124,8 +127,18 @@ final class RequestCalls {
 
     /// @param kinds `enum ibv_placement_type` in the second byte, `enum ibv_selectivity_level` in the first
     private static void flush(SendBatch batch, long wrId, long address, int rkey, long length, long kinds) {
-        long type = kinds >>> 8;
-        batch.flush(wrId, address, rkey, (int) length, (kinds & 0xFF) == 1, (type & 1) != 0, (type & 2) != 0);
+        Set<FlushTarget> targets = EnumSet.noneOf(FlushTarget.class);
+        if ((kinds >>> 8 & 1) != 0) {
+            targets.add(FlushTarget.GLOBAL);
+        }
+        if ((kinds >>> 8 & 2) != 0) {
+            targets.add(FlushTarget.PERSISTENT);
+        }
+        if ((kinds & 0xFF) == 1) {
+            batch.flushRegion(wrId, rkey, targets);
+        } else {
+            batch.flush(wrId, address, rkey, (int) length, targets);
+        }
     }
 
     static long wrBindMw(long qp, long mw, long rkey, long info) {

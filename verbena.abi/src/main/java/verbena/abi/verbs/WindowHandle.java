@@ -22,7 +22,7 @@ final class WindowHandle extends Handle {
         Memory.putLong(pointer + MW.at("context"), domain.device);
         Memory.putLong(pointer + MW.at("pd"), domain.pointer);
         Memory.putInt(pointer + MW.at("rkey"), window.rkey());
-        Memory.putInt(pointer + MW.at("type"), window.type());
+        Memory.putInt(pointer + MW.at("type"), window.type().code());
         return Handles.put(new WindowHandle(pointer, window, domain));
     }
 

@@ -18,29 +18,12 @@ public final class Atomics {
 
     private static void add(Pair pair, long wrId, long amount, long at) {
         pair.a().fixture.tell("a posts FETCH_ADD " + amount);
-        pair.a()
-                .qp()
-                .postFetchAdd(
-                        wrId,
-                        pair.a().memory,
-                        8 * wrId,
-                        pair.b().at(at),
-                        pair.b().rkey(),
-                        amount);
+        pair.a().qp().postFetchAdd(wrId, pair.b().at(at), pair.b().rkey(), amount, pair.a().memory, 8 * wrId);
     }
 
     private static void swap(Pair pair, long wrId, long compare, long swap) {
         pair.a().fixture.tell("a posts CMP_SWAP " + compare + " by " + swap);
-        pair.a()
-                .qp()
-                .postCompareSwap(
-                        wrId,
-                        pair.a().memory,
-                        8 * wrId,
-                        pair.b().at(0),
-                        pair.b().rkey(),
-                        compare,
-                        swap);
+        pair.a().qp().postCompareSwap(wrId, pair.b().at(0), pair.b().rkey(), compare, swap, pair.a().memory, 8 * wrId);
     }
 
     public static void fetchAddReturnsWhatWasThere(Fixture fixture) throws InterruptedException {
@@ -193,9 +176,7 @@ public final class Atomics {
     public static void theResultMayLieAnywhere(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         pair.b().word(0, 77);
-        pair.a()
-                .qp()
-                .postFetchAdd(1, pair.a().memory, 13, pair.b().at(0), pair.b().rkey(), 1);
+        pair.a().qp().postFetchAdd(1, pair.b().at(0), pair.b().rkey(), 1, pair.a().memory, 13);
         pair.a().ok(1);
         Expect.equal("value before", 77L, pair.a().word(13));
     }

@@ -2,15 +2,16 @@ package verbena.conformance.cases;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Optional;
 import java.util.Set;
 import verbena.conformance.fixture.Expect;
 import verbena.conformance.fixture.Fixture;
 import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.MemoryWindow;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
@@ -178,14 +179,14 @@ public final class Capabilities {
         hadOrRefused(
                 fixture,
                 Capability.MEMORY_WINDOW_TYPE_1,
-                () -> fixture.own(fixture.end().domain.allocateWindow(1)));
+                () -> fixture.own(fixture.end().domain.allocateWindow(MemoryWindow.Type.TYPE_1)));
     }
 
     public static void windowsOfTypeTwo(Fixture fixture) throws Exception {
         hadOrRefused(
                 fixture,
                 Capability.MEMORY_WINDOW_TYPE_2,
-                () -> fixture.own(fixture.end().domain.allocateWindow(2)));
+                () -> fixture.own(fixture.end().domain.allocateWindow(MemoryWindow.Type.TYPE_2)));
     }
 
     public static void flush(Fixture fixture) throws Exception {
@@ -223,7 +224,8 @@ public final class Capabilities {
 
     public static void timeStampsOfCompletions(Fixture fixture) throws Exception {
         hadOrRefused(fixture, Capability.COMPLETION_TIMESTAMPS, () -> {
-            var cq = fixture.own(fixture.a().createTimestampedCompletionQueue(16, Optional.empty()));
+            var cq = fixture.own(fixture.a()
+                    .createCompletionQueue(CompletionQueueOptions.of(16).withTimestamps()));
             long mask = fixture.attributes().timestampMask();
             long half = mask >>> 1; // of the way round
             Expect.that("a mask of its clock", mask != 0);

@@ -16,6 +16,7 @@ import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.QpType;
@@ -207,7 +208,8 @@ public final class Channels {
 
     public static void aChannelStaysOpenForItsQueues(Fixture fixture) {
         CompletionChannel channel = fixture.own(fixture.a().createCompletionChannel());
-        CompletionQueue cq = fixture.own(fixture.a().createCompletionQueue(16, Optional.of(channel)));
+        CompletionQueue cq = fixture.own(
+                fixture.a().createCompletionQueue(CompletionQueueOptions.of(16).withChannel(channel)));
         Expect.that("the queue knows it", cq.channel().orElseThrow() == channel);
         Expect.thrown("close", InUseException.class, channel::close);
         cq.close();

@@ -4,7 +4,6 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import verbena.conformance.fixture.CmFixture;
@@ -219,7 +218,7 @@ public final class Connecting {
 
     public static void aFailedRequestEndsTheConnection(Fixture fixture) throws InterruptedException {
         Made made = connect(fixture, PrivateData.NONE, PrivateData.NONE);
-        qp(made.idOfA).postRead(1, made.a.memory, 0, 8, made.b.at(0), made.b.rkey() ^ 0x55);
+        qp(made.idOfA).postRead(1, made.b.at(0), made.b.rkey() ^ 0x55, made.a.memory, 0, 8);
         made.a.fails(1, verbena.verbs.WcStatus.REM_ACCESS_ERR);
         var ended = made.cm.await(made.idOfA, ConnectionEvent.Disconnected.class);
         Expect.equal("by", EndedBy.FAILURE, ended.by());
@@ -304,7 +303,7 @@ public final class Connecting {
                 "at least one READ may be outstanding",
                 qp(made.idOfA).query().maxReadAtomic() >= 1
                         || fixture.device().transportType() == verbena.verbs.TransportType.IWARP);
-        qp(made.idOfA).postRead(1, made.a.memory, 0, 100, made.b.at(500), made.b.rkey());
+        qp(made.idOfA).postRead(1, made.b.at(500), made.b.rkey(), made.a.memory, 0, 100);
         made.a.ok(1);
         Expect.bytes("what was read", made.b.bytes(500, 100), made.a.bytes(0, 100));
     }
@@ -313,7 +312,7 @@ public final class Connecting {
         EventChannel channel = fixture.own(EventChannel.open(fixture.a()));
         ConnectionId id = fixture.own(channel.createId(PortSpace.TCP));
         var from = new InetSocketAddress("203.0.113.9", 0);
-        id.resolveAddress(Optional.of(from), new InetSocketAddress(DeviceAddress.of(fixture.a()), 4711));
+        id.resolveAddress(from, new InetSocketAddress(DeviceAddress.of(fixture.a()), 4711));
         ConnectionEvent event = channel.await(fixture.timeout()).orElseThrow();
         Expect.that("AddressError: " + event, event instanceof ConnectionEvent.AddressError);
     }
@@ -372,8 +371,8 @@ public final class Connecting {
                 var memory = b.allocate(4096, Access.remoteAll());
                 var note = a.allocate(100);
                 note.segment().setString(0, "written from afar");
-                a.write(note, 0, 18, memory.remote(), 0);
-                a.read(note, 50, 18, memory.remote(), 0);
+                a.write(note.slice(0, 18), memory.remote());
+                a.read(memory.remote().slice(0, 18), note.slice(50, 18));
                 Expect.equal("text", "written from afar", memory.segment().getString(0));
                 Expect.equal(
                         "text that was read back",

@@ -71,12 +71,13 @@ public final class Connections {
                     wanted[i * 4 + k] = (byte) (i + k);
                     source.segment().set(ValueLayout.JAVA_BYTE, i * 4L + k, (byte) (i + k));
                 }
-                requests.add(ends.a.writeAsync(source, i * 4L, 4, target.remote(), i * 4L));
+                requests.add(ends.a.writeAsync(
+                        source.slice(i * 4L, 4), target.remote().slice(i * 4L)));
             }
             for (WorkRequest each : requests) {
                 Expect.that("done in time", each.await(fixture.timeout()));
             }
-            Expect.bytes("what was written", wanted, ends.a.read(target.remote(), 0, 800));
+            Expect.bytes("what was written", wanted, ends.a.read(target.remote().slice(0, 800)));
         }
     }
 
@@ -85,7 +86,7 @@ public final class Connections {
             MemoryRegion in = ends.b.allocate(400);
             var receives = new ArrayList<WorkRequest>();
             for (int i = 0; i < 4; i++) {
-                receives.add(ends.b.receiveAsync(in, i * 100L, 100));
+                receives.add(ends.b.receiveAsync(in.slice(i * 100L, 100)));
             }
             Expect.that("the first is under way", !receives.getFirst().await(Duration.ofMillis(1)));
             for (int i = 0; i < 4; i++) {
@@ -102,12 +103,12 @@ public final class Connections {
     public static void anAtomicReturnsWhatWasThere(Fixture fixture) throws Exception {
         try (var ends = connect(fixture)) {
             RemoteMemory words = ends.b.allocate(16, Access.remoteAll()).remote();
-            Expect.equal("before adding", 0L, ends.a.fetchAdd(words, 8, 5));
-            Expect.equal("before comparing", 5L, ends.a.compareSwap(words, 8, 5, 9));
+            Expect.equal("before adding", 0L, ends.a.fetchAdd(words.slice(8), 5));
+            Expect.equal("before comparing", 5L, ends.a.compareSwap(words.slice(8), 5, 9));
             Expect.equal(
                     "before comparing in vain",
                     9L,
-                    ends.a.compareSwapAsync(words, 8, 5, 1).await().value());
+                    ends.a.compareSwapAsync(words.slice(8), 5, 1).await().value());
         }
     }
 
@@ -120,24 +121,24 @@ public final class Connections {
                 Expect.thrown(
                         "adding at " + at,
                         IllegalArgumentException.class,
-                        () -> ends.a.fetchAdd(words, at, 1),
+                        () -> ends.a.fetchAdd(words.slice(at), 1),
                         "at",
                         "multiple of 8");
                 Expect.thrown(
                         "comparing at " + at,
                         IllegalArgumentException.class,
-                        () -> ends.a.compareSwapAsync(words, at, 1, 1),
+                        () -> ends.a.compareSwapAsync(words.slice(at), 1, 1),
                         "multiple of 8");
             }
-            Expect.equal("the connection lives", 0L, ends.a.fetchAdd(words, 8, 1));
+            Expect.equal("the connection lives", 0L, ends.a.fetchAdd(words.slice(8), 1));
         }
     }
 
     public static void closingEndsEveryWait(Fixture fixture) throws Exception {
         try (var ends = connect(fixture)) {
             MemoryRegion in = ends.a.allocate(8);
-            WorkRequest first = ends.a.receiveAsync(in, 0, 8);
-            WorkRequest second = ends.a.receiveAsync(in, 0, 8);
+            WorkRequest first = ends.a.receiveAsync(in.slice(0, 8));
+            WorkRequest second = ends.a.receiveAsync(in.slice(0, 8));
             var future = second.toFuture();
             ends.a.close();
             var closed = Expect.thrown("waiting", ConnectionException.class, first::await);
@@ -151,8 +152,8 @@ public final class Connections {
         try (var ends = connect(fixture)) {
             RemoteMemory secret = ends.b.allocate(8).remote(); // granted to no peer
             MemoryRegion in = ends.a.allocate(8);
-            var read = ends.a.readAsync(in, 0, 8, secret, 0);
-            var behind = ends.a.readAsync(in, 0, 8, secret, 0);
+            var read = ends.a.readAsync(secret.slice(0, 8), in.slice(0, 8));
+            var behind = ends.a.readAsync(secret.slice(0, 8), in.slice(0, 8));
             for (WorkRequest each : List.of(read, behind)) {
                 var refused = Expect.thrown("waiting", ConnectionException.class, each::await);
                 Expect.equal("reason", ConnectionException.Reason.FAILED, refused.reason());
@@ -180,8 +181,8 @@ public final class Connections {
         var lent = ConnectionOptions.defaults().withProtectionDomain(domain);
         try (var one = connect(fixture, ConnectionOptions.defaults(), lent);
                 var other = connect(fixture, ConnectionOptions.defaults(), lent)) {
-            Expect.bytes("by the first", wanted, one.a.read(table.remote(), 8, 8));
-            Expect.bytes("by the second", wanted, other.a.read(table.remote(), 8, 8));
+            Expect.bytes("by the first", wanted, one.a.read(table.remote().slice(8, 8)));
+            Expect.bytes("by the second", wanted, other.a.read(table.remote().slice(8, 8)));
         }
     }
 }

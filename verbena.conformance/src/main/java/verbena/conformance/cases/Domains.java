@@ -14,6 +14,7 @@ import verbena.verbs.Capability;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
@@ -60,7 +61,7 @@ public final class Domains {
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
     public static void aDomainStaysOpenForItsWindow(Fixture fixture) throws Exception {
         var domain = fixture.own(fixture.a().allocateProtectionDomain());
-        staysOpenFor(domain, fixture.own(domain.allocateWindow(1)));
+        staysOpenFor(domain, fixture.own(domain.allocateWindow(MemoryWindow.Type.TYPE_1)));
     }
 
     @Needs(Capability.SRQ)
@@ -159,7 +160,7 @@ public final class Domains {
     public static void aRemoteKeyOfAnotherDomainIsRefusedToARead(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion other = elsewhere(pair.b());
-        pair.a().qp().postRead(1, pair.a().memory, 0, 8, other.address(), other.rkey());
+        pair.a().qp().postRead(1, other.address(), other.rkey(), pair.a().memory, 0, 8);
         pair.a().fails(1, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -169,9 +170,9 @@ public final class Domains {
             Pair pair = fixture.rc();
             MemoryRegion other = elsewhere(pair.b());
             if (swap) {
-                pair.a().qp().postCompareSwap(1, pair.a().memory, 0, other.address(), other.rkey(), 0, 5);
+                pair.a().qp().postCompareSwap(1, other.address(), other.rkey(), 0, 5, pair.a().memory, 0);
             } else {
-                pair.a().qp().postFetchAdd(1, pair.a().memory, 0, other.address(), other.rkey(), 5);
+                pair.a().qp().postFetchAdd(1, other.address(), other.rkey(), 5, pair.a().memory, 0);
             }
             pair.a().fails(1, WcStatus.REM_ACCESS_ERR);
             Expect.bytes("memory of the other domain", new byte[8], TestEnd.bytes(other, 0, 8));

@@ -360,7 +360,7 @@ public final class ExtendedConnections {
         Expect.thrown(
                 "a FETCH_ADD to no queue",
                 IllegalArgumentException.class,
-                () -> a.qp().postFetchAdd(1, a.memory, 0, setup.b.at(0), setup.b.rkey(), 1));
+                () -> a.qp().postFetchAdd(1, setup.b.at(0), setup.b.rkey(), 1, a.memory, 0));
         Expect.thrown(
                 "a number of 25 bits",
                 IllegalArgumentException.class,

@@ -9,6 +9,7 @@ import verbena.conformance.fixture.Pair;
 import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
+import verbena.verbs.FlushTarget;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QpType;
@@ -91,8 +92,12 @@ public final class Extensions {
         for (boolean whole : new boolean[] {false, true}) {
             pair.a().post("WRITE and FLUSH", batch -> {
                 batch.write(1, region.address(), region.rkey()).sge(pair.a().memory, 0, 100);
-                batch.flush(2, region.address(), region.rkey(), 100, whole, true, false)
-                        .signaled();
+                if (whole) {
+                    batch.flushRegion(2, region.rkey(), Set.of(FlushTarget.GLOBAL));
+                } else {
+                    batch.flush(2, region.address(), region.rkey(), 100, Set.of(FlushTarget.GLOBAL));
+                }
+                batch.signaled();
             });
             pair.a().ok(2, WcOpcode.FLUSH);
             Expect.bytes("what was written", pair.a().bytes(0, 100), TestEnd.bytes(region, 0, 100));
@@ -105,7 +110,7 @@ public final class Extensions {
         pair.a()
                 .post(
                         "FLUSH",
-                        batch -> batch.flush(1, pair.b().at(0), pair.b().rkey(), 8, false, true, false)
+                        batch -> batch.flush(1, pair.b().at(0), pair.b().rkey(), 8, Set.of(FlushTarget.GLOBAL))
                                 .signaled());
         pair.a().fails(1, WcStatus.REM_ACCESS_ERR);
     }
@@ -119,7 +124,7 @@ public final class Extensions {
                 () -> pair.a()
                         .post(
                                 "FLUSH",
-                                batch -> batch.flush(1, pair.b().at(0), pair.b().rkey(), 8, false, false, false)),
-                "global");
+                                batch -> batch.flush(1, pair.b().at(0), pair.b().rkey(), 8, Set.of())),
+                "targets");
     }
 }

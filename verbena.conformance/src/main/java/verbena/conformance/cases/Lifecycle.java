@@ -12,10 +12,12 @@ import verbena.conformance.fixture.Pair;
 import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.MemoryWindow;
 import verbena.verbs.VerbsException;
 
 /// Closing: in which order, while something is under way, and what is refused afterwards.
@@ -117,7 +119,7 @@ public final class Lifecycle {
             Context context = fixture.own(fixture.device().open());
             var domain = context.allocateProtectionDomain();
             var channel = context.createCompletionChannel();
-            var cq = context.createCompletionQueue(64, java.util.Optional.of(channel));
+            var cq = context.createCompletionQueue(CompletionQueueOptions.of(64).withChannel(channel));
             var regions = new ArrayList<MemoryRegion>();
             for (int i = 0; i < 10; i++) {
                 regions.add(domain.allocate(10_000, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ)));
@@ -135,8 +137,9 @@ public final class Lifecycle {
 
     public static void everythingIsClosedOnceAndTwiceIsHarmless(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
-        var window =
-                fixture.has(Capability.MEMORY_WINDOW_TYPE_1) ? pair.a().domain.allocateWindow(1) : null;
+        var window = fixture.has(Capability.MEMORY_WINDOW_TYPE_1)
+                ? pair.a().domain.allocateWindow(MemoryWindow.Type.TYPE_1)
+                : null;
         var shared = fixture.has(Capability.SRQ) ? pair.a().domain.createSharedReceiveQueue(4, 1) : null;
         for (int i = 0; i < 2; i++) {
             if (window != null) {

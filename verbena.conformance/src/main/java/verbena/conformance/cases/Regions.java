@@ -19,6 +19,7 @@ import verbena.verbs.Capability;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.WcStatus;
 
@@ -140,25 +141,25 @@ public final class Regions {
         MemorySegment memory = arena(fixture).allocate(4096, 4096);
         MemoryRegion open = fixture.own(pair.b().domain.register(memory, Access.remoteAll()));
         MemoryRegion shut = fixture.own(pair.b().domain.register(memory, Access.local()));
-        pair.a().qp().postRead(1, pair.a().memory, 0, 8, open.address(), open.rkey());
+        pair.a().qp().postRead(1, open.address(), open.rkey(), pair.a().memory, 0, 8);
         pair.a().ok(1);
         shut.close();
-        pair.a().qp().postRead(2, pair.a().memory, 0, 8, open.address(), open.rkey());
+        pair.a().qp().postRead(2, open.address(), open.rkey(), pair.a().memory, 0, 8);
         pair.a().ok(2);
         MemoryRegion again = fixture.own(pair.b().domain.register(memory, Access.local()));
-        pair.a().qp().postRead(3, pair.a().memory, 0, 8, again.address(), again.rkey());
+        pair.a().qp().postRead(3, again.address(), again.rkey(), pair.a().memory, 0, 8);
         pair.a().fails(3, WcStatus.REM_ACCESS_ERR);
     }
 
     public static void aClosedRegionIsRefusedToThePeer(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, Access.remoteAll()));
-        pair.a().qp().postRead(1, pair.a().memory, 0, 8, region.address(), region.rkey());
+        pair.a().qp().postRead(1, region.address(), region.rkey(), pair.a().memory, 0, 8);
         pair.a().ok(1);
         region.close();
         region.close();
         Expect.that("it is closed", region.isClosed());
-        pair.a().qp().postRead(2, pair.a().memory, 0, 8, region.address(), region.rkey());
+        pair.a().qp().postRead(2, region.address(), region.rkey(), pair.a().memory, 0, 8);
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -197,7 +198,7 @@ public final class Regions {
             MemoryRegion fresh = fixture.own(pair.b().domain.allocate(4096, Access.remoteAll()));
             Expect.that("the key of region " + i + " is not the old one", fresh.rkey() != key);
         }
-        pair.a().qp().postRead(2, pair.a().memory, 0, 8, old.address(), key);
+        pair.a().qp().postRead(2, old.address(), key, pair.a().memory, 0, 8);
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -209,10 +210,10 @@ public final class Regions {
         long iova = 0x7000_0000_0000L + memory.address() % 4096;
         MemoryRegion region = fixture.own(pair.b().domain.register(memory, iova, Access.remoteAll()));
         Expect.equal("address", iova, region.address());
-        pair.a().qp().postRead(1, pair.a().memory, 0, 8, iova + 1024, region.rkey());
+        pair.a().qp().postRead(1, iova + 1024, region.rkey(), pair.a().memory, 0, 8);
         pair.a().ok(1);
         Expect.equal("what was read", 0x1122334455667788L, pair.a().word(0));
-        pair.a().qp().postRead(2, pair.a().memory, 0, 8, memory.address(), region.rkey());
+        pair.a().qp().postRead(2, memory.address(), region.rkey(), pair.a().memory, 0, 8);
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -244,10 +245,10 @@ public final class Regions {
         memory.set(ValueLayout.JAVA_LONG, 8, 77);
         MemoryRegion region = fixture.own(pair.b().domain.register(memory, access));
         Expect.equal("address", 0L, region.address());
-        pair.a().qp().postRead(1, pair.a().memory, 0, 8, 8, region.rkey());
+        pair.a().qp().postRead(1, 8, region.rkey(), pair.a().memory, 0, 8);
         pair.a().ok(1);
         Expect.equal("what was read", 77L, pair.a().word(0));
-        pair.a().qp().postRead(2, pair.a().memory, 0, 8, 4089, region.rkey());
+        pair.a().qp().postRead(2, 4089, region.rkey(), pair.a().memory, 0, 8);
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -259,10 +260,10 @@ public final class Regions {
         region.reregister(pair.b().domain, Access.remoteAll());
         Expect.equal("key", key, region.rkey());
         Expect.equal("rights", Access.remoteAll(), region.access());
-        pair.a().qp().postRead(1, pair.a().memory, 0, 8, region.address(), key);
+        pair.a().qp().postRead(1, region.address(), key, pair.a().memory, 0, 8);
         pair.a().ok(1);
         region.reregister(pair.b().domain, Access.local());
-        pair.a().qp().postRead(2, pair.a().memory, 0, 8, region.address(), key);
+        pair.a().qp().postRead(2, region.address(), key, pair.a().memory, 0, 8);
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
     }
 
@@ -274,7 +275,7 @@ public final class Regions {
         region.reregister(pair.b().domain, Access.remoteAll());
         Expect.that("its domain is the new one", region.protectionDomain() == pair.b().domain);
         other.close(); // nothing is in it any more
-        pair.a().qp().postRead(1, pair.a().memory, 0, 8, region.address(), region.rkey());
+        pair.a().qp().postRead(1, region.address(), region.rkey(), pair.a().memory, 0, 8);
         pair.a().ok(1);
     }
 
@@ -304,7 +305,7 @@ public final class Regions {
         Pair pair = fixture.rc();
         var access = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.MW_BIND);
         MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, access));
-        var window = fixture.own(pair.b().domain.allocateWindow(1));
+        var window = fixture.own(pair.b().domain.allocateWindow(MemoryWindow.Type.TYPE_1));
         pair.b()
                 .post(
                         "bind",
@@ -327,7 +328,7 @@ public final class Regions {
         try (Arena arena = Arena.ofShared()) {
             region = fixture.own(pair.b().domain.register(arena.allocate(8192, 4096), Access.remoteAll()));
         }
-        pair.a().qp().postRead(1, pair.a().memory, 0, 8, region.address(), region.rkey());
+        pair.a().qp().postRead(1, region.address(), region.rkey(), pair.a().memory, 0, 8);
         pair.a().fails(1, WcStatus.REM_ACCESS_ERR, WcStatus.REM_OP_ERR);
         region.close();
     }

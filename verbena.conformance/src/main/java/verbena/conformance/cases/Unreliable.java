@@ -141,10 +141,7 @@ public final class Unreliable {
         Expect.thrown(
                 "FETCH_ADD",
                 IllegalArgumentException.class,
-                () -> pair.a()
-                        .qp()
-                        .postFetchAdd(
-                                1, pair.a().memory, 0, pair.b().at(0), pair.b().rkey(), 1),
+                () -> pair.a().qp().postFetchAdd(1, pair.b().at(0), pair.b().rkey(), 1, pair.a().memory, 0),
                 "FETCH_ADD");
         follows(pair);
     }

@@ -39,7 +39,7 @@ public final class Windows {
 
     private static MemoryWindow bound(TestEnd end, int type, MemoryRegion region, Set<Access> access)
             throws InterruptedException {
-        MemoryWindow window = end.fixture.own(end.domain.allocateWindow(type));
+        MemoryWindow window = end.fixture.own(end.domain.allocateWindow(MemoryWindow.Type.ofCode(type)));
         bind(end, window, region, region.address() + 512, LENGTH, access);
         return window;
     }
@@ -169,9 +169,9 @@ public final class Windows {
         access.add(Access.MW_BIND);
         MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, access));
         MemoryWindow window = bound(pair.b(), 1, region, Set.of(Access.REMOTE_ATOMIC));
-        pair.a().qp().postFetchAdd(1, pair.a().memory, 0, region.address() + 512, window.rkey(), 5);
+        pair.a().qp().postFetchAdd(1, region.address() + 512, window.rkey(), 5, pair.a().memory, 0);
         pair.a().ok(1, WcOpcode.FETCH_ADD);
-        pair.a().qp().postFetchAdd(2, pair.a().memory, 0, region.address() + 512, window.rkey(), 5);
+        pair.a().qp().postFetchAdd(2, region.address() + 512, window.rkey(), 5, pair.a().memory, 0);
         pair.a().ok(2, WcOpcode.FETCH_ADD);
         Expect.equal("value before the second", 5L, pair.a().word(0));
     }
@@ -179,7 +179,7 @@ public final class Windows {
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
     public static void aWindowThatIsNotBoundGrantsNothing(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
-        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(1));
+        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(MemoryWindow.Type.TYPE_1));
         read(pair.a(), 8, pair.b().at(0), window.rkey());
         isRefused(pair.a());
     }
@@ -299,7 +299,7 @@ public final class Windows {
     public static void aBindThatReachesOverItsRegionFails(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
-        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(1));
+        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(MemoryWindow.Type.TYPE_1));
         post(pair.b(), window, region, region.address() + 4000, 97, ALL);
         pair.b().fails(77, WcStatus.MW_BIND_ERR);
     }
@@ -307,7 +307,7 @@ public final class Windows {
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
     public static void aBindToARegionWithoutTheRightToBindFails(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
-        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(1));
+        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(MemoryWindow.Type.TYPE_1));
         post(pair.b(), window, pair.b().memory, pair.b().at(0), 100, ALL);
         pair.b().fails(77, WcStatus.MW_BIND_ERR);
     }
@@ -318,7 +318,7 @@ public final class Windows {
         Pair pair = fixture.rc();
         MemoryRegion region =
                 fixture.own(pair.b().domain.allocate(4096, EnumSet.of(Access.REMOTE_READ, Access.MW_BIND)));
-        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(1));
+        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(MemoryWindow.Type.TYPE_1));
         post(pair.b(), window, region, region.address(), 100, Set.of(Access.REMOTE_WRITE));
         pair.b().fails(77, WcStatus.MW_BIND_ERR);
     }
@@ -361,7 +361,7 @@ public final class Windows {
     public static void aWindowOfAnotherDomainIsRefusedWhenItIsPosted(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         var other = fixture.own(pair.b().context.allocateProtectionDomain());
-        MemoryWindow window = fixture.own(other.allocateWindow(1));
+        MemoryWindow window = fixture.own(other.allocateWindow(MemoryWindow.Type.TYPE_1));
         MemoryRegion region = region(pair.b());
         Expect.thrown(
                 "binding it",
@@ -374,7 +374,7 @@ public final class Windows {
     public static void aRightThatNoWindowHasIsRefusedWhenItIsPosted(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
-        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(1));
+        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(MemoryWindow.Type.TYPE_1));
         Expect.thrown(
                 "binding with MW_BIND",
                 IllegalArgumentException.class,
@@ -386,21 +386,13 @@ public final class Windows {
     public static void aClosedWindowCannotBeBound(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
-        MemoryWindow window = pair.b().domain.allocateWindow(1);
+        MemoryWindow window = pair.b().domain.allocateWindow(MemoryWindow.Type.TYPE_1);
         window.close();
         Expect.thrown(
                 "binding it",
                 InvalidStateException.class,
                 () -> post(pair.b(), window, region, region.address(), 100, ALL),
                 "closed");
-    }
-
-    public static void aTypeThatNoWindowHasIsRefused(Fixture fixture) {
-        TestEnd end = fixture.end();
-        for (int type : new int[] {0, 3, -1}) {
-            Expect.thrown(
-                    "type " + type, IllegalArgumentException.class, () -> end.domain.allocateWindow(type), "type");
-        }
     }
 
     @Needs({Capability.MEMORY_WINDOW_TYPE_2, Capability.ZERO_BASED})
@@ -421,7 +413,7 @@ public final class Windows {
     public static void aWindowOfTypeOneIsNeverZeroBased(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
-        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(1));
+        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(MemoryWindow.Type.TYPE_1));
         try {
             post(pair.b(), window, region, region.address(), 8, EnumSet.of(Access.REMOTE_READ, Access.ZERO_BASED));
             pair.b().fails(77, WcStatus.MW_BIND_ERR);

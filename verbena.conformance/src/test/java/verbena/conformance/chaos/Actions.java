@@ -21,6 +21,7 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Gid;
@@ -272,7 +273,7 @@ final class Actions {
                         "window of type " + type,
                         2,
                         windows,
-                        by -> any(by, domains).allocateWindow(its));
+                        by -> any(by, domains).allocateWindow(MemoryWindow.Type.ofCode(its)));
             }
         }
         if (rights.has(Capability.UD)) {
@@ -293,7 +294,8 @@ final class Actions {
             Optional<CompletionChannel> channel =
                     by.random.nextBoolean() ? channels.any(by.random, Actions::isOpen) : Optional.empty();
             Context context = channel.isPresent() ? channel.get().context() : any(by, contexts);
-            return context.createCompletionQueue(1 + by.random.nextInt(256), channel);
+            return context.createCompletionQueue(
+                    new CompletionQueueOptions(1 + by.random.nextInt(256), channel, false));
         });
         add("poll", 12, by -> any(by, queues).poll(by.wc));
         add("poll several", 6, by -> any(by, queues).poll(by.several));
@@ -455,14 +457,14 @@ final class Actions {
             add("post a READ", 10, by -> {
                 QueuePair qp = pairInRts(by);
                 MemoryRegion from = any(by, regions);
-                qp.postRead(5, regionFor(by, qp), 0, 4096, from.address(), from.rkey());
+                qp.postRead(5, from.address(), from.rkey(), regionFor(by, qp), 0, 4096);
             });
         }
         if (rights.has(Capability.ATOMICS)) {
             add("post an atomic", 5, by -> {
                 QueuePair qp = pairInRts(by);
                 MemoryRegion of = any(by, regions);
-                qp.postFetchAdd(6, regionFor(by, qp), 8, of.address(), of.rkey(), 1);
+                qp.postFetchAdd(6, of.address(), of.rkey(), 1, regionFor(by, qp), 8);
             });
         }
         if (rights.has(Capability.MEMORY_WINDOW_TYPE_1) || rights.has(Capability.MEMORY_WINDOW_TYPE_2)) {
@@ -539,16 +541,16 @@ final class Actions {
         });
         add("receive on a connection", 2, false, true, by -> {
             Connection connection = any(by, connections);
-            connection.receive(connection.allocate(64), 0, 64);
+            connection.receive(connection.allocate(64).slice(0, 64));
         });
         add("send on a connection", 2, false, true, by -> {
             Connection connection = any(by, connections);
-            connection.send(connection.allocate(64), 0, 64);
+            connection.send(connection.allocate(64).slice(0, 64));
         });
         add("write on a connection", 6, false, true, by -> {
             Connection connection = any(by, connections);
             MemoryRegion to = any(by, connections).allocate(4096, Access.remoteAll());
-            connection.write(connection.allocate(4096), 0, 4096, to.remote(), 0);
+            connection.write(connection.allocate(4096).slice(0, 4096), to.remote());
         });
         add("post on a connection", 6, by -> {
             Connection connection = any(by, connections);

@@ -264,8 +264,8 @@ final class Storm {
                 byte[] bytes = new byte[BYTES];
                 by.random.nextBytes(bytes);
                 out.segment().copyFrom(java.lang.foreign.MemorySegment.ofArray(bytes));
-                here.write(out, 0, BYTES, in.remote(), 0);
-                here.read(out, 0, BYTES, in.remote(), 0);
+                here.write(out.slice(0, BYTES), in.remote());
+                here.read(in.remote().slice(0, BYTES), out.slice(0, BYTES));
                 if (!Arrays.equals(bytes, out.segment().toArray(ValueLayout.JAVA_BYTE))) {
                     throw new AssertionError("other bytes came back than were written");
                 }

@@ -113,10 +113,7 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
                 : context.library().createCq.call(context.address(), entries, token, notified, vector);
         if (made.isNull()) {
             abandon();
-            throw context.refused(
-                    isTimestamped ? "createTimestampedCompletionQueue" : "createCompletionQueue",
-                    "maxCqe",
-                    made.errno());
+            throw context.refused("createCompletionQueue", "maxCqe", made.errno());
         }
         this.address = made.value();
         context.checkLayout("ibv_cq", Memory.getLong(address + CQ.at("context")));

@@ -13,13 +13,13 @@ import verbena.verbs.spi.OwnedObject;
 
 final class IbvMemoryWindow extends OwnedObject implements MemoryWindow {
     private final OwnDomain domain;
-    private final int type;
+    private final Type type;
     private final long address;
     private final NativeFunction free;
     /// Of type 2 what was asked for last; C keeps that of type 1.
     private volatile int rkey;
 
-    IbvMemoryWindow(OwnDomain domain, int type) {
+    IbvMemoryWindow(OwnDomain domain, Type type) {
         super("memory window");
         this.domain = domain;
         this.type = type;
@@ -27,7 +27,7 @@ final class IbvMemoryWindow extends OwnedObject implements MemoryWindow {
         NativeFunction allocate = ops.of("ptr alloc_mw(ptr, u32)").orElseThrow();
         this.free = ops.of("u32 dealloc_mw(ptr)").orElseThrow();
         madeFrom(List.of(domain));
-        var made = allocate.call(domain.address(), type);
+        var made = allocate.call(domain.address(), type.code());
         if (made.isNull()) {
             abandon();
             throw domain.owner().refused("allocateWindow", "memory windows", made.errno());
@@ -54,7 +54,7 @@ final class IbvMemoryWindow extends OwnedObject implements MemoryWindow {
     }
 
     @Override
-    public int type() {
+    public Type type() {
         return type;
     }
 

@@ -80,12 +80,13 @@ public final class IbvProtectionDomain extends OwnDomain {
     }
 
     @Override
-    public MemoryWindow allocateWindow(int type) {
+    public MemoryWindow allocateWindow(MemoryWindow.Type type) {
         checkOpen("allocateWindow");
-        Arguments.checkWindowType(type);
         owner().require(
                         "allocateWindow",
-                        type == 1 ? Capability.MEMORY_WINDOW_TYPE_1 : Capability.MEMORY_WINDOW_TYPE_2);
+                        type == MemoryWindow.Type.TYPE_1
+                                ? Capability.MEMORY_WINDOW_TYPE_1
+                                : Capability.MEMORY_WINDOW_TYPE_2);
         return new IbvMemoryWindow(this, type);
     }
 

@@ -371,7 +371,7 @@ final class IbvSends extends Sends {
                 post(from, i);
                 postExtended(i, which);
                 from = i + 1;
-            } else if (window != null && window.type() == 1) {
+            } else if (window != null && window.type() == MemoryWindow.Type.TYPE_1) {
                 post(from, i);
                 bind(window, i);
                 from = i + 1;
@@ -383,7 +383,7 @@ final class IbvSends extends Sends {
             if (window != null) {
                 long request = requests + i * stride;
                 window.bound(
-                        window.type() == 1
+                        window.type() == MemoryWindow.Type.TYPE_1
                                 ? Memory.getInt(window.address() + MW_RKEY)
                                 : Memory.getInt(request + BIND_RKEY));
                 windows[i] = null;

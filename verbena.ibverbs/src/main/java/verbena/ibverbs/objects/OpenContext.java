@@ -12,12 +12,14 @@ import verbena.ibverbs.lib.Poller;
 import verbena.ibverbs.lib.VerbsLibrary;
 import verbena.provider.Arguments;
 import verbena.provider.FailureWatch;
+import verbena.provider.QueuePairTable;
 import verbena.provider.Slabs;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
+import verbena.verbs.QueuePair;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.TransportType;
 import verbena.verbs.spi.OwnedObject;
@@ -50,6 +52,8 @@ public abstract class OpenContext extends OwnedObject implements Context {
     private final Map<Long, Queue> completionQueues = new ConcurrentHashMap<>();
     /// Queue pairs and shared receive queues, by the address of C's.
     private final Map<Long, OwnedObject> byAddress = new ConcurrentHashMap<>();
+
+    private final QueuePairTable queuePairs = new QueuePairTable();
 
     private final AtomicInteger vector = new AtomicInteger();
     private volatile boolean failed;
@@ -174,15 +178,25 @@ public abstract class OpenContext extends OwnedObject implements Context {
         return byAddress.values();
     }
 
+    @Override
+    public final @Nullable QueuePair queuePair(int qpn) {
+        return queuePairs.get(qpn);
+    }
+
     public final @Nullable OwnedObject object(long of) {
         return byAddress.get(of);
     }
 
     public final void add(long of, OwnedObject queue) {
         byAddress.put(of, queue);
+        if (queue instanceof QueuePair queuePair) {
+            queuePairs.add(queuePair);
+        }
     }
 
     public final void forget(long of) {
-        byAddress.remove(of);
+        if (byAddress.remove(of) instanceof QueuePair queuePair) {
+            queuePairs.remove(queuePair);
+        }
     }
 }

@@ -3,9 +3,7 @@ package verbena.nic.device;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -44,6 +42,7 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceException;
@@ -53,6 +52,7 @@ import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
+import verbena.verbs.UnsupportedException;
 import verbena.verbs.XrcDomain;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
@@ -85,7 +85,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     private final DeviceFacts facts;
     private final AtomicBoolean failed = new AtomicBoolean();
     private final FailureWatch failureWatch = new FailureWatch();
-    private final Map<Integer, DeviceQueuePair> queuePairs = new ConcurrentHashMap<>();
+    private final OpenQueuePairs queuePairs = new OpenQueuePairs();
     /// The completion queues whose threads may be waiting when the engine fails.
     private final Set<CompletionRing.Listener> openQueues = ConcurrentHashMap.newKeySet();
     private final DeviceCore core;
@@ -117,7 +117,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
                 random,
                 new PeerLog(device.name(), engines.first().counters()),
                 failureWatch::add,
-                Collections.unmodifiableMap(queuePairs)));
+                queuePairs.all()));
         this.core = new DeviceCore(this, engines, this.kind, events, random, xrcQueues, queuePairs, openQueues);
         this.facts = new DeviceFacts(device, mtu, this.kind, engines, gids);
     }
@@ -289,8 +289,13 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     }
 
     @Override
+    public @Nullable QueuePair queuePair(int qpn) {
+        return queuePairs.get(qpn);
+    }
+
+    @Override
     public Collection<? extends ObservedQueuePair> queuePairs() {
-        return queuePairs.values();
+        return queuePairs.all().values();
     }
 
     @Override
@@ -387,9 +392,14 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     }
 
     @Override
-    public CompletionQueue createCompletionQueue(int entries, Optional<CompletionChannel> channel) {
+    public CompletionQueue createCompletionQueue(CompletionQueueOptions options) {
         checkOpen("createCompletionQueue");
+        if (options.hasTimestamps()) {
+            throw new UnsupportedException("createCompletionQueue", Capability.COMPLETION_TIMESTAMPS, device().name());
+        }
+        int entries = options.entries();
         SoftCompletionQueue.checkEntries("createCompletionQueue", entries);
+        Optional<CompletionChannel> channel = options.channel();
         if (channel.isPresent() && channel.get().context() != this) {
             throw new IllegalArgumentException("createCompletionQueue: channel: belongs to another context");
         }

@@ -1,6 +1,5 @@
 package verbena.nic.device;
 
-import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import verbena.nic.engine.Engine;
@@ -43,8 +42,7 @@ final class DeviceCore {
     final Limit xrcDomains = new Limit("maxXrcd", DeviceLimits.PD_MAX);
     /// The shared receive queues of XRC domains, by number.
     final KeyTable<XrcQueue> xrcQueues;
-    /// The queue pairs, by number.
-    final Map<Integer, DeviceQueuePair> queuePairs;
+    final OpenQueuePairs queuePairs;
     /// The completion queues whose threads may be waiting when the engine fails.
     final Set<CompletionRing.Listener> openQueues;
 
@@ -55,7 +53,7 @@ final class DeviceCore {
             DeviceEvents events,
             RandomGenerator random,
             KeyTable<XrcQueue> xrcQueues,
-            Map<Integer, DeviceQueuePair> queuePairs,
+            OpenQueuePairs queuePairs,
             Set<CompletionRing.Listener> openQueues) {
         this.context = context;
         this.root = context;

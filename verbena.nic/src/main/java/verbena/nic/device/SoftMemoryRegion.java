@@ -28,7 +28,7 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
         madeFrom(domain);
     }
 
-    Region region() {
+    Region entry() {
         return region;
     }
 

@@ -26,8 +26,8 @@ final class SoftMemoryWindow extends OwnedObject implements MemoryWindow {
     }
 
     @Override
-    public int type() {
-        return window.type();
+    public Type type() {
+        return Type.ofCode(window.type());
     }
 
     @Override

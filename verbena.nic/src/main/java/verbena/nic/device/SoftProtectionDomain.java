@@ -83,10 +83,9 @@ final class SoftProtectionDomain extends SoftDomain {
     }
 
     @Override
-    public MemoryWindow allocateWindow(int type) {
+    public MemoryWindow allocateWindow(MemoryWindow.Type type) {
         checkOpen("allocateWindow");
-        Arguments.checkWindowType(type);
-        var window = new Window(number(), type);
+        var window = new Window(number(), type.code());
         if (!core().engines.memory().add(window)) {
             throw new ResourceLimitException(
                     "allocateWindow", "maxMw", DeviceLimits.MR_MAX, "all are in use; close some");

@@ -109,7 +109,7 @@ public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair 
             }
         }
         parts.attach(this);
-        core.queuePairs.put(qpn, this);
+        core.queuePairs.add(this);
     }
 
     @Override
@@ -478,7 +478,7 @@ public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair 
 
     @Override
     protected void release() {
-        core.queuePairs.remove(qpn());
+        core.queuePairs.remove(this);
         parts.detach(this);
         engine.call(() -> {
             parameters.state = QpState.RESET;

@@ -156,7 +156,7 @@ final class SoftSends extends Sends implements FaultySends {
         SendRequest request = current();
         request.rkey = rkey;
         request.window = ((SoftMemoryWindow) window).window();
-        request.windowRegion = ((SoftMemoryRegion) region).region();
+        request.windowRegion = ((SoftMemoryRegion) region).entry();
         request.windowAddress = address;
         request.windowBytes = length;
         request.windowAccess = access;

@@ -251,10 +251,10 @@ class CaptureTest {
                     var _ = Capture.toFile((DeviceContext) b.context, CaptureFile.of(atPeer))) {
                 a.queuePair.postWrite(1, from, 0, 9_001, to.address() + 8, to.rkey());
                 assertThat(a.await()).isTrue();
-                a.queuePair.postRead(2, from, 0, 5_000, to.address(), to.rkey());
+                a.queuePair.postRead(2, to.address(), to.rkey(), from, 0, 5_000);
                 assertThat(a.await()).isTrue();
                 to.segment().set(ValueLayout.JAVA_LONG, 0, 40);
-                a.queuePair.postFetchAdd(3, from, 0, to.address(), to.rkey(), 2);
+                a.queuePair.postFetchAdd(3, to.address(), to.rkey(), 2, from, 0);
                 assertThat(a.await()).isTrue();
             }
         }
@@ -375,10 +375,10 @@ class CaptureTest {
                         var server = accepted.get()) {
                     var out = client.allocate(LENGTH);
                     var in = server.allocate(LENGTH, Access.remoteAll());
-                    var received = threads.submit(() -> server.receive(in, 0, LENGTH));
-                    client.send(out, 0, LENGTH);
+                    var received = threads.submit(() -> server.receive(in.slice(0, LENGTH)));
+                    client.send(out.slice(0, LENGTH));
                     received.get();
-                    client.read(out, 0, LENGTH, in.remote(), 0);
+                    client.read(in.remote().slice(0, LENGTH), out.slice(0, LENGTH));
                 }
             }
         }

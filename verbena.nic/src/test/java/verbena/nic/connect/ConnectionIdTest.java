@@ -227,7 +227,7 @@ class ConnectionIdTest {
         InetSocketAddress free = before.localAddress().orElseThrow();
         before.close();
         ConnectionId active = client.id(PortSpace.TCP);
-        active.resolveAddress(Optional.of(free), listener.localAddress().orElseThrow());
+        active.resolveAddress(free, listener.localAddress().orElseThrow());
         client.next(ConnectionEvent.AddressResolved.class);
         assertThat(active.localAddress()).contains(free);
     }
@@ -444,7 +444,7 @@ class ConnectionIdTest {
         Pair pair = connected();
         var memory = client.domain.allocate(64, Access.local());
         // A key that the server does not have.
-        pair.client().queuePair().orElseThrow().postRead(7, memory, 0, 64, 0x1000, 0xDEAD);
+        pair.client().queuePair().orElseThrow().postRead(7, 0x1000, 0xDEAD, memory, 0, 64);
         assertThat(client.completion()).isEqualTo(WcStatus.REM_ACCESS_ERR);
         assertThat(client.next(ConnectionEvent.Disconnected.class).by()).isEqualTo(EndedBy.FAILURE);
         var end = server.next(ConnectionEvent.Disconnected.class);
@@ -604,7 +604,7 @@ class ConnectionIdTest {
     void anAddressThatIsNotOursIsAnError() throws Exception {
         ConnectionId id = client.id(PortSpace.TCP);
         assertThatThrownBy(() -> id.bind(server.at(0))).hasMessageContaining("is no address of");
-        id.resolveAddress(Optional.of(server.at(0)), server.at(7471));
+        id.resolveAddress(server.at(0), server.at(7471));
         assertThat(client.next(ConnectionEvent.AddressError.class).why()).contains("is no address of");
         assertThatThrownBy(() -> id.resolveAddress(InetSocketAddress.createUnresolved("no.such.host", 1)))
                 .hasMessage("destination: \"no.such.host\" is no known host");

@@ -45,9 +45,9 @@ class ConnectionTest extends ConnectingDevices {
                     var server = get(accepted)) {
                 var out = client.allocate(100);
                 var in = server.allocate(100);
-                var received = meanwhile(() -> server.receive(in, 0, 100));
+                var received = meanwhile(() -> server.receive(in.slice(0, 100)));
                 out.segment().setString(0, "hello");
-                client.send(out, 0, 6);
+                client.send(out.slice(0, 6));
                 assertThat(get(received)).isEqualTo(6);
                 assertThat(in.segment().getString(0)).isEqualTo("hello");
                 assertThat(client.queuePair().state()).isEqualTo(QpState.RTS);
@@ -68,11 +68,11 @@ class ConnectionTest extends ConnectingDevices {
                 var local = client.allocate(64);
                 RemoteMemory remote = shared.remote();
                 local.segment().setString(0, "from afar");
-                client.write(local, 0, 10, remote, 8);
+                client.write(local.slice(0, 10), remote.slice(8));
                 assertThat(shared.segment().getString(8)).isEqualTo("from afar");
-                client.read(local, 20, 10, remote, 8);
+                client.read(remote.slice(8, 10), local.slice(20, 10));
                 assertThat(local.segment().getString(20)).isEqualTo("from afar");
-                assertThatThrownBy(() -> client.read(local, 0, 60, remote, 8))
+                assertThatThrownBy(() -> client.read(remote.slice(8, 60), local.slice(0, 60)))
                         .isInstanceOf(IndexOutOfBoundsException.class);
             }
         }
@@ -88,7 +88,7 @@ class ConnectionTest extends ConnectingDevices {
                 var in = client.allocate(100);
                 client.close();
                 assertThatExceptionOfType(ConnectionException.class)
-                        .isThrownBy(() -> client.receive(in, 0, 100))
+                        .isThrownBy(() -> client.receive(in.slice(0, 100)))
                         .matches(e -> e.reason() == Reason.CLOSED);
                 assertThat(server.peerAddress()).isNotNull();
             }
@@ -102,7 +102,7 @@ class ConnectionTest extends ConnectingDevices {
             var accepted = meanwhile(listener::accept);
             var client = connect(listener);
             try (var server = get(accepted)) {
-                var waiting = server.receiveAsync(server.allocate(100), 0, 100);
+                var waiting = server.receiveAsync(server.allocate(100).slice(0, 100));
                 client.close();
                 assertThatExceptionOfType(ConnectionException.class)
                         .isThrownBy(waiting::await)
@@ -157,11 +157,11 @@ class ConnectionTest extends ConnectingDevices {
                     var secret = server.allocate(64, Access.remoteAll());
                     var local = two.allocate(64);
                     assertThatExceptionOfType(ConnectionException.class)
-                            .isThrownBy(() -> two.read(local, 0, 64, secret.remote(), 0))
+                            .isThrownBy(() -> two.read(secret.remote().slice(0, 64), local.slice(0, 64)))
                             .matches(e -> e.reason() == Reason.FAILED)
                             .withMessageContaining("REM_ACCESS_ERR");
                     var mine = one.allocate(64);
-                    one.read(mine, 0, 64, secret.remote(), 0); // its own peer may
+                    one.read(secret.remote().slice(0, 64), mine.slice(0, 64)); // its own peer may
                 }
             }
         }
@@ -240,10 +240,10 @@ class ConnectionTest extends ConnectingDevices {
             try (var server = closing(connect(listener), accepted)) {
                 var in = server.allocate(100);
                 assertThatExceptionOfType(ConnectionException.class)
-                        .isThrownBy(() -> server.receive(in, 0, 100))
+                        .isThrownBy(() -> server.receive(in.slice(0, 100)))
                         .matches(e -> e.reason() == Reason.DISCONNECTED)
                         .withMessageContaining("has disconnected");
-                assertThatExceptionOfType(ConnectionException.class).isThrownBy(() -> server.send(in, 0, 1));
+                assertThatExceptionOfType(ConnectionException.class).isThrownBy(() -> server.send(in.slice(0, 1)));
             }
         }
     }
@@ -263,7 +263,7 @@ class ConnectionTest extends ConnectingDevices {
                 var in = client.allocate(100);
                 var received = meanwhile(() -> {
                     try {
-                        client.receive(in, 0, 100);
+                        client.receive(in.slice(0, 100));
                         return Optional.<Reason>empty();
                     } catch (ConnectionException e) {
                         return Optional.of(e.reason());
@@ -321,8 +321,8 @@ class ConnectionTest extends ConnectingDevices {
                 var out = clients[i].allocate(8);
                 var in = accepted[i].allocate(8);
                 Connection to = accepted[i];
-                var received = meanwhile(() -> to.receive(in, 0, 8));
-                clients[i].send(out, 0, 8);
+                var received = meanwhile(() -> to.receive(in.slice(0, 8)));
+                clients[i].send(out.slice(0, 8));
                 assertThat(get(received)).isEqualTo(8);
             }
             Arrays.stream(clients).forEach(Connection::close);
@@ -390,8 +390,8 @@ class ConnectionTest extends ConnectingDevices {
                     var server = get(accepted)) {
                 var out = client.allocate(8);
                 var in = server.allocate(8);
-                var received = meanwhile(() -> server.receive(in, 0, 8));
-                client.send(out, 0, 8);
+                var received = meanwhile(() -> server.receive(in.slice(0, 8)));
+                client.send(out.slice(0, 8));
                 assertThat(get(received)).isEqualTo(8);
             }
         }

@@ -45,7 +45,7 @@ final class LoneLoopbackProcess {
                 var source = near.allocate(100_000, Set.of());
                 source.segment().setString(0, "written");
                 var told = threads.submit(() -> far.receiveText(100));
-                near.write(source, 0, 100_000, target.remote(), 0);
+                near.write(source.slice(0, 100_000), target.remote());
                 near.send("it is there"); // over iWARP the end of a WRITE says that it was sent
                 told.get();
                 return target.segment().getString(0);

@@ -79,13 +79,13 @@ class ManyRequestsTest {
             var requests = new ArrayList<WorkRequest>();
             for (int i = 0; i < 1000; i++) { // more than the queue pair holds: the call waits for room
                 source.segment().set(JAVA_LONG, i * 8L, i + 1L);
-                requests.add(ends.client().writeAsync(source, i * 8L, 8, remote, i * 8L));
+                requests.add(ends.client().writeAsync(source.slice(i * 8L, 8), remote.slice(i * 8L)));
             }
             for (WorkRequest each : requests) {
                 each.await();
                 assertThat(each.isDone()).isTrue();
             }
-            byte[] back = ends.client().read(remote, 0, 8000); // over TCP only this shows that they have arrived
+            byte[] back = ends.client().read(remote.slice(0, 8000)); // over TCP only this shows that they have arrived
             assertThat(back).isEqualTo(source.segment().toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
             assertThat(target.segment().mismatch(source.segment())).isEqualTo(-1);
         }
@@ -96,7 +96,10 @@ class ManyRequestsTest {
     void aWaitOfNoTimeLooks(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
             MemoryRegion target = ends.server().allocate(8, Access.remoteAll());
-            WorkRequest read = ends.client().readAsync(ends.client().allocate(8), 0, 8, target.remote(), 0);
+            WorkRequest read = ends.client()
+                    .readAsync(
+                            target.remote().slice(0, 8),
+                            ends.client().allocate(8).slice(0, 8));
             while (!read.await(Duration.ZERO)) { // nobody else reads completions
                 Thread.onSpinWait();
             }
@@ -111,7 +114,7 @@ class ManyRequestsTest {
             MemoryRegion in = ends.server().allocate(800, Access.remoteAll());
             var receives = new ArrayList<WorkRequest>();
             for (int i = 0; i < 8; i++) {
-                receives.add(ends.server().receiveAsync(in, i * 100L, 100));
+                receives.add(ends.server().receiveAsync(in.slice(i * 100L, 100)));
             }
             assertThat(receives.getFirst().isDone()).isFalse();
             assertThat(receives.getFirst().await(Duration.ofMillis(5))).isFalse();
@@ -120,7 +123,9 @@ class ManyRequestsTest {
                 ends.client().send("message " + "x".repeat(i));
             }
             MemoryRegion out = ends.client().allocate(10);
-            ends.client().writeAsync(out, 0, 10, in.remote(), 790, 0x12345678).await();
+            ends.client()
+                    .writeAsync(out.slice(0, 10), in.remote().slice(790), 0x12345678)
+                    .await();
             for (int i = 0; i < 7; i++) {
                 assertThat(receives.get(i).await(LONG)).isTrue();
                 assertThat(receives.get(i).byteLength()).isEqualTo(8 + i);
@@ -145,10 +150,10 @@ class ManyRequestsTest {
                         for (int k = 0; k < 5; k++) {
                             long before = k == 0
                                     ? ends.client()
-                                            .fetchAddAsync(remote, 0, 1)
+                                            .fetchAddAsync(remote, 1)
                                             .await()
                                             .value()
-                                    : ends.client().fetchAdd(remote, 0, 1);
+                                    : ends.client().fetchAdd(remote, 1);
                             synchronized (seen) {
                                 assertThat(seen[(int) before]).isFalse();
                                 seen[(int) before] = true;
@@ -163,8 +168,8 @@ class ManyRequestsTest {
                 each.join();
             }
             assertThat(seen).doesNotContain(false);
-            assertThat(ends.client().compareSwap(remote, 0, 500, 7)).isEqualTo(500);
-            assertThat(ends.client().compareSwapAsync(remote, 0, 500, 9).await().value())
+            assertThat(ends.client().compareSwap(remote, 500, 7)).isEqualTo(500);
+            assertThat(ends.client().compareSwapAsync(remote, 500, 9).await().value())
                     .isEqualTo(7);
             assertThat(counter.segment().get(JAVA_LONG, 0)).isEqualTo(7);
         }
@@ -207,13 +212,13 @@ class ManyRequestsTest {
 
             RemoteMemory remote =
                     ends.server().allocate(100_100, Access.remoteAll()).remote();
-            ends.client().write(large, remote, 100);
-            ends.client().write(ByteBuffer.wrap(new byte[] {9, 8}), remote, 0);
-            assertThat(ends.client().read(remote, 100, 100_000)).isEqualTo(large);
+            ends.client().write(large, remote.slice(100));
+            ends.client().write(ByteBuffer.wrap(new byte[] {9, 8}), remote);
+            assertThat(ends.client().read(remote.slice(100, 100_000))).isEqualTo(large);
             var two = ByteBuffer.allocateDirect(2);
-            ends.client().read(two, remote, 0);
+            ends.client().read(remote.slice(0, two.remaining()), two);
             assertThat(two.flip()).isEqualTo(ByteBuffer.wrap(new byte[] {9, 8}));
-            assertThatThrownBy(() -> ends.client().write(large, remote, 101))
+            assertThatThrownBy(() -> ends.client().write(large, remote.slice(101)))
                     .isInstanceOf(IndexOutOfBoundsException.class);
         }
     }
@@ -226,22 +231,24 @@ class ManyRequestsTest {
             MemoryRegion out = ends.client().allocate(8);
             var futures = new ArrayList<CompletableFuture<WorkRequest>>();
             for (int i = 0; i < 200; i++) {
-                WorkRequest request = ends.client().writeAsync(out, 0, 8, remote, 0);
+                WorkRequest request = ends.client().writeAsync(out.slice(0, 8), remote);
                 futures.add(request.toFuture());
                 assertThat(request.toFuture()).isSameAs(futures.getLast());
             }
             CompletableFuture.allOf(futures.toArray(CompletableFuture<?>[]::new))
                     .get(60, TimeUnit.SECONDS);
             // A thread that waits and the thread of the futures take turns.
-            var receive =
-                    ends.server().receiveAsync(ends.server().allocate(8), 0, 8).toFuture();
-            var second = ends.server().receiveAsync(ends.server().allocate(8), 0, 8);
+            var receive = ends.server()
+                    .receiveAsync(ends.server().allocate(8).slice(0, 8))
+                    .toFuture();
+            var second = ends.server().receiveAsync(ends.server().allocate(8).slice(0, 8));
             ends.client().send("a");
             ends.client().send("bb");
             assertThat(second.await().byteLength()).isEqualTo(2);
             assertThat(receive.get(60, TimeUnit.SECONDS).byteLength()).isEqualTo(1);
-            var last =
-                    ends.server().receiveAsync(ends.server().allocate(8), 0, 8).toFuture();
+            var last = ends.server()
+                    .receiveAsync(ends.server().allocate(8).slice(0, 8))
+                    .toFuture();
             ends.client().close();
             assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(() -> last.get(60, TimeUnit.SECONDS))
@@ -254,10 +261,10 @@ class ManyRequestsTest {
     void closingTellsEveryWaitingThreadWhoClosed(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
             MemoryRegion in = ends.server().allocate(8);
-            WorkRequest ahead = ends.server().receiveAsync(in, 0, 8); // while there is room for certain
+            WorkRequest ahead = ends.server().receiveAsync(in.slice(0, 8)); // while there is room for certain
             var told = new ArrayList<CompletableFuture<Throwable>>();
             for (int i = 0; i < 100; i++) { // some wait for a message, some for room
-                told.add(told(() -> ends.server().receive(in, 0, 8)));
+                told.add(told(() -> ends.server().receive(in.slice(0, 8))));
             }
             Thread.ofPlatform().name("closer").start(ends.server()::close).join();
             for (var each : told) {
@@ -279,15 +286,15 @@ class ManyRequestsTest {
     void theRequestThatFailedIsNamedToAll(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
             MemoryRegion in = ends.client().allocate(8);
-            var told = told(() -> ends.client().receive(in, 0, 8));
+            var told = told(() -> ends.client().receive(in.slice(0, 8)));
             RemoteMemory real = ends.server().allocate(8).remote(); // the peer has not granted it
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() -> ends.client().read(real, 0, 8))
+                    .isThrownBy(() -> ends.client().read(real.slice(0, 8)))
                     .matches(e -> e.reason() == Reason.FAILED)
                     .withMessageContaining("REM_ACCESS_ERR");
             exception(told);
             assertThatExceptionOfType(ConnectionException.class)
-                    .isThrownBy(() -> ends.client().fetchAdd(real, 0, 8))
+                    .isThrownBy(() -> ends.client().fetchAdd(real, 8))
                     .matches(e -> e.reason() == Reason.FAILED)
                     .withMessageContaining("read failed");
         }
@@ -298,7 +305,7 @@ class ManyRequestsTest {
     void anInterruptLeavesARequestUnderWayAndEndsABlockingForm(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
             MemoryRegion in = ends.server().allocate(8);
-            WorkRequest request = ends.server().receiveAsync(in, 0, 8);
+            WorkRequest request = ends.server().receiveAsync(in.slice(0, 8));
             var thrown = new AtomicReference<Throwable>();
             Thread patient = Thread.ofVirtual().unstarted(() -> {
                 try {
@@ -314,10 +321,10 @@ class ManyRequestsTest {
             ends.client().send("still");
             assertThat(request.await().byteLength()).isEqualTo(5);
 
-            WorkRequest other = ends.server().receiveAsync(in, 0, 8);
+            WorkRequest other = ends.server().receiveAsync(in.slice(0, 8));
             Thread blocking = Thread.ofPlatform().name("impatient").unstarted(() -> {
                 try {
-                    ends.server().receive(in, 0, 8);
+                    ends.server().receive(in.slice(0, 8));
                 } catch (Throwable e) {
                     thrown.set(e);
                 }
@@ -339,7 +346,7 @@ class ManyRequestsTest {
         var options = ConnectionOptions.defaults().withRequestTimeout(Duration.ofMillis(50));
         try (var ends = ConnectedEnds.of(device, options)) {
             MemoryRegion in = ends.client().allocate(8);
-            WorkRequest waits = ends.client().receiveAsync(in, 0, 8);
+            WorkRequest waits = ends.client().receiveAsync(in.slice(0, 8));
             assertThatExceptionOfType(ConnectionException.class)
                     .isThrownBy(() -> ends.client().send("no receive is posted"))
                     .matches(e -> e.reason() == Reason.TIMEOUT)
@@ -356,21 +363,21 @@ class ManyRequestsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"rocev2", "iwarp", "shm"})
-    void cancellingEndsTheConnection(String device) throws Exception {
+    void abortingEndsTheConnection(String device) throws Exception {
         try (var ends = ConnectedEnds.of(device)) {
             MemoryRegion in = ends.server().allocate(8);
-            WorkRequest done = ends.server().receiveAsync(in, 0, 8);
-            WorkRequest first = ends.server().receiveAsync(in, 0, 8);
-            WorkRequest second = ends.server().receiveAsync(in, 0, 8);
+            WorkRequest done = ends.server().receiveAsync(in.slice(0, 8));
+            WorkRequest first = ends.server().receiveAsync(in.slice(0, 8));
+            WorkRequest second = ends.server().receiveAsync(in.slice(0, 8));
             ends.client().send("one");
             done.await();
-            done.cancel(); // changes nothing
+            done.abort(); // changes nothing
             assertThat(second.await(Duration.ofMillis(5))).isFalse();
-            first.cancel();
+            first.abort();
             for (WorkRequest each : List.of(first, second)) {
                 assertThatExceptionOfType(ConnectionException.class)
                         .isThrownBy(each::await)
-                        .withMessageContaining("receive was cancelled");
+                        .withMessageContaining("receive was aborted");
             }
         }
     }
@@ -403,7 +410,7 @@ class ManyRequestsTest {
                 int me = i;
                 crowd.add(Thread.startVirtualThread(() -> {
                     try {
-                        ends.server().receive(in, me * 8L, 8);
+                        ends.server().receive(in.slice(me * 8L, 8));
                         got[me] = in.segment().get(JAVA_LONG, me * 8L);
                     } catch (Exception e) {
                         got[me] = -1;
@@ -413,7 +420,8 @@ class ManyRequestsTest {
             crowd.forEach(ManyRequestsTest::waiting);
             double busy = 1;
             for (int i = 0; i < 10 && busy > 0.3; i++) { // what the crowd's beginning left may be at work
-                WorkRequest never = ends.client().receiveAsync(ends.client().allocate(8), 0, 8);
+                WorkRequest never =
+                        ends.client().receiveAsync(ends.client().allocate(8).slice(0, 8));
                 long cpu = processorNanos();
                 long from = System.nanoTime();
                 assertThat(never.await(Duration.ofMillis(500))).isFalse();

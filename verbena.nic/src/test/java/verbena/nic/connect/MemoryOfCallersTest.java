@@ -62,12 +62,12 @@ class MemoryOfCallersTest {
             closed.close();
             for (MemoryRegion bad : new MemoryRegion[] {readOnly, closed}) {
                 assertThatIllegalArgumentException()
-                        .isThrownBy(() -> server.receive(bad, 0, 100))
+                        .isThrownBy(() -> server.receive(bad.slice(0, 100)))
                         .withMessageContaining("region");
             }
             for (int[] bad : new int[][] {{-1, 10}, {0, 101}, {100, 1}, {0, -1}}) {
                 assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                        .isThrownBy(() -> server.receive(writable, bad[0], bad[1]));
+                        .isThrownBy(() -> server.receive(writable.slice(bad[0], bad[1])));
             }
             CompletableFuture<Void> sending = isAhead ? sent : send(ends.client(), "first");
             assertThat(server.receiveText(100)).isEqualTo("first");
@@ -95,12 +95,21 @@ class MemoryOfCallersTest {
             there.segment().setString(0, "there");
             MemoryRegion readOnly = ends.client().allocate(100, Set.of(Access.REMOTE_READ));
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> ends.client().read(readOnly, 0, 6, there.remote(), 0));
+                    .isThrownBy(() -> ends.client().read(there.remote().slice(0, 6), readOnly.slice(0, 6)));
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> ends.client().readAsync(readOnly, 0, 6, there.remote(), 0));
+                    .isThrownBy(() -> ends.client().readAsync(there.remote().slice(0, 6), readOnly.slice(0, 6)));
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> ends.client().read(ByteBuffer.allocate(6).asReadOnlyBuffer(), there.remote(), 0));
-            assertThat(ends.client().read(there.remote(), 0, 5)).isEqualTo("there".getBytes(StandardCharsets.UTF_8));
+                    .isThrownBy(() -> ends.client()
+                            .read(
+                                    there.remote()
+                                            .slice(
+                                                    0,
+                                                    ByteBuffer.allocate(6)
+                                                            .asReadOnlyBuffer()
+                                                            .remaining()),
+                                    ByteBuffer.allocate(6).asReadOnlyBuffer()));
+            assertThat(ends.client().read(there.remote().slice(0, 5)))
+                    .isEqualTo("there".getBytes(StandardCharsets.UTF_8));
         }
     }
 

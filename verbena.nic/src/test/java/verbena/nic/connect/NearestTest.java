@@ -85,12 +85,12 @@ class NearestTest {
             out.segment().setString(0, "near");
             var receiving = Thread.startVirtualThread(() -> {
                 try {
-                    assertThat(to.receive(in, 0, 64)).isEqualTo(5);
+                    assertThat(to.receive(in.slice(0, 64))).isEqualTo(5);
                 } catch (InterruptedException e) {
                     throw new AssertionError(e);
                 }
             });
-            from.send(out, 0, 5);
+            from.send(out.slice(0, 5));
             receiving.join();
             assertThat(in.segment().getString(0)).isEqualTo("near");
         }
@@ -98,7 +98,7 @@ class NearestTest {
 
     private static String read(Pair by, ListenerMemory from) throws InterruptedException {
         MemoryRegion into = by.client.allocate(64);
-        by.client.read(into, 0, 64, from.remote(by.server), 0);
+        by.client.read(from.remote(by.server).slice(0, 64), into.slice(0, 64));
         return into.segment().getString(0);
     }
 
@@ -114,7 +114,7 @@ class NearestTest {
             table.segment().setString(0, "one table");
             assertThat(read(near, table)).isEqualTo("one table");
             assertThat(read(far, table)).isEqualTo("one table");
-            assertThatThrownBy(() -> near.client.write("mine".getBytes(UTF_8), table.remote(near.server), 0))
+            assertThatThrownBy(() -> near.client.write("mine".getBytes(UTF_8), table.remote(near.server)))
                     .hasMessageContaining("REM_ACCESS_ERR"); // its peers may only read
             table.segment().setString(0, "another");
             assertThat(read(far, table)).isEqualTo("another");
@@ -135,14 +135,15 @@ class NearestTest {
             listener.close();
             assertThatThrownBy(() -> listener.allocate(64, Access.remoteAll()))
                     .hasMessageContaining("the listener is closed");
-            pair.client.write("still there".getBytes(UTF_8), first.remote(pair.server), 0);
+            pair.client.write("still there".getBytes(UTF_8), first.remote(pair.server));
             assertThat(first.segment().getString(0)).isEqualTo("still there");
             RemoteMemory gone = first.remote(pair.server);
             first.close();
             first.close();
             assertThat(read(pair, second)).isEmpty();
             MemoryRegion into = pair.client.allocate(64);
-            assertThatThrownBy(() -> pair.client.read(into, 0, 64, gone, 0)).hasMessageContaining("REM_ACCESS_ERR");
+            assertThatThrownBy(() -> pair.client.read(gone.slice(0, 64), into.slice(0, 64)))
+                    .hasMessageContaining("REM_ACCESS_ERR");
         }
     }
 

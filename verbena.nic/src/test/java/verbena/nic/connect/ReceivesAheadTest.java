@@ -51,8 +51,8 @@ class ReceivesAheadTest {
                 try {
                     MemoryRegion memory = ends.server().allocate(MAX);
                     while (true) {
-                        int length = ends.server().receive(memory, 0, MAX);
-                        ends.server().send(memory, 0, length);
+                        int length = ends.server().receive(memory.slice(0, MAX));
+                        ends.server().send(memory.slice(0, length));
                     }
                 } catch (ConnectionException e) {
                     assertThat(e.reason()).isIn(Reason.DISCONNECTED, Reason.CLOSED);
@@ -170,7 +170,7 @@ class ReceivesAheadTest {
         try (var ends = ConnectedEnds.of("shm", AHEAD)) {
             MemoryRegion memory = ends.server().allocate(10);
             assertThatExceptionOfType(InvalidStateException.class)
-                    .isThrownBy(() -> ends.server().receiveAsync(memory, 0, 10))
+                    .isThrownBy(() -> ends.server().receiveAsync(memory.slice(0, 10)))
                     .withMessageContaining("posts receives by itself");
         }
     }

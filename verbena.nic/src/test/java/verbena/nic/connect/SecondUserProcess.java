@@ -54,7 +54,7 @@ final class SecondUserProcess {
                                 "127.0.0.1", listener.localAddress().getPort());
                         var server = accepted.get()) {
                     var target = server.allocate(4_096, Access.remoteAll());
-                    client.write("written from afar".getBytes(StandardCharsets.UTF_8), target.remote(), 0);
+                    client.write("written from afar".getBytes(StandardCharsets.UTF_8), target.remote());
                     System.out.println(host + ": " + target.segment().getString(0));
                 }
             }

@@ -65,9 +65,9 @@ class SharedAddressConnectionTest {
                         Connection server = accepted.get(60, TimeUnit.SECONDS)) {
                     var in = server.allocate(16);
                     var out = client.allocate(16);
-                    Future<Integer> received = threads.submit(() -> server.receive(in, 0, 16));
+                    Future<Integer> received = threads.submit(() -> server.receive(in.slice(0, 16)));
                     out.segment().setString(0, "number " + i);
-                    client.send(out, 0, 9);
+                    client.send(out.slice(0, 9));
                     assertThat(received.get(60, TimeUnit.SECONDS)).isEqualTo(9);
                     assertThat(in.segment().getString(0)).isEqualTo("number " + i);
                 }

@@ -86,13 +86,15 @@ class SharingTest {
                     assertThat(each.protectionDomain()).isSameAs(domain);
                 }
                 for (Connection each : star.clients) {
-                    byte[] read = each.read(table.remote(), 8, 8);
+                    byte[] read = each.read(table.remote().slice(8, 8));
                     assertThat(read[0]).isEqualTo((byte) 77);
                 }
                 assertThatExceptionOfType(ConnectionException.class)
-                        .isThrownBy(() -> others.clients.getFirst().read(table.remote(), 8, 8));
+                        .isThrownBy(() ->
+                                others.clients.getFirst().read(table.remote().slice(8, 8)));
                 star.accepted.getFirst().close(); // the domain stays
-                assertThat(star.clients.get(1).read(table.remote(), 8, 8)[0]).isEqualTo((byte) 77);
+                assertThat(star.clients.get(1).read(table.remote().slice(8, 8))[0])
+                        .isEqualTo((byte) 77);
             }
             assertThat(domain.isClosed()).isFalse();
         }
@@ -156,8 +158,8 @@ class SharingTest {
                 for (ThrowingCallable each : List.<ThrowingCallable>of(
                         () -> one.send("text"),
                         () -> one.receive(8),
-                        () -> one.receiveAsync(memory, 0, 8),
-                        () -> one.fetchAdd(memory.remote(), 0, 1))) {
+                        () -> one.receiveAsync(memory.slice(0, 8)),
+                        () -> one.fetchAdd(memory.remote(), 1))) {
                     assertThatExceptionOfType(InvalidStateException.class)
                             .isThrownBy(each)
                             .withMessageContaining("post on its queue pair");

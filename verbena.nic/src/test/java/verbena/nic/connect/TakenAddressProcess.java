@@ -62,9 +62,9 @@ final class TakenAddressProcess {
                     var connection = accepted.get()) {
                 var in = connection.allocate(8);
                 var out = client.allocate(8);
-                var received = threads.submit(() -> connection.receive(in, 0, 8));
+                var received = threads.submit(() -> connection.receive(in.slice(0, 8)));
                 out.segment().setString(0, "hello");
-                client.send(out, 0, 6);
+                client.send(out.slice(0, 6));
                 received.get();
                 var acceptedToo = threads.submit(() -> listener.accept());
                 try (var other = Connection.connect(address, port);

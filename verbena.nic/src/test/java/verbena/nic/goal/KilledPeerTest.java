@@ -162,7 +162,7 @@ class KilledPeerTest {
     private static Long endOf(Connection quiet) throws InterruptedException {
         try (quiet) {
             MemoryRegion memory = quiet.allocate(64);
-            quiet.receive(memory, 0, 64);
+            quiet.receive(memory.slice(0, 64));
             throw new AssertionError("something came");
         } catch (ConnectionException e) {
             return System.nanoTime();
@@ -230,8 +230,8 @@ class KilledPeerTest {
             long at = place * 64L;
             switch ((int) (posted % 3)) {
                 case 0 -> queuePair.postWrite(place, local, at, 64, remote.address() + at, remote.rkey());
-                case 1 -> queuePair.postRead(place, local, at, 64, remote.address() + at, remote.rkey());
-                default -> queuePair.postFetchAdd(place, local, at, remote.address() + at, remote.rkey(), 1);
+                case 1 -> queuePair.postRead(place, remote.address() + at, remote.rkey(), local, at, 64);
+                default -> queuePair.postFetchAdd(place, remote.address() + at, remote.rkey(), 1, local, at);
             }
         }
 

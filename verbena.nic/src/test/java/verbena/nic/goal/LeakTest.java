@@ -111,8 +111,8 @@ class LeakTest {
         Future<Void> served = threads.submit(() -> {
             try (Connection connection = listener.accept()) {
                 MemoryRegion memory = connection.allocate(MESSAGE_BYTES);
-                int bytes = connection.receive(memory, 0, MESSAGE_BYTES);
-                connection.send(memory, 0, bytes);
+                int bytes = connection.receive(memory.slice(0, MESSAGE_BYTES));
+                connection.send(memory.slice(0, bytes));
                 return null;
             }
         });
@@ -121,11 +121,11 @@ class LeakTest {
             memory.segment().setString(0, "there and back");
             Future<Integer> answer = threads.submit(() -> {
                 MemoryRegion echo = connection.allocate(MESSAGE_BYTES);
-                int bytes = connection.receive(echo, 0, MESSAGE_BYTES);
+                int bytes = connection.receive(echo.slice(0, MESSAGE_BYTES));
                 assertThat(echo.segment().getString(0)).isEqualTo("there and back");
                 return bytes;
             });
-            connection.send(memory, 0, MESSAGE_BYTES);
+            connection.send(memory.slice(0, MESSAGE_BYTES));
             assertThat(answer.get(30, TimeUnit.SECONDS)).isEqualTo(MESSAGE_BYTES);
         }
         served.get(30, TimeUnit.SECONDS);

@@ -127,7 +127,7 @@ final class LoadProcess implements AutoCloseable {
                 load.finish();
                 MemoryRegion memory = quiet.allocate(8);
                 memory.segment().set(ValueLayout.JAVA_LONG, 0, 0x600D);
-                quiet.write(memory, 0, 8, quietMemory, 0);
+                quiet.write(memory.slice(0, 8), quietMemory);
                 say(Long.toString(load.done));
             } else {
                 int requests = Integer.parseInt(line);
@@ -214,9 +214,9 @@ final class LoadProcess implements AutoCloseable {
                     }
                     queuePair.postWrite(place, out, at, BLOCK_BYTES, remote.address() + at, remote.rkey());
                 }
-                case 1 -> queuePair.postRead(place, in, at, BLOCK_BYTES, remote.address() + at, remote.rkey());
+                case 1 -> queuePair.postRead(place, remote.address() + at, remote.rkey(), in, at, BLOCK_BYTES);
                 default ->
-                    queuePair.postFetchAdd(place, in, at, remote.address() + WORDS + 8L * place, remote.rkey(), 1);
+                    queuePair.postFetchAdd(place, remote.address() + WORDS + 8L * place, remote.rkey(), 1, in, at);
             }
         }
 

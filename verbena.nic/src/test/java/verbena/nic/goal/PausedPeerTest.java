@@ -195,7 +195,7 @@ class PausedPeerTest {
     /// Waits for a message that never comes; returns when the connection ended.
     private static void awaitEnd(Connection connection) throws InterruptedException {
         try {
-            connection.receive(connection.allocate(64), 0, 64);
+            connection.receive(connection.allocate(64).slice(0, 64));
             throw new AssertionError("something came");
         } catch (ConnectionException _) {
             // Expected.

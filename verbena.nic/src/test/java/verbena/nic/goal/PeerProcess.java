@@ -112,7 +112,7 @@ final class PeerProcess implements AutoCloseable {
             MemoryRegion memory = connection.allocate(MEMORY_BYTES, Access.remoteAll());
             MemoryRegion message = connection.allocate(128);
             message.segment().setString(0, memory.remote().format());
-            connection.send(message, 0, 128);
+            connection.send(message.slice(0, 128));
         } catch (InterruptedException | VerbsException e) {
             connection.close(); // the peer has gone
         }
@@ -121,7 +121,7 @@ final class PeerProcess implements AutoCloseable {
     /// Reads the greeting on the client's side.
     static RemoteMemory greeted(Connection connection) throws InterruptedException {
         MemoryRegion message = connection.allocate(128);
-        connection.receive(message, 0, 128);
+        connection.receive(message.slice(0, 128));
         RemoteMemory memory = RemoteMemory.parse(message.segment().getString(0));
         message.close();
         return memory;

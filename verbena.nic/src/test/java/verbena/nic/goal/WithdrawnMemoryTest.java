@@ -165,7 +165,7 @@ class WithdrawnMemoryTest {
             behindWindow =
                     connection.allocate(BYTES, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.MW_BIND));
             after = neverLent();
-            window = connection.protectionDomain().allocateWindow(2);
+            window = connection.protectionDomain().allocateWindow(MemoryWindow.Type.TYPE_2);
             bind(behindWindow.address(), window.rkey());
         }
 
@@ -206,7 +206,7 @@ class WithdrawnMemoryTest {
             message.segment().setString(0, region.remote().format());
             message.segment()
                     .setString(64, new RemoteMemory(behindWindow.address(), window.rkey(), BYTES / 2).format());
-            connection.send(message, 0, 128);
+            connection.send(message.slice(0, 128));
             message.close();
             int peer = connection.queuePair().query().destinationQpn();
             // Its message may be on the way yet.
@@ -345,7 +345,7 @@ class WithdrawnMemoryTest {
                     MemoryRegion local = connection.allocate(BYTES);
                     goesOn = true;
                     qpn = connection.queuePair().qpn();
-                    connection.receive(local, 0, 128);
+                    connection.receive(local.slice(0, 128));
                     var targets = List.of(
                             RemoteMemory.parse(local.segment().getString(0)),
                             RemoteMemory.parse(local.segment().getString(64)));
@@ -401,8 +401,8 @@ class WithdrawnMemoryTest {
             int bytes = 1 + random.nextInt((int) to.length());
             long at = random.nextLong(to.length() - bytes + 1);
             switch (random.nextInt(4)) {
-                case 0 -> connection.queuePair().postRead(wrId, local, 0, bytes, to.address() + at, to.rkey());
-                case 1 -> connection.queuePair().postFetchAdd(wrId, local, 0, to.address() + (at & -8L), to.rkey(), 1);
+                case 0 -> connection.queuePair().postRead(wrId, to.address() + at, to.rkey(), local, 0, bytes);
+                case 1 -> connection.queuePair().postFetchAdd(wrId, to.address() + (at & -8L), to.rkey(), 1, local, 0);
                 default -> connection.queuePair().postWrite(wrId, local, 0, bytes, to.address() + at, to.rkey());
             }
         }

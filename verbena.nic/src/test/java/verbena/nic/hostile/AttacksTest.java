@@ -291,7 +291,7 @@ class AttacksTest {
     void readingWhatCodeInTheProcessHasRegisteredSucceedsAndIsCounted() {
         MemoryRegion leak = here.domain.allocate(64, Access.remoteAll());
         long before = here.count("sent.bytes");
-        victim.active().postRead(1, cable.a.memory, 0, 64, leak.address(), leak.rkey());
+        victim.active().postRead(1, leak.address(), leak.rkey(), cable.a.memory, 0, 64);
         cable.settle();
         assertThat(cable.a.cq.poll(wc)).isTrue();
         assertThat(wc.ok()).isTrue();

@@ -272,8 +272,8 @@ class FatesTest {
         connect();
         int first = qp.query().sqPsn();
         for (int i = 0; i < TIMES; i++, first = Psn.add(first, 2)) {
-            qp.postRead(1, here.memory, 0, 8, 0, 1);
-            qp.postRead(2, here.memory, 8, 8, 0, 1);
+            qp.postRead(1, 0, 1, here.memory, 0, 8);
+            qp.postRead(2, 0, 1, here.memory, 8, 8);
             cable.settle();
             arrives("READ_RESPONSE_ONLY psn %d msn 1 | 8".formatted(Psn.next(first)));
             arrives("READ_RESPONSE_ONLY psn %d msn 1 | 8".formatted(first));

@@ -149,7 +149,7 @@ class ForgedSourceTest {
                         long[] fates = bombard((Forger) forger, clientDevice, serverDevice, server, target);
                         // The honest peer has lost nothing if no forged WRITE was accepted.
                         if (fates[0] == 0) {
-                            client.write(client.allocate(64), 0, 8, target.remote(), 0);
+                            client.write(client.allocate(64).slice(0, 8), target.remote());
                         }
                         return fates;
                     }

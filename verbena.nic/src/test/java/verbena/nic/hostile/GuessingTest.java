@@ -142,8 +142,8 @@ class GuessingTest {
                             var asked = accepted.get(30, TimeUnit.SECONDS)) {
                         var out = guesser.allocate(8);
                         var guessed = new RemoteMemory(asked.allocate(8).address(), random.nextInt(), 8);
-                        guesser.write(out, 0, 8, guessed, 0); // a WRITE over TCP is done when it has left
-                        assertThatThrownBy(() -> guesser.read(out, 0, 8, guessed, 0))
+                        guesser.write(out.slice(0, 8), guessed); // a WRITE over TCP is done when it has left
+                        assertThatThrownBy(() -> guesser.read(guessed.slice(0, 8), out.slice(0, 8)))
                                 .isInstanceOf(ConnectionException.class);
                     }
                 }

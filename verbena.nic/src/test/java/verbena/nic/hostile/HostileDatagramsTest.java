@@ -83,7 +83,7 @@ class HostileDatagramsTest {
                         source.segment().set(ValueLayout.JAVA_LONG, at, blocks * 0x9E37_79B9_7F4A_7C15L + at);
                     }
                     there.postWrite(1, source, 0, BLOCK, target.address(), target.rkey());
-                    there.postRead(2, returned, 0, BLOCK, target.address(), target.rkey());
+                    there.postRead(2, target.address(), target.rkey(), returned, 0, BLOCK);
                     for (int request = 1; request <= 2; request++) {
                         assertThat(cq.await(wc, Duration.ofMinutes(2))).isTrue();
                         assertThat(wc.ok()).as(wc.toString()).isTrue();

@@ -172,7 +172,7 @@ class IsolationTest {
                     while (room[0] > 0) {
                         tenant.ends
                                 .get(room[0]-- % 4)
-                                .postRead(1, tenant.own, 0, BIG, tenant.remote.address(), tenant.remote.rkey());
+                                .postRead(1, tenant.remote.address(), tenant.remote.rkey(), tenant.own, 0, BIG);
                     }
                 };
             }
@@ -236,8 +236,8 @@ class IsolationTest {
         switch (victim) {
             case WRITE_8_BYTES -> end.postWrite(7, tenant.own, 0, 8, remote.address(), remote.rkey());
             case WRITE_64_KIB -> end.postWrite(7, tenant.own, 0, BIG, remote.address(), remote.rkey());
-            case READ_64_KIB -> end.postRead(7, tenant.own, 0, BIG, remote.address(), remote.rkey());
-            case ATOMIC -> end.postFetchAdd(7, tenant.own, 0, remote.address(), remote.rkey(), 1);
+            case READ_64_KIB -> end.postRead(7, remote.address(), remote.rkey(), tenant.own, 0, BIG);
+            case ATOMIC -> end.postFetchAdd(7, remote.address(), remote.rkey(), 1, tenant.own, 0);
             case SEND -> {
                 tenant.others.getFirst().postReceive(8, remote, 0, PAGE);
                 end.postSend(7, tenant.own, 0, PAGE);

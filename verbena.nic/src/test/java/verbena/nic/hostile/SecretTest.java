@@ -370,11 +370,8 @@ class SecretTest {
                     assertThat(made.peer().privateData().length()).isEqualTo(180);
                     assertThat(other.peer().privateData().length()).isEqualTo(24);
                     made.write(
-                            made.allocate(8),
-                            0,
-                            8,
-                            other.allocate(8, verbena.verbs.Access.remoteAll()).remote(),
-                            0);
+                            made.allocate(8).slice(0, 8),
+                            other.allocate(8, verbena.verbs.Access.remoteAll()).remote());
                 }
                 assertThatThrownBy(() -> Connection.connect(
                                 listener.localAddress(),

@@ -44,8 +44,8 @@ class StalePacketsTest {
             to.qp.postReceive(0, to.memory, 0, 100);
             from.qp.postSend(1, from.memory, 0, 100);
             from.qp.postWrite(2, from.memory, 0, 300, to.memory.address(), to.memory.rkey());
-            from.qp.postRead(3, from.memory, 0, 200, to.memory.address(), to.memory.rkey());
-            from.qp.postFetchAdd(4, from.memory, 0, to.memory.address(), to.memory.rkey(), 1);
+            from.qp.postRead(3, to.memory.address(), to.memory.rkey(), from.memory, 0, 200);
+            from.qp.postFetchAdd(4, to.memory.address(), to.memory.rkey(), 1, from.memory, 0);
         }
         cable.settle();
         var wc = new WorkCompletion();

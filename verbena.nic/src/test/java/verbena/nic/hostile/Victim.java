@@ -187,7 +187,7 @@ final class Victim {
             connections.add(make(i, ours, others));
         }
         Connection first = connections.getFirst();
-        first.window = ours.allocateWindow(2);
+        first.window = ours.allocateWindow(MemoryWindow.Type.TYPE_2);
         attacker.knows(first.window.rkey(), windowMemory.address() + 1_003, 5_000, NONE);
         attacker.aimAt(connections.stream().map(c -> c.target).toArray(Attacker.Target[]::new));
         QueuePair gone = ours.createQueuePair(QueuePairOptions.rc(cq));
@@ -278,7 +278,7 @@ final class Victim {
     }
 
     private void bindWindow(Connection c) {
-        MemoryWindow window = c.qp.protectionDomain().allocateWindow(2);
+        MemoryWindow window = c.qp.protectionDomain().allocateWindow(MemoryWindow.Type.TYPE_2);
         c.window.close();
         c.window = window;
         int key = window.nextRkey();

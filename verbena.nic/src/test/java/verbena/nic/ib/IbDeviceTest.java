@@ -425,10 +425,10 @@ class IbDeviceTest {
             try (var here = Connection.connect(listener.localAddress(), options.withDevice(from));
                     var there = accepted.get(SOON.toSeconds(), TimeUnit.SECONDS)) {
                 MemoryRegion in = there.allocate(64, Access.remoteAll());
-                here.write("by path record".getBytes(StandardCharsets.US_ASCII), in.remote(), 0);
+                here.write("by path record".getBytes(StandardCharsets.US_ASCII), in.remote());
                 assertThat(in.segment().getString(0)).isEqualTo("by path record");
                 MemoryRegion back = here.allocate(64, Access.remoteAll());
-                there.write("and back".getBytes(StandardCharsets.US_ASCII), back.remote(), 0);
+                there.write("and back".getBytes(StandardCharsets.US_ASCII), back.remote());
                 assertThat(back.segment().getString(0)).isEqualTo("and back");
             }
         }

@@ -330,8 +330,8 @@ class IbMigrationTest {
         MemoryRegion in = there.allocate(4, Access.remoteAll());
         MemoryRegion back = here.allocate(4, Access.remoteAll());
         for (byte round = 1; round < 20; round++) {
-            here.write(new byte[] {round}, in.remote(), 0);
-            there.write(new byte[] {round}, back.remote(), 0);
+            here.write(new byte[] {round}, in.remote());
+            there.write(new byte[] {round}, back.remote());
             assertThat(in.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(round);
             assertThat(back.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo(round);
         }

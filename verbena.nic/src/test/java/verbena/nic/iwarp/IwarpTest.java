@@ -105,9 +105,9 @@ class IwarpTest extends ConnectingDevices {
                     var to = serverBegins ? client : server;
                     var out = from.allocate(100);
                     var in = to.allocate(100);
-                    var received = meanwhile(() -> to.receive(in, 0, 100));
+                    var received = meanwhile(() -> to.receive(in.slice(0, 100)));
                     out.segment().setString(0, "hello");
-                    from.send(out, 0, 6);
+                    from.send(out.slice(0, 6));
                     assertThat(get(received)).isEqualTo(6);
                     assertThat(in.segment().getString(0)).isEqualTo("hello");
                     assertThat(client.queuePair().state()).isEqualTo(QpState.RTS);
@@ -129,9 +129,9 @@ class IwarpTest extends ConnectingDevices {
                 for (int i = 0; i < MEBIBYTE; i++) {
                     local.segment().set(ValueLayout.JAVA_BYTE, i, (byte) ((i * 31) >> 3));
                 }
-                client.write(local, 0, MEBIBYTE, shared.remote(), 1_001);
+                client.write(local.slice(0, MEBIBYTE), shared.remote().slice(1_001));
                 // A READ is answered after what was written before it has been placed (RFC 5040, 5.5).
-                client.read(local, 2 * MEBIBYTE, MEBIBYTE, shared.remote(), 1_001);
+                client.read(shared.remote().slice(1_001, MEBIBYTE), local.slice(2 * MEBIBYTE, MEBIBYTE));
                 assertThat(local.segment()
                                 .asSlice(2 * MEBIBYTE, MEBIBYTE)
                                 .mismatch(local.segment().asSlice(0, MEBIBYTE)))
@@ -200,7 +200,7 @@ class IwarpTest extends ConnectingDevices {
             var client = connect(listener);
             try (var server = get(accepted)) {
                 var in = server.allocate(10);
-                var received = meanwhile(() -> server.receive(in, 0, 10));
+                var received = meanwhile(() -> server.receive(in.slice(0, 10)));
                 client.close();
                 assertThatThrownBy(() -> get(received))
                         .cause()
@@ -221,8 +221,8 @@ class IwarpTest extends ConnectingDevices {
                     var server = get(accepted)) {
                 var readable = server.allocate(100, java.util.Set.of(Access.REMOTE_READ));
                 var local = client.allocate(100);
-                client.write(local, 0, 10, readable.remote(), 0);
-                assertThatThrownBy(() -> client.read(local, 0, 10, readable.remote(), 0))
+                client.write(local.slice(0, 10), readable.remote());
+                assertThatThrownBy(() -> client.read(readable.remote().slice(0, 10), local.slice(0, 10)))
                         .isInstanceOf(VerbsException.class);
                 assertThat(client.queuePair().state()).isEqualTo(QpState.ERR);
             }
@@ -248,7 +248,7 @@ class IwarpTest extends ConnectingDevices {
                         for (int i = 1; ; i++) {
                             local.segment().fill((byte) i);
                             try {
-                                client.write(local, 0, MEBIBYTE, target, 0);
+                                client.write(local.slice(0, MEBIBYTE), target);
                             } catch (VerbsException e) {
                                 return i;
                             }
@@ -264,7 +264,7 @@ class IwarpTest extends ConnectingDevices {
                             .as("changed after it was withdrawn")
                             .isEqualTo(-1);
                     var shared = otherServer.allocate(100, Access.remoteAll());
-                    otherClient.write(otherClient.allocate(100), 0, 100, shared.remote(), 0);
+                    otherClient.write(otherClient.allocate(100).slice(0, 100), shared.remote());
                     assertThat(otherClient.queuePair().state()).isEqualTo(QpState.RTS);
                 }
             }
@@ -283,7 +283,7 @@ class IwarpTest extends ConnectingDevices {
                     source.segment().fill((byte) 7);
                     MemorySegment memory = arena.allocate(4 * MEBIBYTE);
                     MemoryRegion into = client.protectionDomain().register(memory, Access.local());
-                    client.queuePair().postRead(i, into, 0, 4 * MEBIBYTE, source.address(), source.rkey());
+                    client.queuePair().postRead(i, source.address(), source.rkey(), into, 0, 4 * MEBIBYTE);
                     into.close();
                     MemorySegment then = arena.allocate(4 * MEBIBYTE).copyFrom(memory);
 
@@ -310,10 +310,10 @@ class IwarpTest extends ConnectingDevices {
                 var in = server.allocate(100_000);
                 for (int i = 0; i < 20; i++) {
                     out.segment().set(ValueLayout.JAVA_LONG, 0, i);
-                    client.send(out, 0, 100_000);
+                    client.send(out.slice(0, 100_000));
                 }
                 for (int i = 0; i < 20; i++) {
-                    assertThat(server.receive(in, 0, 100_000)).isEqualTo(100_000);
+                    assertThat(server.receive(in.slice(0, 100_000))).isEqualTo(100_000);
                     assertThat(in.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(i);
                 }
             }
@@ -335,8 +335,8 @@ class IwarpTest extends ConnectingDevices {
                     var out = ends.get(i).allocate(8);
                     var in = to.allocate(8);
                     out.segment().set(ValueLayout.JAVA_LONG, 0, i);
-                    var received = meanwhile(() -> to.receive(in, 0, 8));
-                    ends.get(i).send(out, 0, 8);
+                    var received = meanwhile(() -> to.receive(in.slice(0, 8)));
+                    ends.get(i).send(out.slice(0, 8));
                     assertThat(get(received)).isEqualTo(8);
                     assertThat(in.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(i);
                 }

@@ -105,12 +105,12 @@ class StreamTapTest {
                 var in = server.allocate(100_000, Access.remoteAll());
                 out.segment().fill((byte) 0x33);
                 for (int bytes : LENGTHS) {
-                    client.write(out, 0, bytes, in.remote(), 0);
+                    client.write(out.slice(0, bytes), in.remote());
                 }
                 clientDevice.tap(late);
-                client.read(out, 0, 100_000, in.remote(), 0);
+                client.read(in.remote().slice(0, 100_000), out.slice(0, 100_000));
                 clientDevice.untap(late);
-                client.write(out, 0, 1, in.remote(), 0);
+                client.write(out.slice(0, 1), in.remote());
             }
         }
     }

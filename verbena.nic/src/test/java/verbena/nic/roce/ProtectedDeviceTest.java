@@ -66,8 +66,8 @@ class ProtectedDeviceTest {
                 byte[] content = new byte[BYTES];
                 new Random(54).nextBytes(content);
                 from.segment().copyFrom(MemorySegment.ofArray(content));
-                client.write(from, 0, BYTES, there.remote(), 0);
-                client.read(back, 0, BYTES, there.remote(), 0);
+                client.write(from, there.remote());
+                client.read(there.remote(), back);
                 if (back.segment().mismatch(from.segment()) >= 0) {
                     throw new AssertionError("other bytes came back");
                 }

@@ -58,7 +58,7 @@ final class RcMemory {
         image = Arena.ofAuto().allocate((long) Slots.COUNT * slotBytes, 64).fill(Tape.CANARY);
         boardAddress = device.nextAddress();
         boardRegion = registerBoard();
-        window = domain.allocateWindow(2);
+        window = domain.allocateWindow(MemoryWindow.Type.TYPE_2);
     }
 
     private MemoryRegion registerBoard() {
@@ -116,7 +116,7 @@ final class RcMemory {
 
     void renewWindow() {
         window.close();
-        window = domain.allocateWindow(2);
+        window = domain.allocateWindow(MemoryWindow.Type.TYPE_2);
         windowState = WindowState.FREE;
     }
 

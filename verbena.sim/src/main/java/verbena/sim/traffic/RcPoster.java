@@ -1,10 +1,12 @@
 package verbena.sim.traffic;
 
 import java.util.EnumSet;
+import java.util.Set;
 import java.util.SplittableRandom;
 import verbena.sim.traffic.RcMemory.WindowState;
 import verbena.sim.traffic.Request.Kind;
 import verbena.verbs.Access;
+import verbena.verbs.FlushTarget;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.SendBatch;
@@ -159,7 +161,11 @@ final class RcPoster {
             case FETCH_ADD, COMPARE_SWAP, ATOMIC_WRITE -> atomic(batch, request, peer);
             case FLUSH ->
                 batch.flush(
-                        number, peer.boardAddress, peer.boardRegion().rkey(), Slots.bytes(mtu), false, true, false);
+                        number,
+                        peer.boardAddress,
+                        peer.boardRegion().rkey(),
+                        Slots.bytes(mtu),
+                        Set.of(FlushTarget.GLOBAL));
             case BIND -> {
                 own.windowState = WindowState.BINDING;
                 request.signaled = true;

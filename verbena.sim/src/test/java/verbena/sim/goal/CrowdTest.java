@@ -217,7 +217,7 @@ class CrowdTest {
                 case READ -> {
                     memory.fill((byte) 0xC5);
                     member.client.postRead(
-                            member.posted++, member.own, 0, MESSAGE_BYTES, tape.address() + member.place, tape.rkey());
+                            member.posted++, tape.address() + member.place, tape.rkey(), member.own, 0, MESSAGE_BYTES);
                 }
                 case WRITE -> {
                     draw(member);

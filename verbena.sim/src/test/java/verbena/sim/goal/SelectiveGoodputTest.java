@@ -88,7 +88,7 @@ class SelectiveGoodputTest {
                 if (request == Request.WRITE) {
                     qp.postWrite(posted++, own, 0, bytes, theirs.address(), theirs.rkey());
                 } else {
-                    qp.postRead(posted++, own, 0, bytes, theirs.address(), theirs.rkey());
+                    qp.postRead(posted++, theirs.address(), theirs.rkey(), own, 0, bytes);
                 }
             }
             assertThat(done == requests || world.step()).isTrue();

@@ -23,8 +23,10 @@ import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.Endpoint;
+import verbena.verbs.FlushTarget;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.MemoryRegion;
@@ -266,7 +268,8 @@ final class Lockstep {
         return call(
                         () -> pair + " allocateWindow " + type,
                         pair.model.mayAllocateWindow(domain, type),
-                        () -> made[0] = real(domain, ProtectionDomain.class).allocateWindow(type))
+                        () -> made[0] =
+                                real(domain, ProtectionDomain.class).allocateWindow(MemoryWindow.Type.ofCode(type)))
                 ? made(pair.model.allocateWindow(domain, type, made[0].rkey()), made[0])
                 : null;
     }
@@ -286,8 +289,8 @@ final class Lockstep {
         return call(
                         () -> pair + " createCompletionQueue " + entries,
                         pair.model.mayCreateCompletionQueue(entries, channel),
-                        () -> made[0] = pair.context.createCompletionQueue(
-                                entries, channel.map(one -> real(one, CompletionChannel.class))))
+                        () -> made[0] = pair.context.createCompletionQueue(new CompletionQueueOptions(
+                                entries, channel.map(one -> real(one, CompletionChannel.class)), false)))
                 ? made(pair.model.createCompletionQueue(entries, channel), made[0])
                 : null;
     }
@@ -493,15 +496,14 @@ final class Lockstep {
                         send.length(),
                         send.access());
             case ATOMIC_WRITE -> batch.atomicWrite(send.wrId(), send.remoteAddress(), send.rkey(), send.operand());
-            case FLUSH ->
-                batch.flush(
-                        send.wrId(),
-                        send.remoteAddress(),
-                        send.rkey(),
-                        (int) send.length(),
-                        send.isWhole(),
-                        send.access().contains(Access.FLUSH_GLOBAL),
-                        send.access().contains(Access.FLUSH_PERSISTENT));
+            case FLUSH -> {
+                Set<FlushTarget> targets = targets(send.access());
+                if (send.isWhole()) {
+                    batch.flushRegion(send.wrId(), send.rkey(), targets);
+                } else {
+                    batch.flush(send.wrId(), send.remoteAddress(), send.rkey(), (int) send.length(), targets);
+                }
+            }
         }
         for (Piece piece : send.pieces()) {
             if (posted.region != null) {
@@ -533,6 +535,17 @@ final class Lockstep {
         if (send.solicited()) {
             batch.solicited();
         }
+    }
+
+    private static Set<FlushTarget> targets(Set<Access> rights) {
+        var targets = EnumSet.noneOf(FlushTarget.class);
+        if (rights.contains(Access.FLUSH_GLOBAL)) {
+            targets.add(FlushTarget.GLOBAL);
+        }
+        if (rights.contains(Access.FLUSH_PERSISTENT)) {
+            targets.add(FlushTarget.PERSISTENT);
+        }
+        return targets;
     }
 
     void receive(ModelQueuePair queuePair, ModelReceive receive, @Nullable ModelRegion region) {

@@ -109,9 +109,7 @@ final class WalkObjects extends WalkSteps {
         pick(place.domains)
                 .filter(_ -> open(place.windows) < 6)
                 .ifPresent(domain -> keep(
-                        place.windows,
-                        walk.lockstep.allocateWindow(
-                                place.pair, domain, chance(4) ? walk.random.nextInt(5) : 1 + walk.random.nextInt(2))));
+                        place.windows, walk.lockstep.allocateWindow(place.pair, domain, 1 + walk.random.nextInt(2))));
     }
 
     void createChannel() {

@@ -195,7 +195,8 @@ final class BlockReading implements AutoCloseable {
             MapOutputTable.Key key = keys.get(i);
             long at = MapOutputTable.bucketOffset(table.length(), key.shuffleId(), key.mapId(), probe);
             reads.add(connection.readAsync(
-                    into, (long) i * MapOutputTable.BUCKET_BYTES, MapOutputTable.BUCKET_BYTES, table, at));
+                    table.slice(at, MapOutputTable.BUCKET_BYTES),
+                    into.slice((long) i * MapOutputTable.BUCKET_BYTES, MapOutputTable.BUCKET_BYTES)));
         }
         await(reads);
         var entries = new ArrayList<MapOutputTable.Entry>();
@@ -264,7 +265,7 @@ final class BlockReading implements AutoCloseable {
         long at = 0;
         for (MapOutputTable.Entry entry : of.values()) {
             int bytes = (int) MapOutput.indexBytes(entry.partitions());
-            reads.add(connection.readAsync(into, at, bytes, memory(entry), 0));
+            reads.add(connection.readAsync(memory(entry).slice(0, bytes), into.slice(at, bytes)));
             at += bytes;
         }
         await(reads);
@@ -297,11 +298,12 @@ final class BlockReading implements AutoCloseable {
             long at = 2L * Long.BYTES * i;
             long first = (long) block.first() * Long.BYTES;
             if (block.end() == block.first() + 1) {
-                reads.add(connection.readAsync(into, at, 2 * Long.BYTES, memory, first));
+                reads.add(connection.readAsync(memory.slice(first, 2 * Long.BYTES), into.slice(at, 2 * Long.BYTES)));
             } else {
-                reads.add(connection.readAsync(into, at, Long.BYTES, memory, first));
+                reads.add(connection.readAsync(memory.slice(first, Long.BYTES), into.slice(at, Long.BYTES)));
                 reads.add(connection.readAsync(
-                        into, at + Long.BYTES, Long.BYTES, memory, (long) block.end() * Long.BYTES));
+                        memory.slice((long) block.end() * Long.BYTES, Long.BYTES),
+                        into.slice(at + Long.BYTES, Long.BYTES)));
             }
         }
         await(reads);
@@ -349,8 +351,9 @@ final class BlockReading implements AutoCloseable {
             underWay.add(new UnderWay(block, parts, into, at));
             for (long done = 0; done < block.bytes(); done += READ_MAX) {
                 int part = (int) Math.min(READ_MAX, block.bytes() - done);
-                parts.add(
-                        connection.readAsync(into.region(), at + done, part, memory(block.entry()), block.at() + done));
+                parts.add(connection.readAsync(
+                        memory(block.entry()).slice(block.at() + done, part),
+                        into.region().slice(at + done, part)));
             }
             at += block.bytes();
         }

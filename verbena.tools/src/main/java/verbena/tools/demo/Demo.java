@@ -208,7 +208,7 @@ final class Demo {
         output.step("READ", "we fetch 1 MiB of the peer's memory");
         begin(we);
         we.region.segment().asSlice(0, READ_BYTES).fill((byte) 0);
-        we.qp.postRead(4, we.region, 0, READ_BYTES, memory.address() + READ_OFFSET, memory.rkey());
+        we.qp.postRead(4, memory.address() + READ_OFFSET, memory.rkey(), we.region, 0, READ_BYTES);
         we.await("READ", WcOpcode.RDMA_READ);
         byte[] wanted = Arrays.copyOfRange(DemoEnd.initialMemory(seed), READ_OFFSET, READ_OFFSET + READ_BYTES);
         String difference = DemoEnd.difference(we.region.segment().asSlice(0, READ_BYTES), wanted);
@@ -227,7 +227,7 @@ final class Demo {
         long before = DemoEnd.COUNTER_INITIAL;
         output.step("FETCH_ADD", "we add " + ADD + " to a number in the peer's memory");
         begin(we);
-        we.qp.postFetchAdd(5, we.region, 0, memory.address() + DemoEnd.COUNTER_OFFSET, memory.rkey(), ADD);
+        we.qp.postFetchAdd(5, memory.address() + DemoEnd.COUNTER_OFFSET, memory.rkey(), ADD, we.region, 0);
         we.await("FETCH_ADD", WcOpcode.FETCH_ADD);
         same("FETCH_ADD: the number before", we.region.segment().get(DemoEnd.LONG, 0), before);
         String[] noticed = peer.order("long", DemoEnd.COUNTER_OFFSET, before + ADD);
@@ -242,11 +242,11 @@ final class Demo {
         long address = memory.address() + DemoEnd.COUNTER_OFFSET;
         output.step("CMP_SWAP", "we replace that number, if it is what we think; then again, when it is not");
         begin(we);
-        we.qp.postCompareSwap(6, we.region, 0, address, memory.rkey(), now, SWAP);
+        we.qp.postCompareSwap(6, address, memory.rkey(), now, SWAP, we.region, 0);
         we.await("CMP_SWAP", WcOpcode.COMP_SWAP);
         same("CMP_SWAP: the number before", we.region.segment().get(DemoEnd.LONG, 0), now);
         peer.order("long", DemoEnd.COUNTER_OFFSET, SWAP);
-        we.qp.postCompareSwap(7, we.region, 0, address, memory.rkey(), now, 0);
+        we.qp.postCompareSwap(7, address, memory.rkey(), now, 0, we.region, 0);
         we.await("CMP_SWAP", WcOpcode.COMP_SWAP);
         same("second CMP_SWAP: the number", we.region.segment().get(DemoEnd.LONG, 0), SWAP);
         String[] noticed = peer.order("long", DemoEnd.COUNTER_OFFSET, SWAP);

@@ -155,7 +155,7 @@ final class DemoEnd implements AutoCloseable {
     /// when TCP has it, and a READ behind it is answered when it has arrived (RFC 5040, 5.5).
     void settle(RemoteMemory memory) throws InterruptedException {
         if (context.device().transportType() == TransportType.IWARP) {
-            qp.postRead(0, messages, 0, 1, memory.address(), memory.rkey());
+            qp.postRead(0, memory.address(), memory.rkey(), messages, 0, 1);
             await("READ of a byte", WcOpcode.RDMA_READ);
         }
     }

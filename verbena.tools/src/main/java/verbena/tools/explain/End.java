@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -19,6 +18,7 @@ import verbena.verbs.Access;
 import verbena.verbs.Completion;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.MemoryRegion;
@@ -75,7 +75,8 @@ final class End implements AutoCloseable {
         cq = call(
                 "create a completion queue of " + COMPLETIONS,
                 "Here the device reports what is done: a ring in memory that the application reads without a system call.",
-                () -> context.createCompletionQueue(COMPLETIONS, Optional.of(channel)));
+                () -> context.createCompletionQueue(
+                        CompletionQueueOptions.of(COMPLETIONS).withChannel(channel)));
         opened.add(cq);
         events = EventChannel.open(context);
         opened.add(events);

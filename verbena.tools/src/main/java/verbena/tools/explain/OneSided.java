@@ -136,7 +136,7 @@ final class OneSided {
         ends.phase(
                 "Opening a window",
                 "b itself is closed to peers. B opens 256 bytes of it for writing, with a key of their own.");
-        MemoryWindow window = ends.b.closing(ends.b.domain.allocateWindow(2));
+        MemoryWindow window = ends.b.closing(ends.b.domain.allocateWindow(MemoryWindow.Type.TYPE_2));
         int rkey = window.nextRkey();
         long address = to.region.address() + 1_024;
         ends.b.post(

@@ -146,13 +146,7 @@ final class MessageChannel implements AutoCloseable {
     void read(int slot, MemoryRegion into, long offset, int length, RemoteMemory from) {
         connection
                 .queuePair()
-                .postRead(
-                        READ | slot,
-                        into,
-                        offset,
-                        length,
-                        from.slice(offset, length).address(),
-                        from.rkey());
+                .postRead(READ | slot, from.slice(offset, length).address(), from.rkey(), into, offset, length);
     }
 
     /// The listener that is told when the READ into a slot is done, on a thread of the channel's own.

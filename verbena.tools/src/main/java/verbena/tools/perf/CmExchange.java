@@ -119,9 +119,14 @@ final class CmExchange implements Exchange {
                 .withTrafficClass(options.typeOfService == null ? 0 : options.typeOfService);
     }
 
+    private void resolve(ConnectionId asking) {
+        InetSocketAddress to = address(Objects.requireNonNull(options.host), options.port);
+        source().ifPresentOrElse(own -> asking.resolveAddress(own, to), () -> asking.resolveAddress(to));
+    }
+
     private ConnectionId toServer(ConnectionId asking) throws InterruptedException {
         opened.add(asking);
-        asking.resolveAddress(source(), address(Objects.requireNonNull(options.host), options.port));
+        resolve(asking);
         ConnectionEvent _ = channel.await(ConnectionEvent.AddressResolved.class, "resolve " + options.host);
         asking.resolveRoute();
         ConnectionEvent _ = channel.await(ConnectionEvent.RouteResolved.class, "find the way to " + options.host);
@@ -284,7 +289,7 @@ final class CmExchange implements Exchange {
         for (int attempt = 1; ; attempt++) {
             ConnectionId asking = channel.newId(space);
             measured.add(asking);
-            asking.resolveAddress(source(), address(Objects.requireNonNull(options.host), options.port));
+            resolve(asking);
             ConnectionEvent _ = channel.await(ConnectionEvent.AddressResolved.class, "resolve " + options.host);
             asking.resolveRoute();
             ConnectionEvent _ = channel.await(ConnectionEvent.RouteResolved.class, "find the way to " + options.host);

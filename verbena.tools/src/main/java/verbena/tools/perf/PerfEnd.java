@@ -21,6 +21,7 @@ import verbena.verbs.AddressVector;
 import verbena.verbs.Completion;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
 import verbena.verbs.GidEntry;
 import verbena.verbs.MemoryRegion;
@@ -94,9 +95,11 @@ final class PerfEnd implements AutoCloseable {
                     && !options.isLatency
                     && context.device().transportType() == TransportType.IWARP;
             credits = counts ? opened(new Credits(domain, n, options.receiveDepth)) : null;
-            sendCq = opened(context.createCompletionQueue(sendDepth() * n, Optional.ofNullable(channel)));
+            sendCq = opened(context.createCompletionQueue(
+                    new CompletionQueueOptions(sendDepth() * n, Optional.ofNullable(channel), false)));
             receiveCq = options.verb.takesReceives()
-                    ? opened(context.createCompletionQueue(options.receiveDepth * n, Optional.ofNullable(channel)))
+                    ? opened(context.createCompletionQueue(
+                            new CompletionQueueOptions(options.receiveDepth * n, Optional.ofNullable(channel), false)))
                     : sendCq;
             srq = options.sharedReceiveQueue ? opened(domain.createSharedReceiveQueue(options.receiveDepth, 1)) : null;
             requests = new Requests(options, layout, region, queuePairs, peers, srq);

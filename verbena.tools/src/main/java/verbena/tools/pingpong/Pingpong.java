@@ -18,6 +18,7 @@ import verbena.verbs.AddressVector;
 import verbena.verbs.Completion;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
 import verbena.verbs.DeviceAttributes;
 import verbena.verbs.Gid;
@@ -136,7 +137,8 @@ final class Pingpong implements AutoCloseable {
             region = opened(pd.allocate(service.areaBytes + settings.size(), Access.local()));
             region.segment().fill(FILL);
             int entries = settings.receiveDepth() + settings.queuePairs();
-            cq = opened(context.createCompletionQueue(entries, Optional.ofNullable(channel)));
+            cq = opened(context.createCompletionQueue(
+                    new CompletionQueueOptions(entries, Optional.ofNullable(channel), false)));
             srq = service == PingpongService.SRQ
                     ? opened(pd.createSharedReceiveQueue(settings.receiveDepth(), 1))
                     : null;

@@ -93,7 +93,8 @@ abstract class CmTransferCommand extends CmTestCommand {
             InetSocketAddress to = address("-s", host, port());
             Optional<InetSocketAddress> from = bind().map(own -> address("-b", own, 0));
             for (int i = 0; i < connections(); i++) {
-                add(channel.newId(space())).id().resolveAddress(from, to);
+                ConnectionId id = add(channel.newId(space())).id();
+                from.ifPresentOrElse(own -> id.resolveAddress(own, to), () -> id.resolveAddress(to));
             }
         }
         while (connectsLeft > 0) {

@@ -113,7 +113,9 @@ public final class MckeyCommand extends CmTestCommand {
     private void join(CmChannel channel, InetAddress to) throws InterruptedException {
         ConnectionId id = channel.newId(spaceNumber == PortSpace.IPOIB.code() ? PortSpace.IPOIB : PortSpace.UDP);
         CmNode node = add(id);
-        id.resolveAddress(bind().map(own -> address("-b", own, 0)), new InetSocketAddress(to, 0));
+        var group = new InetSocketAddress(to, 0);
+        bind().map(own -> address("-b", own, 0))
+                .ifPresentOrElse(own -> id.resolveAddress(own, group), () -> id.resolveAddress(group));
         heard(channel, ConnectionEvent.AddressResolved.class, "resolve address");
         node.open(QpType.UD);
         if (!sender) {

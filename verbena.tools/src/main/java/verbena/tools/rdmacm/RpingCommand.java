@@ -131,7 +131,8 @@ public final class RpingCommand extends CmCommand {
 
     private void ping(ConnectionId id, CmChannel channel) throws InterruptedException {
         Optional<InetSocketAddress> from = Optional.ofNullable(source).map(own -> address("-I", own, 0));
-        id.resolveAddress(from, address("-a", host, port));
+        InetSocketAddress to = address("-a", host, port);
+        from.ifPresentOrElse(own -> id.resolveAddress(own, to), () -> id.resolveAddress(to));
         channel.await(ConnectionEvent.AddressResolved.class, "resolve address");
         id.resolveRoute();
         channel.await(ConnectionEvent.RouteResolved.class, "resolve route");

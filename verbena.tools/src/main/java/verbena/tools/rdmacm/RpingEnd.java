@@ -184,7 +184,7 @@ final class RpingEnd implements AutoCloseable {
     void serve() throws InterruptedException {
         while (await(WcOpcode.RECV)) {
             RpingInfo source = told();
-            qp.postRead(0, data, 0, fitting(source), source.address(), source.rkey());
+            qp.postRead(0, source.address(), source.rkey(), data, 0, fitting(source));
             require(WcOpcode.RDMA_READ);
             if (settings.verbose()) {
                 settings.out().accept("server ping data: " + text());

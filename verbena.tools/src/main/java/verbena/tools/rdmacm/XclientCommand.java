@@ -54,9 +54,9 @@ public final class XclientCommand extends CmCommand {
         try (@Nullable Context device = openDevice();
                 Connection connection = Connection.connect(to, options(device));
                 MemoryRegion message = connection.allocate(BYTES)) {
-            connection.send(message, 0, BYTES);
+            connection.send(message.slice(0, BYTES));
             if (answer) {
-                connection.receive(message, 0, BYTES);
+                connection.receive(message.slice(0, BYTES));
             }
         }
         print("rdma_xclient: end 0");

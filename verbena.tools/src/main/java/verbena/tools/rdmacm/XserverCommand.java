@@ -51,12 +51,12 @@ public final class XserverCommand extends CmCommand {
             listening(listener.localAddress(), "xclient" + (answer ? " --answer" : "") + " -s %s -p %d");
             try (Connection connection = listener.accept();
                     MemoryRegion message = connection.allocate(XclientCommand.BYTES)) {
-                int bytes = connection.receive(message, 0, XclientCommand.BYTES);
+                int bytes = connection.receive(message.slice(0, XclientCommand.BYTES));
                 if (bytes != XclientCommand.BYTES) {
                     throw new CommandFailed(bytes + " bytes came, expected " + XclientCommand.BYTES);
                 }
                 if (answer) {
-                    connection.send(message, 0, XclientCommand.BYTES);
+                    connection.send(message.slice(0, XclientCommand.BYTES));
                 }
             }
         }

@@ -78,11 +78,11 @@ final class Flow {
             var memory = connection.allocate(BYTES);
             memory.segment().copyFrom(bytes(seed));
             var theirs = RemoteMemory.parse(connection.receiveText(TEXT_MAX));
-            connection.write(memory, 0, BYTES, theirs, 0);
+            connection.write(memory.slice(0, BYTES), theirs);
             connection.send(Long.toString(seed));
             connection.receiveText(TEXT_MAX);
             memory.segment().fill((byte) 0);
-            connection.read(memory, 0, BYTES, theirs, 0);
+            connection.read(theirs.slice(0, BYTES), memory.slice(0, BYTES));
             check(memory.segment(), seed);
             connection.send("read");
         }

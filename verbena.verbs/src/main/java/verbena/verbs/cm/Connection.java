@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +15,7 @@ import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.LocalMemory;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
@@ -182,13 +182,18 @@ public final class Connection implements AutoCloseable {
     /// Sends a message and waits until the peer has it; longer when it has posted no receive yet.
     ///
     /// @throws ConnectionException when the connection has ended, or the peer refuses the message
-    public void send(MemoryRegion region, long offset, int length) throws InterruptedException {
-        poster.finish(poster.start(sends, "send", true, r -> queuePair.postSend(r.wrId, region, offset, length)));
+    public void send(LocalMemory data) throws InterruptedException {
+        poster.finish(startSend(true, data));
     }
 
     /// Posts a message.
-    public WorkRequest sendAsync(MemoryRegion region, long offset, int length) throws InterruptedException {
-        return poster.start(sends, "send", false, r -> queuePair.postSend(r.wrId, region, offset, length));
+    public WorkRequest sendAsync(LocalMemory data) throws InterruptedException {
+        return startSend(false, data);
+    }
+
+    private WorkRequest startSend(boolean reusable, LocalMemory data) throws InterruptedException {
+        return poster.start(
+                sends, "send", reusable, r -> queuePair.postSend(r.wrId, data.region(), data.offset(), data.length()));
     }
 
     /// Sends a message from memory of any kind, which the connection copies.
@@ -212,18 +217,17 @@ public final class Connection implements AutoCloseable {
         send(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// Waits for a message, which fills the first of `length` bytes of `region` from `offset` on.
+    /// Waits for a message, which fills `into` from its beginning.
     ///
     /// @return bytes received
-    /// @throws ConnectionException when the connection has ended, or the message is longer than `length`
+    /// @throws ConnectionException when the connection has ended, or the message is longer than `into`
     /// @throws IllegalArgumentException when the region is closed, or without the right LOCAL_WRITE
-    public int receive(MemoryRegion region, long offset, int length) throws InterruptedException {
-        requireWritable(region, offset, length);
+    public int receive(LocalMemory into) throws InterruptedException {
+        requireWritable(into);
         if (ahead != null) {
-            return ahead.receive(region.segment().asSlice(offset, length));
+            return ahead.receive(into.segment());
         }
-        return (int) poster.finish(
-                poster.start(receives, "receive", true, r -> queuePair.postReceive(r.wrId, region, offset, length)));
+        return (int) poster.finish(startReceive(true, into));
     }
 
     /// Posts a receive; several fill in the order in which they were posted. A WRITE with immediate takes one
@@ -231,12 +235,20 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws InvalidStateException when the connection posts receives by itself
     ///     ([ConnectionOptions#withReceivesAhead])
-    public WorkRequest receiveAsync(MemoryRegion region, long offset, int length) throws InterruptedException {
-        requireWritable(region, offset, length);
+    public WorkRequest receiveAsync(LocalMemory into) throws InterruptedException {
+        requireWritable(into);
         if (ahead != null) {
             throw new InvalidStateException("receiveAsync: " + this + " posts receives by itself: use receive");
         }
-        return poster.start(receives, "receive", false, r -> queuePair.postReceive(r.wrId, region, offset, length));
+        return startReceive(false, into);
+    }
+
+    private WorkRequest startReceive(boolean reusable, LocalMemory into) throws InterruptedException {
+        return poster.start(
+                receives,
+                "receive",
+                reusable,
+                r -> queuePair.postReceive(r.wrId, into.region(), into.offset(), into.length()));
     }
 
     /// Waits for a message of up to `maxBytes` bytes.
@@ -249,7 +261,7 @@ public final class Connection implements AutoCloseable {
         if (ahead != null) {
             return ahead.receive(maxBytes);
         }
-        return poster.toCopy(maxBytes, copy -> receive(copy, 0, maxBytes));
+        return poster.toCopy(maxBytes, copy -> receive(copy.slice(0, maxBytes)));
     }
 
     /// Waits for a message and puts it into a buffer, from its position on; the message has to fit into what
@@ -270,14 +282,14 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Refuses memory that the device may not write, before a message is on its way there.
-    private void requireWritable(MemoryRegion region, long offset, int length) {
+    private void requireWritable(LocalMemory into) {
+        MemoryRegion region = into.region();
         if (region.isClosed()) {
             ending.checkOpen("receive"); // closing has closed it
         }
         if (region.isClosed() || !region.access().contains(Access.LOCAL_WRITE)) {
             throw new IllegalArgumentException("region: open, and with the right LOCAL_WRITE, got " + region);
         }
-        Objects.checkFromIndexSize(offset, length, region.length());
     }
 
     private static void requireWritable(ByteBuffer into) {
@@ -289,152 +301,156 @@ public final class Connection implements AutoCloseable {
 
     // ---- the peer's memory
 
-    /// Writes into the peer's memory, from byte `at` of `to` on, and waits until that is done there.
+    /// Writes into the peer's memory, and waits until that is done there.
     ///
+    /// @param to room for at least as many bytes as `from` has
     /// @throws ConnectionException when the connection has ended, or the peer does not allow it
-    public void write(MemoryRegion region, long offset, int length, RemoteMemory to, long at)
-            throws InterruptedException {
-        poster.finish(startWrite(true, region, offset, length, to.slice(at, length)));
+    public void write(LocalMemory from, RemoteMemory to) throws InterruptedException {
+        poster.finish(startWrite(true, from, to));
     }
 
     /// Posts a write into the peer's memory.
-    public WorkRequest writeAsync(MemoryRegion region, long offset, int length, RemoteMemory to, long at)
-            throws InterruptedException {
-        return startWrite(false, region, offset, length, to.slice(at, length));
+    public WorkRequest writeAsync(LocalMemory from, RemoteMemory to) throws InterruptedException {
+        return startWrite(false, from, to);
     }
 
-    private WorkRequest startWrite(boolean reusable, MemoryRegion region, long offset, int length, RemoteMemory to)
-            throws InterruptedException {
+    private WorkRequest startWrite(boolean reusable, LocalMemory from, RemoteMemory to) throws InterruptedException {
+        requireRoom(from.length(), to.length());
         return poster.start(
                 sends,
                 "write",
                 reusable,
-                r -> queuePair.postWrite(r.wrId, region, offset, length, to.address(), to.rkey()));
+                r -> queuePair.postWrite(r.wrId, from.region(), from.offset(), from.length(), to.address(), to.rkey()));
     }
 
     /// Posts a write into the peer's memory that also takes a receive of the peer, and hands it 32 bits.
-    public WorkRequest writeAsync(MemoryRegion region, long offset, int length, RemoteMemory to, long at, int immediate)
-            throws InterruptedException {
-        RemoteMemory part = to.slice(at, length);
+    public WorkRequest writeAsync(LocalMemory from, RemoteMemory to, int immediate) throws InterruptedException {
+        requireRoom(from.length(), to.length());
         return poster.start(
                 sends,
                 "write",
                 false,
                 r -> queuePair.postWriteWithImmediate(
-                        r.wrId, region, offset, length, part.address(), part.rkey(), immediate));
+                        r.wrId, from.region(), from.offset(), from.length(), to.address(), to.rkey(), immediate));
     }
 
     /// Writes from memory of any kind, which the connection copies.
-    public void write(MemorySegment data, RemoteMemory to, long at) throws InterruptedException {
-        RemoteMemory part = to.slice(at, data.byteSize());
-        poster.fromCopy("write", data, (batch, wrId) -> batch.write(wrId, part.address(), part.rkey()));
+    public void write(MemorySegment data, RemoteMemory to) throws InterruptedException {
+        requireRoom(data.byteSize(), to.length());
+        poster.fromCopy("write", data, (batch, wrId) -> batch.write(wrId, to.address(), to.rkey()));
     }
 
     /// Writes an array.
-    public void write(byte[] data, RemoteMemory to, long at) throws InterruptedException {
-        write(MemorySegment.ofArray(data), to, at);
+    public void write(byte[] data, RemoteMemory to) throws InterruptedException {
+        write(MemorySegment.ofArray(data), to);
     }
 
     /// Writes what remains in a buffer. Afterwards nothing remains.
-    public void write(ByteBuffer data, RemoteMemory to, long at) throws InterruptedException {
-        write(MemorySegment.ofBuffer(data), to, at);
+    public void write(ByteBuffer data, RemoteMemory to) throws InterruptedException {
+        write(MemorySegment.ofBuffer(data), to);
         data.position(data.limit());
     }
 
-    /// Reads from the peer's memory, from byte `at` of `from` on.
+    /// Reads all of `from`, memory of the peer, and waits until it is here.
     ///
+    /// @param into room for at least as many bytes as `from` has
     /// @throws ConnectionException when the connection has ended, or the peer does not allow it
-    public void read(MemoryRegion region, long offset, int length, RemoteMemory from, long at)
-            throws InterruptedException {
-        poster.finish(startRead(true, region, offset, length, from.slice(at, length)));
+    public void read(RemoteMemory from, LocalMemory into) throws InterruptedException {
+        poster.finish(startRead(true, from, into));
     }
 
     /// Posts a read from the peer's memory.
-    public WorkRequest readAsync(MemoryRegion region, long offset, int length, RemoteMemory from, long at)
-            throws InterruptedException {
-        return startRead(false, region, offset, length, from.slice(at, length));
+    public WorkRequest readAsync(RemoteMemory from, LocalMemory into) throws InterruptedException {
+        return startRead(false, from, into);
     }
 
-    private WorkRequest startRead(boolean reusable, MemoryRegion region, long offset, int length, RemoteMemory from)
-            throws InterruptedException {
-        requireWritable(region, offset, length);
+    private WorkRequest startRead(boolean reusable, RemoteMemory from, LocalMemory into) throws InterruptedException {
+        requireWritable(into);
+        requireRoom(from.length(), into.length());
         return poster.start(
                 sends,
                 "read",
                 reusable,
-                r -> queuePair.postRead(r.wrId, region, offset, length, from.address(), from.rkey()));
+                r -> queuePair.postRead(
+                        r.wrId, from.address(), from.rkey(), into.region(), into.offset(), from.length()));
     }
 
-    /// Reads `length` bytes of the peer's memory into a new array.
-    public byte[] read(RemoteMemory from, long at, int length) throws InterruptedException {
+    /// Reads all of `from` into a new array.
+    public byte[] read(RemoteMemory from) throws InterruptedException {
+        int length = Math.toIntExact(from.length());
         return poster.toCopy(length, copy -> {
-            read(copy, 0, length, from, at);
+            read(from, copy);
             return length;
         });
     }
 
-    /// Fills what remains in a buffer from the peer's memory.
-    public void read(ByteBuffer into, RemoteMemory from, long at) throws InterruptedException {
+    /// Reads all of `from` into a buffer, from its position on.
+    public void read(RemoteMemory from, ByteBuffer into) throws InterruptedException {
         requireWritable(into);
-        into.put(read(from, at, into.remaining()));
+        requireRoom(from.length(), into.remaining());
+        into.put(read(from));
     }
 
-    /// Adds to 8 aligned bytes of the peer, from byte `at` of `to` on.
+    private static void requireRoom(long bytes, long room) {
+        if (bytes > room) {
+            throw new IndexOutOfBoundsException(bytes + " bytes, and the destination has " + room);
+        }
+    }
+
+    /// Adds to the first 8 bytes of `to`, at an address that is a multiple of 8.
     ///
     /// @return what was there before
-    public long fetchAdd(RemoteMemory to, long at, long add) throws InterruptedException {
-        return poster.finish(startFetchAdd(true, to, at, add));
+    public long fetchAdd(RemoteMemory to, long add) throws InterruptedException {
+        return poster.finish(startFetchAdd(true, to, add));
     }
 
-    /// Posts an addition to 8 aligned bytes of the peer; [WorkRequest#value()] is what was there before.
-    public WorkRequest fetchAddAsync(RemoteMemory to, long at, long add) throws InterruptedException {
-        return startFetchAdd(false, to, at, add);
+    /// Posts an addition to the first 8 bytes of `to`; [WorkRequest#value()] is what was there before.
+    public WorkRequest fetchAddAsync(RemoteMemory to, long add) throws InterruptedException {
+        return startFetchAdd(false, to, add);
     }
 
-    private WorkRequest startFetchAdd(boolean reusable, RemoteMemory to, long at, long add)
-            throws InterruptedException {
-        RemoteMemory part = word("fetchAdd", to, at);
+    private WorkRequest startFetchAdd(boolean reusable, RemoteMemory to, long add) throws InterruptedException {
+        requireWord("fetchAdd", to);
         MemoryRegion words = sends.words("fetchAdd");
         return poster.start(
                 sends,
                 "fetchAdd",
                 reusable,
-                r -> queuePair.postFetchAdd(r.wrId, words, Outstanding.wordOf(r), part.address(), part.rkey(), add));
+                r -> queuePair.postFetchAdd(r.wrId, to.address(), to.rkey(), add, words, Outstanding.wordOf(r)));
     }
 
-    /// Returns the bytes of an atomic. At another address the peer would refuse it, and the connection would be over.
-    private static RemoteMemory word(String verb, RemoteMemory to, long at) {
-        RemoteMemory part = to.slice(at, Long.BYTES);
-        if ((part.address() & 7) != 0) {
-            throw new IllegalArgumentException(
-                    verb + ": at: an atomic has an address that is a multiple of 8, and byte " + at + " is at 0x"
-                            + Long.toHexString(part.address()));
+    /// Judges the place of an atomic. At another address the peer would refuse it, and the connection would be over.
+    private static void requireWord(String verb, RemoteMemory to) {
+        requireRoom(Long.BYTES, to.length());
+        if ((to.address() & 7) != 0) {
+            throw new IllegalArgumentException(verb
+                    + ": to: an atomic has an address that is a multiple of 8, got 0x"
+                    + Long.toHexString(to.address()));
         }
-        return part;
     }
 
-    /// Replaces 8 aligned bytes of the peer by `swap` if they equal `compare`.
+    /// Replaces the first 8 bytes of `to` by `swap` if they equal `compare`; their address is a multiple of 8.
     ///
     /// @return what was there before: `compare` when they were replaced
-    public long compareSwap(RemoteMemory to, long at, long compare, long swap) throws InterruptedException {
-        return poster.finish(startCompareSwap(true, to, at, compare, swap));
+    public long compareSwap(RemoteMemory to, long compare, long swap) throws InterruptedException {
+        return poster.finish(startCompareSwap(true, to, compare, swap));
     }
 
     /// Posts a comparison and replacement; [WorkRequest#value()] is what was there before.
-    public WorkRequest compareSwapAsync(RemoteMemory to, long at, long compare, long swap) throws InterruptedException {
-        return startCompareSwap(false, to, at, compare, swap);
+    public WorkRequest compareSwapAsync(RemoteMemory to, long compare, long swap) throws InterruptedException {
+        return startCompareSwap(false, to, compare, swap);
     }
 
-    private WorkRequest startCompareSwap(boolean reusable, RemoteMemory to, long at, long compare, long swap)
+    private WorkRequest startCompareSwap(boolean reusable, RemoteMemory to, long compare, long swap)
             throws InterruptedException {
-        RemoteMemory part = word("compareSwap", to, at);
+        requireWord("compareSwap", to);
         MemoryRegion words = sends.words("compareSwap");
         return poster.start(
                 sends,
                 "compareSwap",
                 reusable,
                 r -> queuePair.postCompareSwap(
-                        r.wrId, words, Outstanding.wordOf(r), part.address(), part.rkey(), compare, swap));
+                        r.wrId, to.address(), to.rkey(), compare, swap, words, Outstanding.wordOf(r)));
     }
 
     // ---- the end

@@ -152,11 +152,15 @@ public final class ConnectionId implements VerbsObject {
     ///
     /// @throws IllegalArgumentException when the name of the destination was not resolved
     public void resolveAddress(InetSocketAddress destination) {
-        resolveAddress(Optional.empty(), destination);
+        resolve(Optional.empty(), destination);
     }
 
     /// Resolves an address from a local address and port; port 0 takes any that is free.
-    public synchronized void resolveAddress(Optional<InetSocketAddress> source, InetSocketAddress destination) {
+    public void resolveAddress(InetSocketAddress source, InetSocketAddress destination) {
+        resolve(Optional.of(source), destination);
+    }
+
+    private synchronized void resolve(Optional<InetSocketAddress> source, InetSocketAddress destination) {
         if (state != State.BOUND) {
             require("resolveAddress", State.IDLE);
         }

@@ -16,7 +16,7 @@ import verbena.verbs.SharedReceiveQueue;
 /// @param timeout how long making a connection may take, with the wait for room in the listener's backlog. A host that
 ///     answers nothing is given up before, by the device
 /// @param requestTimeout how long the blocking forms of SEND, WRITE, READ and atomics may take before they end
-///     the connection; zero for no limit but the device's retries
+///     the connection; empty for no limit but the device's retries
 /// @param receiveAheadBytes of each receive that the connection posts by itself, see [#withReceivesAhead(int)]; 0
 ///     when the program posts receives
 /// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else
@@ -26,7 +26,7 @@ public record ConnectionOptions(
         ConnectionParameters parameters,
         QueuePairOptions.Sizes sizes,
         Duration timeout,
-        Duration requestTimeout,
+        Optional<Duration> requestTimeout,
         int receiveAheadBytes,
         Optional<Context> device,
         Sharing sharing) {
@@ -37,8 +37,9 @@ public record ConnectionOptions(
         if (timeout.isNegative() || timeout.isZero()) {
             throw new IllegalArgumentException("timeout: more than zero, got " + timeout);
         }
-        if (requestTimeout.isNegative()) {
-            throw new IllegalArgumentException("requestTimeout: zero or more, got " + requestTimeout);
+        if (requestTimeout.isPresent()
+                && (requestTimeout.get().isNegative() || requestTimeout.get().isZero())) {
+            throw new IllegalArgumentException("requestTimeout: more than zero, got " + requestTimeout.get());
         }
         if (receiveAheadBytes < 0) {
             throw new IllegalArgumentException("receiveAheadBytes: zero or more, got " + receiveAheadBytes);
@@ -69,7 +70,7 @@ public record ConnectionOptions(
                 ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)),
                 new QueuePairOptions.Sizes(64, 64, 4, 4, 64),
                 Duration.ofSeconds(60),
-                Duration.ZERO,
+                Optional.empty(),
                 0,
                 Optional.empty(),
                 Sharing.NONE);
@@ -88,7 +89,8 @@ public record ConnectionOptions(
     }
 
     public ConnectionOptions withRequestTimeout(Duration requestTimeout) {
-        return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
+        return new ConnectionOptions(
+                parameters, sizes, timeout, Optional.of(requestTimeout), receiveAheadBytes, device, sharing);
     }
 
     /// Makes the connection post receives by itself, as many as its queue pair holds, before it is made and again

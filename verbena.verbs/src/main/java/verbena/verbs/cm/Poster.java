@@ -40,8 +40,7 @@ final class Poster {
         this.receives = receives;
         this.staging = staging;
         this.inlineBytes = options.sizes().maxInlineBytes();
-        Duration limit = options.requestTimeout();
-        this.requestNanos = limit.isZero() ? Long.MAX_VALUE : TimeLimits.nanos(limit);
+        this.requestNanos = options.requestTimeout().map(TimeLimits::nanos).orElse(Long.MAX_VALUE);
     }
 
     /// Posts a request, when the queue pair has room for it.

@@ -73,11 +73,11 @@ public final class WorkRequest {
         return true;
     }
 
-    /// Gives up. A device does not give back what was posted, so this ends the connection, and all its waiting
-    /// threads are told so. Does nothing to a request that is done.
-    public void cancel() {
+    /// Ends the connection, because a device does not give back what was posted. All threads that wait on it get a
+    /// [ConnectionException]. Does nothing when the request is done.
+    public void abort() {
         if (!isDone()) {
-            outstanding.ending().end(ConnectionException.Reason.CLOSED, verb + " was cancelled");
+            outstanding.ending().end(ConnectionException.Reason.CLOSED, verb + " was aborted");
         }
     }
 

@@ -5,6 +5,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
+import verbena.verbs.Preview;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
@@ -18,6 +19,7 @@ import verbena.verbs.cm.Secret;
 
 /// The maker of connections of one opened device: the wire's part of [verbena.verbs.cm]. Any thread may call it; no
 /// call waits for the peer.
+@Preview
 public interface ConnectionService {
     /// Takes a port for itself.
     ///

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.Preview;
 import verbena.verbs.VerbsObject;
 
 /// The base of a provider's objects: each knows what it was made from and what was made from it, and is not closed
@@ -27,6 +28,7 @@ import verbena.verbs.VerbsObject;
 /// The lock of the trees is the innermost of all: it is held for moments, and nothing is called or waited for under
 /// it. A thread that waits for another one to close an object holds whatever it had before. The closing thread may
 /// need that; [#help()] is the way out.
+@Preview
 public abstract class OwnedObject implements VerbsObject {
     /// One lock for all trees. A thread holds it briefly, and calls and waits for nothing meanwhile.
     private static final Object TREE = new Object();
@@ -46,6 +48,7 @@ public abstract class OwnedObject implements VerbsObject {
     /// Returns whether it is neither closed nor being closed.
     private volatile boolean open = true;
     private volatile boolean closed;
+    private volatile @Nullable Object attachment;
 
     /// @param label how messages call it, for example `queue pair 0x123456`
     protected OwnedObject(String label) {
@@ -111,6 +114,16 @@ public abstract class OwnedObject implements VerbsObject {
         if (!open) {
             throw new InvalidStateException(verb + ": " + label + " is closed");
         }
+    }
+
+    /// Keeps an object of the program's, as [verbena.verbs.QueuePair#attach] says. Any thread.
+    public final void attach(@Nullable Object to) {
+        attachment = to;
+    }
+
+    /// Returns what was attached last; null when nothing was. Any thread.
+    public final @Nullable Object attachment() {
+        return attachment;
     }
 
     /// Returns how messages call it.

@@ -4,9 +4,11 @@ import java.util.List;
 import java.util.Optional;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
+import verbena.verbs.Preview;
 
 /// A family of devices, found by [java.util.ServiceLoader]. A provider that cannot work on this host stays
 /// silent: it lists nothing and throws nothing.
+@Preview
 public interface Provider {
     /// Returns the short name of the family, for example `rocev2`. In a family that can make one it also is the name
     /// of a device with a loopback address of its own.

@@ -1,8 +1,10 @@
 package verbena.verbs.spi;
 
 import java.util.ServiceLoader;
+import verbena.verbs.Preview;
 
 /// The providers of devices that there are.
+@Preview
 public final class Providers {
     private Providers() {}
 

@@ -3,9 +3,11 @@ package verbena.verbs.spi;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import verbena.verbs.Access;
+import verbena.verbs.Preview;
 
 /// The checks that every device makes of memory that is registered (ibv_reg_mr(3), IBTA 10.6.3.1). A mistake throws
 /// [IllegalArgumentException] and names the verb and its argument.
+@Preview
 public final class Registration {
     /// A thread that nothing is confined to.
     private static final Thread NOBODY = Thread.ofPlatform().unstarted(() -> {});

@@ -2,10 +2,12 @@ package verbena.verbs.spi;
 
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Capability;
+import verbena.verbs.Preview;
 import verbena.verbs.QpType;
 import verbena.verbs.WcOpcode;
 
 /// The operation of a send request: one value for each method of [verbena.verbs.SendBatch] that begins a request.
+@Preview
 public enum SendOperation {
     SEND(WcOpcode.SEND, null),
     SEND_WITH_IMMEDIATE(WcOpcode.SEND, Capability.SEND_WITH_IMMEDIATE),

@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.Preview;
 
 /// A completion channel whose caller waits by system calls of its own. `verbena.abi` does: a C program sleeps in
 /// C, so that signals, cancellation and long jumps meet no Java method on its stack.
@@ -12,6 +13,7 @@ import verbena.verbs.CompletionQueue;
 /// Such a caller can wait in two ways. It is told of each notification, and then makes a descriptor readable. Or
 /// it visits the device: it attends to the device's work in place of the device's own thread, and sleeps where
 /// packets arrive.
+@Preview
 public interface WaitableChannel extends CompletionChannel {
     /// The answer of [#visit] and [#goOn] when there is a notification to take, or the channel is closed.
     int OVER = 0;

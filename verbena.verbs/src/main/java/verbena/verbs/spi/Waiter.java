@@ -1,10 +1,13 @@
 package verbena.verbs.spi;
 
+import verbena.verbs.Preview;
+
 /// A thread that waits for several things at once: for a device, for descriptors of the system, and for what other
 /// threads have to say. It attends to the device's work meanwhile, and sleeps where packets arrive. So what arrives
 /// wakes one thread and not two. Made by [WaitableChannel#waiter].
 ///
 /// One thread at a time uses it, except for [#wake()].
+@Preview
 public interface Waiter {
     /// Watches a descriptor in the waits to come, too.
     ///

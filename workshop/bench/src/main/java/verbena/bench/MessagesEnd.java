@@ -15,6 +15,7 @@ import verbena.messages.Call;
 import verbena.messages.Pending;
 import verbena.messages.Received;
 import verbena.messages.RemoteWorker;
+import verbena.messages.TagFilter;
 import verbena.messages.WorkerListener;
 import verbena.messages.WorkerOptions;
 import verbena.tools.report.Result;
@@ -170,17 +171,17 @@ final class MessagesEnd implements WorkerEnd {
             sent = System.nanoTime();
             for (int i = 0; i < wanted; i++) {
                 var _ = to.send(0, data);
-                await(to.receive(0, verbena.messages.Worker.ANY_TAG, into));
+                await(to.receive(TagFilter.any(), into));
                 sample(i);
             }
             return;
         }
-        Pending<Received> next = to.receive(0, verbena.messages.Worker.ANY_TAG, into);
+        Pending<Received> next = to.receive(TagFilter.any(), into);
         for (int i = 1; i <= wanted; i++) {
             await(next);
             var _ = to.send(0, data);
             if (i < wanted) {
-                next = to.receive(0, verbena.messages.Worker.ANY_TAG, into);
+                next = to.receive(TagFilter.any(), into);
             }
         }
     }
@@ -192,7 +193,7 @@ final class MessagesEnd implements WorkerEnd {
             if (i >= WINDOW) {
                 await(window[i % WINDOW]);
             }
-            window[i % WINDOW] = asks ? to.send(0, data) : to.receive(0, verbena.messages.Worker.ANY_TAG, into);
+            window[i % WINDOW] = asks ? to.send(0, data) : to.receive(TagFilter.any(), into);
         }
         for (int i = Math.max(0, wanted - WINDOW); i < wanted; i++) {
             await(window[i % WINDOW]);

@@ -7,7 +7,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
@@ -58,7 +57,7 @@ class FourthKindTest {
                     () -> nanos,
                     new SplittableRandom(address.hashCode()));
             domain = context.allocateProtectionDomain();
-            completions = context.createCompletionQueue(4 * SLOTS, Optional.empty());
+            completions = context.createCompletionQueue(4 * SLOTS);
             MemorySegment memory = Arena.ofAuto().allocate((long) SLOT * SLOTS, 8);
             region = domain.register(memory, Set.of(Access.LOCAL_WRITE));
             queuePair = domain.createQueuePair(QueuePairOptions.of(QpType.RC, completions));

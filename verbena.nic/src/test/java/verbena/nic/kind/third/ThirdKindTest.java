@@ -7,7 +7,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -55,7 +54,7 @@ class ThirdKindTest {
                     SwitchboardKind::new,
                     Mtu.MTU_4096);
             domain = context.allocateProtectionDomain();
-            completions = context.createCompletionQueue(16, Optional.empty());
+            completions = context.createCompletionQueue(16);
             region = domain.register(Arena.ofAuto().allocate(BYTES, 8), Set.of(Access.LOCAL_WRITE));
             queuePair = domain.createQueuePair(QueuePairOptions.of(QpType.RC, completions));
         }

@@ -119,7 +119,7 @@ class HostileNeighbourTest {
 
     /// The device works for its other neighbour.
     private void checkAlive() throws InterruptedException {
-        friend.queuePair.postFetchAdd(1, friend.memory, 0, victim.memory.address(), victim.memory.rkey(), 1);
+        friend.queuePair.postFetchAdd(1, victim.memory.address(), victim.memory.rkey(), 1, friend.memory, 0);
         assertThat(friend.cq.await(wc, SOON))
                 .as("the device serves its other neighbour")
                 .isTrue();
