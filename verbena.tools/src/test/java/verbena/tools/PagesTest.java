@@ -92,7 +92,7 @@ class PagesTest {
         long[] bytes = IntStream.rangeClosed(0, 100)
                 .mapToLong(i -> i * bytesEach + i % 7 * 900_000L)
                 .toArray();
-        return new Result(series, 65_536, 45_000, 1_244.0, 0.02, null, Timeline.ofBytes(nanos, bytes), null);
+        return new Result(series, 65_536, 45_000, 1_244.0, null, 0.02, null, Timeline.ofBytes(nanos, bytes), null);
     }
 
     private static Result latency() {
@@ -106,6 +106,7 @@ class PagesTest {
                 null,
                 2,
                 10_000,
+                null,
                 null,
                 null,
                 new Latency(5, 11, 17, 300, 467),

@@ -1,7 +1,10 @@
 package verbena.tools.perf;
 
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 import verbena.tools.kit.CommandFailed;
+import verbena.tools.report.Result;
+import verbena.tools.report.Timeline;
 
 /// How much went through, and how fast.
 ///
@@ -45,9 +48,13 @@ record Bandwidth(long size, long messages, double peak, double average, double m
         return this;
     }
 
-    /// In 2^20 bytes a second.
-    double averageMegabytes(boolean gigabits) {
-        return gigabits ? average * GIGABIT / MEGABYTE : average;
+    /// As a result of a report, whose bandwidths are in 2^20 bytes a second.
+    ///
+    /// @param series null for the only one
+    Result result(@Nullable String series, boolean gigabits, @Nullable Timeline timeline) {
+        double unit = gigabits ? GIGABIT / MEGABYTE : 1;
+        return new Result(
+                series, size, messages, average * unit, peak == 0 ? null : peak * unit, messageRate, null, timeline, null);
     }
 
     /// Tells the peer and hears what it has measured: number by number, as big-endian longs and doubles.

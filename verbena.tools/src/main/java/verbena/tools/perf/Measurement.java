@@ -256,6 +256,8 @@ final class Measurement {
         show(here.plus(there));
         if (options.reportBoth) {
             printer.bothWays(here, there);
+            results.add(here.result("local", options.gigabits, null));
+            results.add(there.result("remote", options.gigabits, null));
         }
     }
 
@@ -265,15 +267,7 @@ final class Measurement {
             err.println("below the limit of -w or -y");
             err.flush();
         }
-        results.add(new Result(
-                null,
-                result.size(),
-                result.messages(),
-                result.averageMegabytes(options.gigabits),
-                result.messageRate(),
-                null,
-                options.all ? null : timeline,
-                null));
+        results.add(result.result(null, options.gigabits, options.all ? null : timeline));
     }
 
     private void interrupted(boolean now) {
@@ -332,25 +326,32 @@ final class Measurement {
             printer.heading();
         }
         long messages = run.messages();
+        double unit = options.cycles ? 1e-3 : 1;
+        double mean = found.average() * unit;
+        Double rate = null;
         if (options.isDuration()) {
             double seconds = run.sampleNanos() / 1e9;
-            printer.averageLatency(size, messages, seconds * 1e6 / legs / messages, messages / seconds);
+            mean = seconds * 1e6 / legs / messages;
+            rate = messages / seconds / 1e6;
+            printer.averageLatency(size, messages, mean, messages / seconds);
         } else {
             printer.latencies(size, messages, found);
         }
-        double unit = options.cycles ? 1e-3 : 1;
         results.add(new Result(
                 null,
                 size,
                 messages,
                 null,
                 null,
+                rate,
                 new Latency(
                         found.min() * unit,
                         found.median() * unit,
                         found.percentile(0.99) * unit,
                         found.percentile(0.999) * unit,
-                        found.max() * unit),
+                        found.max() * unit,
+                        mean,
+                        found.deviation() * unit),
                 options.all ? null : Timeline.ofTimes(run.betweenPosts(), 1e-3 / legs),
                 options.all
                         ? null

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 /// @param size bytes of a message
 /// @param iterations how many messages
 /// @param bandwidthMBps bandwidth in 2^20 bytes a second, as perftest, UCX and iperf3 have it
+/// @param bandwidthPeakMBps the same of the fastest messages, where they are looked for
 /// @param messageRateMpps million messages a second
 /// @param timeline the bandwidth, else the latency, through the run
 /// @param distribution of the latencies
@@ -16,6 +17,7 @@ public record Result(
         long size,
         long iterations,
         @Nullable Double bandwidthMBps,
+        @Nullable Double bandwidthPeakMBps,
         @Nullable Double messageRateMpps,
         @Nullable Latency latencyUs,
         @Nullable Timeline timeline,
@@ -28,6 +30,6 @@ public record Result(
             @Nullable Double bandwidthMBps,
             @Nullable Double messageRateMpps,
             @Nullable Latency latencyUs) {
-        this(series, size, iterations, bandwidthMBps, messageRateMpps, latencyUs, null, null);
+        this(series, size, iterations, bandwidthMBps, null, messageRateMpps, latencyUs, null, null);
     }
 }

@@ -44,7 +44,7 @@ class FiguresTest {
         assertThat(mebibytes.messageRate()).isEqualTo(100e-6);
         assertThat(gigabits.average()).isEqualTo(100 * 8.388608 / 1000, within(1e-9));
         assertThat(gigabits.peak()).isZero();
-        assertThat(gigabits.averageMegabytes(true)).isEqualTo(100, within(1e-9));
+        assertThat(gigabits.result(null, true, null).bandwidthMBps()).isEqualTo(100, within(1e-9));
     }
 
     @Test
