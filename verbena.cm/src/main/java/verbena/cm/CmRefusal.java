@@ -17,7 +17,9 @@ public enum CmRefusal {
     /// The request has a secret, and the passive side has none.
     SECRET_UNWANTED("has no secret for its connections"),
     /// One side does not know the other's secret, or the messages were changed on the way.
-    SECRET_WRONG("has another secret, or the messages were changed on the way");
+    SECRET_WRONG("has another secret, or the messages were changed on the way"),
+    /// The passive side takes packets of PSP only, and the request was none.
+    PSP_WANTED("takes encrypted packets only (psp=on)");
 
     private static final byte[] MARK = {'V', 'r', 'b', 'n'};
     private static final CmRefusal[] ALL = values();

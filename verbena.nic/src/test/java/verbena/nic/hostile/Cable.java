@@ -4,8 +4,10 @@ import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.link.Link;
+import verbena.nic.link.psp.PspLink;
 import verbena.nic.roce.LinkDevice;
 import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Access;
@@ -38,8 +40,23 @@ final class Cable {
 
     /// @param repeatsSelectively whether both keep what comes early, and send again only what is missing
     Cable(long seed, boolean repeatsSelectively) {
-        a = new End("10.0.0.1", seed, repeatsSelectively);
-        b = new End("10.0.0.2", seed + 1, repeatsSelectively);
+        this(seed, repeatsSelectively, link -> link);
+    }
+
+    /// A cable whose ends protect their packets by PSP.
+    static Cable withPsp(long seed) {
+        var clock = new Cable[1];
+        clock[0] = new Cable(
+                seed,
+                false,
+                link -> new PspLink(link, new byte[32], () -> clock[0] == null ? 0 : clock[0].nanos, new Random(seed)));
+        return clock[0];
+    }
+
+    /// @param wrapping makes the link of a device from an end
+    private Cable(long seed, boolean repeatsSelectively, UnaryOperator<Link> wrapping) {
+        a = new End("10.0.0.1", seed, repeatsSelectively, wrapping);
+        b = new End("10.0.0.2", seed + 1, repeatsSelectively, wrapping);
         a.peer = b;
         b.peer = a;
     }
@@ -98,11 +115,11 @@ final class Cable {
         private long taken;
         private End peer = this;
 
-        private End(String address, long seed, boolean repeatsSelectively) {
+        private End(String address, long seed, boolean repeatsSelectively, UnaryOperator<Link> wrapping) {
             gid = new GidEntry(0, Gid.parse(address), GidType.ROCE_V2, "cable0", 1);
             context = (DeviceContext) LinkDevice.open(
                     "at-" + address,
-                    List.of(this),
+                    List.of(wrapping.apply(this)),
                     () -> nanos,
                     new Random(seed),
                     CongestionRule.NONE,

@@ -65,6 +65,7 @@ public final class PspLink extends ForwardingLink {
     private final PspPeers peers;
     private final PspCounters counters = new PspCounters();
     private final PspSleep sleep;
+    private final PlainRefusal refusal;
     private int waiting;
     private long sweepNanos;
     /// Whether the time of the next deadline may have changed.
@@ -93,6 +94,7 @@ public final class PspLink extends ForwardingLink {
         peers = new PspPeers(limits, random::nextInt);
         long now = clock.getAsLong();
         sweepNanos = now + SWEEP_NANOS;
+        refusal = new PlainRefusal(link, now);
         exchange = new KeyExchange(
                 secret, new Host(), counters::count, now);
     }
@@ -143,6 +145,9 @@ public final class PspLink extends ForwardingLink {
         // Plain packets have a transport version of 0 where a header of PSP has its length, 1 or more.
         if ((BigEndian.u8(frame.slot, frame.start + 1) & TRANSPORT_VERSION_BITS) == 0) {
             counters.plain.incrementAndGet();
+            if (refusal.answer(frame, single[0], now)) {
+                int _ = link.transmit(single, 0, 1);
+            }
             return false;
         }
         PspVerdict verdict = PspHeader.check(frame.slot, frame.start, frame.length);
