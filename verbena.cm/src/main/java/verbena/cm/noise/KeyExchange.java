@@ -181,6 +181,25 @@ public final class KeyExchange {
         unknownNanos = now;
     }
 
+    /// Agrees on keys with itself, which loads and compiles what an agreement needs. The first one of a process takes
+    /// some hundred milliseconds, and would stop an engine for as long.
+    ///
+    /// @param rounds how often
+    public static void rehearse(int rounds) {
+        byte[] key = new byte[Handshake.KEY_BYTES];
+        byte[] nothing = new byte[0];
+        for (int i = 0; i < rounds; i++) {
+            var first = new Handshake(true, nothing, key, key, key);
+            var second = new Handshake(false, nothing, key, key, key);
+            byte[] _ = second.read(first.write(nothing));
+            byte[] _ = first.read(second.write(nothing));
+            byte[] _ = second.read(first.write(nothing));
+            if (!Arrays.equals(first.keys()[0], second.keys()[1])) {
+                throw new IllegalStateException("the JDK's cryptography does not agree with itself");
+            }
+        }
+    }
+
     private static byte[] derived(byte[] secret, String use) {
         return KeyMessage.mac(secret).doFinal(use.getBytes(StandardCharsets.US_ASCII));
     }

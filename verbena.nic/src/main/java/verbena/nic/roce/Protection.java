@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import verbena.cm.noise.KeyExchange;
 import verbena.nic.SoftContext;
 import verbena.nic.link.Link;
 import verbena.nic.link.psp.PspLink;
@@ -16,6 +17,9 @@ import verbena.nic.link.psp.PspLink;
 record Protection(boolean isOn, @Nullable Path secret) {
     /// Packets are in the clear.
     static final Protection NONE = new Protection(false, null);
+
+    /// After these an agreement takes milliseconds.
+    private static final int REHEARSALS = 3;
 
     private static final int SECRET_BYTES_MIN = 32;
     private static final int SECRET_BYTES_MAX = 1_024;
@@ -47,6 +51,7 @@ record Protection(boolean isOn, @Nullable Path secret) {
     ///
     /// @throws IllegalArgumentException when the file cannot be read, is open to other users, or is too short
     Link wrap(Link link) {
+        KeyExchange.rehearse(REHEARSALS);
         return new PspLink(link, read(), System::nanoTime, SoftContext.secureRandom());
     }
 

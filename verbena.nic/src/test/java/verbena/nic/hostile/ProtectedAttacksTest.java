@@ -19,7 +19,7 @@ import verbena.wire.psp.PspHeader;
 import verbena.wire.psp.PspVersion;
 import verbena.wire.roce.RoceV2;
 
-/// The attacks of [AttacksTest] by somebody who knows every number of a connection, its keys of memory, and SPI and IV
+/// The attacks of [AttacksTest]. The attacker knows every number of a connection, its keys of memory, and SPI and IV
 /// of what is on the wire, but not the keys of PSP. In virtual time: nothing succeeds.
 class ProtectedAttacksTest {
     private static final int TRIES = GoalRun.size(2_000, 100_000);

@@ -84,6 +84,20 @@ class PspLinkTest {
     }
 
     @Test
+    void theJdkAndLibcryptoUnderstandEachOther() {
+        net.isLibcrypto = false;
+        b.restart(5);
+        connect();
+        Datagram one = caught(a, b, 5);
+        byte[] changed = one.bytes().clone();
+        changed[40] ^= 1;
+        refuses(b, with(one, changed));
+        net.deliver(one);
+        net.settle();
+        assertThat(b.received).containsExactly(5);
+    }
+
+    @Test
     void bothBeginAtOnce() {
         connect();
         assertThat(a.count("psp.keys.begun") + b.count("psp.keys.begun")).isEqualTo(1);

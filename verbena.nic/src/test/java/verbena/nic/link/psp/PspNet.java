@@ -34,6 +34,8 @@ final class PspNet {
     private static final int ICRC_BYTES = 4;
 
     long now = 7 * SECOND;
+    /// Whether OpenSSL encrypts, and not the JDK.
+    boolean isLibcrypto = true;
 
     /// What is on the wire, in the order of departure.
     final Deque<Datagram> wire = new ArrayDeque<>();
@@ -108,7 +110,7 @@ final class PspNet {
         }
 
         private PspLink start(byte[] secret, long seed) {
-            return new PspLink(this, secret, () -> now, new Random(seed), LIMITS, true);
+            return new PspLink(this, secret, () -> now, new Random(seed), LIMITS, isLibcrypto);
         }
 
         /// As when the process ends and another one begins.
