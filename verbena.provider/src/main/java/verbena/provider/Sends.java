@@ -383,8 +383,8 @@ public abstract class Sends extends Batch implements SendBatch {
     public final SendBatch to(int srqNumber) {
         checkBegun();
         if (type != QpType.XRC_INITIATOR) {
-            throw new IllegalArgumentException(drop() + "to: " + owner + " is of type " + type
-                    + "; only XRC_INITIATOR names a queue of the peer");
+            throw new IllegalArgumentException(
+                    drop() + "to: " + owner + " is of type " + type + "; only XRC_INITIATOR names a queue of the peer");
         }
         checkNumber("srqNumber", srqNumber);
         putSharedReceiveQueue(srqNumber);

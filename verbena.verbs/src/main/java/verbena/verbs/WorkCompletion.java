@@ -167,8 +167,8 @@ public final class WorkCompletion {
     }
 
     /// Returns the time at which the device completed it, in ticks of its own clock, which starts anywhere and goes
-    /// round ([DeviceAttributes#timestampMask()], [DeviceAttributes#timestampKilohertz()]). Only of a queue that was
-    /// made by [CompletionQueueOptions#withTimestamps()]; 0 of any other, and after a failure.
+    /// round ([DeviceAttributes#timestampMask()], [DeviceAttributes#timestampKilohertz()]). Only of a queue that
+    /// was made by [CompletionQueueOptions#withTimestamps()]; 0 of any other, and after a failure.
     public long timestamp() {
         return timestamp;
     }

@@ -45,7 +45,8 @@ class ProtectedDeviceTest {
 
         public static void main(String[] arguments) throws Exception {
             try (Context server = Device.named("rocev2@fd00::1" + arguments[0]).open();
-                    Context client = Device.named("rocev2@fd00::2" + arguments[0]).open()) {
+                    Context client =
+                            Device.named("rocev2@fd00::2" + arguments[0]).open()) {
                 exchange(server, client);
             }
         }
@@ -100,7 +101,8 @@ class ProtectedDeviceTest {
     @Test
     void damageIsRepaired() throws Exception {
         String options = SecretFile.options(folder, SECRET);
-        try (Context server = Device.named("rocev2" + options + ",faults=corrupt:2%,seed:54").open();
+        try (Context server = Device.named("rocev2" + options + ",faults=corrupt:2%,seed:54")
+                        .open();
                 Context client = Device.named("rocev2" + options).open()) {
             assertThatThrownBy(() -> exchange(server, client)).hasMessageContaining("psp.dropped.");
             assertThat(server.counters().get("psp.dropped.forged")).isPositive();

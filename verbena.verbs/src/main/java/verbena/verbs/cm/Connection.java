@@ -69,7 +69,16 @@ public final class Connection implements AutoCloseable {
         this.receives = new Outstanding(ending, parts.receives(), this::allocate, receiveDepth);
         this.poster = new Poster(queuePair, new Staging(this::allocate), ending, options, sends, receives);
         int bytes = options.receiveAheadBytes();
-        this.ahead = bytes == 0 ? null : new ReceivesAhead(queuePair, allocate((long) receiveDepth * bytes), ending, poster, receives, receiveDepth, bytes);
+        this.ahead = bytes == 0
+                ? null
+                : new ReceivesAhead(
+                        queuePair,
+                        allocate((long) receiveDepth * bytes),
+                        ending,
+                        poster,
+                        receives,
+                        receiveDepth,
+                        bytes);
     }
 
     /// Connects to the program that listens at a port of a host; a host with several addresses is tried at each

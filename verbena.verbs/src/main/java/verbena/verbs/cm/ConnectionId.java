@@ -166,7 +166,8 @@ public final class ConnectionId implements VerbsObject {
         }
         InetSocketAddress to;
         try {
-            InetSocketAddress meant = OwnPorts.meant(channel.devices(), destination, local == null ? source : Optional.of(local));
+            InetSocketAddress meant =
+                    OwnPorts.meant(channel.devices(), destination, local == null ? source : Optional.of(local));
             to = LocalDevices.answering(channel.devices().only(), space, meant);
             local = state == State.IDLE
                     ? ports.reach(channel.devices(), source, to)

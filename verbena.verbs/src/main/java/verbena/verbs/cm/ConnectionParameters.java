@@ -155,9 +155,9 @@ public record ConnectionParameters(
     }
 
     /// Requires both ends to prove to each other that they know this secret before either has a connection, and
-    /// before the passive side's program hears of a request. An end that has another secret, or none while the other
-    /// has one, is refused, and both are told why: the active side by [ConnectionEvent.Rejected], the passive side's
-    /// log. The passive side's secret is that of [ConnectionId#listen(int, Secret)]; a secret given here for
+    /// before the passive side's program hears of a request. An end that has another secret, or none while the
+    /// other has one, is refused, and both are told why: the active side by [ConnectionEvent.Rejected], the passive
+    /// side's log. The passive side's secret is that of [ConnectionId#listen(int, Secret)]; a secret given here for
     /// [ConnectionId#accept] is ignored.
     ///
     /// The proof covers all of both ends' messages: addresses, queue pair numbers, first PSNs and private

@@ -116,11 +116,7 @@ final class Outstanding {
         var me = new LeaderFollowers.WaitSet();
         queued.add(me);
         try {
-            boolean _ = threads.await(
-                    me,
-                    this,
-                    all -> all.hasRoom(me),
-                    LeaderFollowers.FOREVER);
+            boolean _ = threads.await(me, this, all -> all.hasRoom(me), LeaderFollowers.FOREVER);
         } finally {
             queued.remove(me);
             completions.mayBeWithdrawn = !queued.isEmpty(); // this thread may be about to post

@@ -16,8 +16,8 @@ import verbena.verbs.Transition;
 import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 
-/// The queue pair of one connection identifier: made by it, lent by the program, or only described by the program, which
-/// moves it itself. Guarded by the identifier.
+/// The queue pair of one connection identifier: made by it, lent by the program, or only described by the program,
+/// which moves it itself. Guarded by the identifier.
 final class OwnQueuePair {
     /// Q_Key of datagrams of the port space UDP (`RDMA_UDP_QKEY`).
     static final int UDP_QKEY = 0x0123_4567;

@@ -33,7 +33,13 @@ final class Poster {
     private final int inlineBytes;
     private final long requestNanos;
 
-    Poster(QueuePair queuePair, Staging staging, Ending ending, ConnectionOptions options, Outstanding sends, Outstanding receives) {
+    Poster(
+            QueuePair queuePair,
+            Staging staging,
+            Ending ending,
+            ConnectionOptions options,
+            Outstanding sends,
+            Outstanding receives) {
         this.ending = ending;
         this.queuePair = queuePair;
         this.sends = sends;

@@ -43,7 +43,14 @@ final class ReceivesAhead {
 
     /// @param count how many
     /// @param bytes of each
-    ReceivesAhead(QueuePair queuePair, MemoryRegion memory, Ending ending, Poster poster, Outstanding receives, int count, int bytes) {
+    ReceivesAhead(
+            QueuePair queuePair,
+            MemoryRegion memory,
+            Ending ending,
+            Poster poster,
+            Outstanding receives,
+            int count,
+            int bytes) {
         this.queuePair = queuePair;
         this.ending = ending;
         this.poster = poster;

@@ -10,8 +10,8 @@ public final class Providers {
 
     /// Returns the providers that the class loader of Verbena sees; only where it sees none, those of the thread's
     /// context class loader. That one is the program's, and may do anything: Spark's fetches classes over a
-    /// connection, and the thread that makes this connection must not wait for it. Each provider is loaded when it is
-    /// come to.
+    /// connection, and the thread that makes this connection must not wait for it. Each provider is loaded when it
+    /// is come to.
     ///
     /// Where all code is in modules, the modules are asked alone. A class loader would look into each of their
     /// files once more, for a list that only a class path needs.
