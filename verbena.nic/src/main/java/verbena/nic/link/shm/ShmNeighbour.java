@@ -32,8 +32,10 @@ final class ShmNeighbour {
     @Nullable
     PeerSocket lifeline;
 
-    /// Ends the mappings of both files. Shared, because the thread that sleeps is another.
+    /// Ends the mapping of the neighbour's file. Shared, because the thread that sleeps is another.
     private final Arena arena = Arena.ofShared();
+    /// Ends that of our file; null until there is one.
+    private @Nullable Arena ownArena;
 
     private MemorySegment own = MemorySegment.NULL;
     private MemorySegment theirs = MemorySegment.NULL;
@@ -59,13 +61,24 @@ final class ShmNeighbour {
     /// Makes the file of this side; returns a descriptor of it for the neighbour, which the caller has to close, or a
     /// negative number when it cannot be had.
     int makeFile() {
-        assert outgoing == null : "there is one";
-        try (MemoryFile made = MemoryFile.create("verbena-shm", FILE_BYTES, true, arena)) {
+        assert ownArena == null : "there is one";
+        ownArena = Arena.ofShared();
+        try (MemoryFile made = MemoryFile.create("verbena-shm", FILE_BYTES, true, ownArena)) {
             own = made.memory();
             outgoing = ringIn(own);
             return made.share();
         } catch (IOException e) {
             return -1; // no memory: the frame is dropped, and the next one tries again
+        }
+    }
+
+    /// Forgets the file of this side, which the neighbour cannot get now.
+    void dropFile() {
+        outgoing = null;
+        own = MemorySegment.NULL;
+        if (ownArena != null) {
+            ownArena.close();
+            ownArena = null;
         }
     }
 
@@ -119,7 +132,7 @@ final class ShmNeighbour {
 
     /// Unmaps the memory; a sleeping thread that uses it just now is told by an IllegalStateException.
     void close() {
-        outgoing = null;
+        dropFile();
         arena.close();
         if (bell != NO_BELL) {
             LinuxSockets.close(bell);

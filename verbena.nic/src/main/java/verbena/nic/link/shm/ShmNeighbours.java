@@ -204,7 +204,7 @@ final class ShmNeighbours {
             boolean isSent = file >= 0 && send(neighbour, ShmMessages.FILE, file);
             closeDescriptor(file);
             if (!isSent) {
-                neighbour.outgoing = null;
+                neighbour.dropFile();
                 return null;
             }
             giveBell(neighbour);

@@ -9,9 +9,12 @@ import static verbena.nic.link.LinkBench.frames;
 import static verbena.nic.link.LinkBench.gidOf;
 import static verbena.nic.link.LinkBench.number;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -22,6 +25,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -472,6 +476,38 @@ class ShmLinkTest {
         assertThat(messages.helloSlot()).isEqualTo(a.slot());
         LinuxSockets.close(next);
         sockets.close();
+    }
+
+    /// Its socket is full, so the memory that leads there cannot be shared; each frame tries again.
+    @Test
+    void aNeighbourThatReadsNothingCostsNoMemoryForEachFrame() throws IOException {
+        var linux = new LinuxSockets(arena);
+        var sockets = new PeerSockets(linux, arena, new MessageBlock(arena), "a test", ShmNeighbours.PLACE, 1 << 16);
+        var messages = new ShmMessages(arena);
+        int slot = freeSlot();
+        int fd = sockets.connect("slot-" + a.slot());
+        assertThat(messages.sendHello(fd, slot)).isTrue();
+        until(() -> a.isThere(slot), () -> a.receive(buffer, 0, 256));
+        MemorySegment told = arena.allocate(Neighbours.MESSAGE_MAX);
+        while (a.tell(slot, told, -1)) {
+            // until there is no room
+        }
+        long before = mappings();
+        Frame[] frames = to(b, 100, SMALL);
+        for (Frame frame : frames) {
+            Bth.setDestinationQp(frame.slot, frame.start, slot << 16 | 0x11);
+        }
+        assertThat(a.transmit(frames, 0, 100)).isEqualTo(100);
+        assertThat(count(a, "dropped.full")).isEqualTo(100);
+        assertThat(mappings()).isEqualTo(before);
+        LinuxSockets.close(fd);
+        sockets.close();
+    }
+
+    private static long mappings() throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
+            return lines.filter(line -> line.contains("verbena-shm")).count();
+        }
     }
 
     @Test
