@@ -14,8 +14,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class AddressVectorTest {
     private static final AddressVector WAY = AddressVector.to(Gid.parse("10.0.0.1"), 0);
 
-    record Row(
-            String name, int low, int high, IntFunction<AddressVector> with, ToIntFunction<AddressVector> of) {
+    record Row(String name, int low, int high, IntFunction<AddressVector> with, ToIntFunction<AddressVector> of) {
         @Override
         public String toString() {
             return name;

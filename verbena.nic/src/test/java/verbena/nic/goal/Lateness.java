@@ -43,7 +43,8 @@ final class Lateness implements AutoCloseable {
     /// next turn later than one that sleeps. 0 where the kernel does not tell (/proc/PID/schedstat).
     static long nanosWithoutProcessor() {
         try {
-            return Long.parseLong(Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ")[1]);
+            return Long.parseLong(
+                    Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ")[1]);
         } catch (IOException _) {
             return 0;
         }

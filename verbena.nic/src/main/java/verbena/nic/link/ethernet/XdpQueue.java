@@ -106,7 +106,8 @@ final class XdpQueue {
             case LinuxAbi.EINVAL, LinuxAbi.EOPNOTSUPP -> {
                 kind = LinkException.Kind.UNSUPPORTED;
                 advice = number > 0
-                        ? ". Is there a queue " + number + "? (ethtool -l " + host.name() + " tells how many there are.)"
+                        ? ". Is there a queue " + number + "? (ethtool -l " + host.name()
+                                + " tells how many there are.)"
                         : size.inPieces()
                                 ? ". Frames of this size come in pieces, for which it needs Linux 6.6 and a driver that has"
                                         + " them: ip link set " + host.name() + " mtu 3500, or link=raw."

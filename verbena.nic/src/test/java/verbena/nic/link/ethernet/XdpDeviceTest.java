@@ -173,7 +173,6 @@ class XdpDeviceTest {
                     .hasMessageContaining(why);
         }
 
-
         private static void bytesGoOverTheCable() throws Exception {
             for (String options : List.of("", ",busy-poll=on", ",vlan=100", ",faults=loss:3%,seed:7")) {
                 write("rocev1_veth0,link=xdp" + options, "rocev1_veth1,link=xdp" + options, Mtu.MTU_1024);

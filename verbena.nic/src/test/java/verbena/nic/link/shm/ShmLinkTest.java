@@ -467,7 +467,8 @@ class ShmLinkTest {
         assertThat(messages.receive(next)).as("an answer").isZero();
         assertThat(told).isEmpty();
         LinuxSockets.close(gaveUp);
-        assertThat(messages.sendTold(dying, arena.allocateFrom("I am last"), -1)).isTrue();
+        assertThat(messages.sendTold(dying, arena.allocateFrom("I am last"), -1))
+                .isTrue();
         LinuxSockets.close(dying);
         until(() -> told.size() == 3, look);
         assertThat(told).containsExactly("I am last", "gone", "I am next");

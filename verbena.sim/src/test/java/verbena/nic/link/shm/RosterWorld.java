@@ -322,7 +322,8 @@ final class RosterWorld implements SmallWorld {
             for (End end : ends) {
                 String from = " what link " + end.peer().link.number + " has said";
                 if (end.isHeld && end.peer().isClosed) {
-                    steps.add(Step.usual(() -> name + " sees that who waited has gone", () -> roster.onWaiting(end.socket)));
+                    steps.add(Step.usual(
+                            () -> name + " sees that who waited has gone", () -> roster.onWaiting(end.socket)));
                 } else if (!end.isHeld && (!end.unread.isEmpty() || end.peer().isClosed)) {
                     steps.add(Step.usual(() -> name + " reads" + from, () -> read(end.socket)));
                 }
@@ -352,8 +353,8 @@ final class RosterWorld implements SmallWorld {
                 steps.add(Step.usual(() -> "the slot" + of, this::stopListening));
             }
             for (End end : ends) {
-                steps.add(Step.usual(
-                        () -> "the connection to link " + end.peer().link.number + of, () -> closeEnd(end)));
+                steps.add(
+                        Step.usual(() -> "the connection to link " + end.peer().link.number + of, () -> closeEnd(end)));
             }
         }
     }
@@ -414,7 +415,9 @@ final class RosterWorld implements SmallWorld {
                 }
             }
             int others = met.size() - 1;
-            assertThat(each.roster.count()).as("neighbours of link %d", each.number).isEqualTo(others);
+            assertThat(each.roster.count())
+                    .as("neighbours of link %d", each.number)
+                    .isEqualTo(others);
             assertThat(each.ends).as("connections of link %d", each.number).hasSize(others);
             assertThat(each.lives).as("lifelines that link %d has", each.number).hasSize(others);
         }
@@ -422,7 +425,9 @@ final class RosterWorld implements SmallWorld {
 
     private static void checkKnows(Link each, Link other) {
         ShmNeighbour neighbour = each.roster.neighbour(other.slot);
-        assertThat(neighbour).as("link %d, as link %d knows it", other.number, each.number).isNotNull();
+        assertThat(neighbour)
+                .as("link %d, as link %d knows it", other.number, each.number)
+                .isNotNull();
         End end = each.end(neighbour.socket);
         assertThat(end.peer().link)
                 .as("who has slot %d, as link %d knows it", other.slot, each.number)
