@@ -104,14 +104,15 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
 
     @Override
     public Context watch(DeviceException why) {
-        boolean isPortTaken =
-                why.getCause() instanceof LinkException cause && cause.kind() == LinkException.Kind.PORT_IN_USE;
-        if (!isPortTaken || gids().isEmpty() || NativeAccess.whyPortable() != null) {
+        if (!(why.getCause() instanceof LinkException cause)
+                || cause.kind() != LinkException.Kind.PORT_IN_USE
+                || gids().isEmpty()
+                || NativeAccess.whyPortable() != null) {
             throw why;
         }
         CongestionRule congestion = options.congestionOn(host);
         Mtu mtu = Optional.ofNullable(options.mtu()).map(host.pathMtu()::min).orElse(host.pathMtu());
-        var link = new WatchingLink(gids(), (LinkException) why.getCause());
+        var link = new WatchingLink(gids(), cause);
         DeviceContext context = null;
         try {
             context = DeviceContext.open(this, List.of(link), made -> new RoceKind(made, congestion), mtu);

@@ -204,10 +204,9 @@ final class Roster {
     void close(PeerSocket connection) {
         ground.close(connection);
         waiting.removeIf(each -> each.connection == connection);
-        int slot = connection.slot;
-        if (presence.forget(connection)) {
-            ShmNeighbour neighbour = neighbours[slot];
-            assert neighbour != null : slot;
+        ShmNeighbour neighbour = at(connection);
+        if (presence.forget(connection) && neighbour != null) {
+            int slot = connection.slot;
             neighbours[slot] = null;
             closeLifeline(neighbour);
             ground.onGone(slot, neighbour);

@@ -23,7 +23,7 @@ public final class WatchingLink extends PolledLink implements Claimable {
 
     @Override
     public void claim() {
-        throw new LinkException(why.kind(), why.getMessage(), why);
+        throw new LinkException(why.kind(), String.valueOf(why.getMessage()), why);
     }
 
     @Override
