@@ -22,13 +22,14 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import verbena.tools.kit.CommandFailed;
 
-/// Does a little of what the commands do, with both ends in this process, while the JVM records what an AOT cache is
-/// made of (decision 0055). What fails here is worse trained, and nothing else: it says so and goes on.
+/// A small sample of the work of the commands, with both ends in this process, while the JVM records the contents of
+/// an AOT cache (decision 0055). A part that fails here is worse trained, and nothing else: the command prints the
+/// failure and goes on.
 @Command(name = "train", hidden = true, header = "Do a little of everything, for the AOT cache that the JVM records.")
 final class TrainCommand implements Callable<Integer> {
     private static final Pattern LISTENING = Pattern.compile(" port (\\d+); there: ");
     private static final long TIMEOUT_SECONDS = 20;
-    /// So many that a copy of them goes in batches and packs, as a tree of a user's does.
+    /// The number of files: so many that a copy of them goes in batches and packs, as a tree of a user's does.
     private static final int FILES = 600;
 
     @Override
@@ -67,7 +68,7 @@ final class TrainCommand implements Callable<Integer> {
         return 0;
     }
 
-    /// Also classes that nothing below uses are in the cache then, if without profiles.
+    /// Loads all classes. A class that nothing below uses is then in the cache too, but without profiles.
     private static void loadClasses() throws IOException {
         ModuleLayer layer = TrainCommand.class.getModule().getLayer();
         if (layer == null) {

@@ -114,7 +114,7 @@ public final class Verbena implements Runnable {
     private static final int USAGE_COLUMNS = 100;
     private static final long CLEAN_UP_MILLIS = 3_000;
     private static final int SUGGESTIONS_MAX = 2;
-    /// By a signal. What a command fails with from then on is taken for a consequence.
+    /// An interruption by a signal. Any failure of a command after it is taken for a consequence.
     private static volatile boolean isInterrupted;
 
     @Spec
@@ -138,13 +138,14 @@ public final class Verbena implements Runnable {
         System.exit(status);
     }
 
-    /// The command line with all commands, ready to execute; tests and the workbench give it writers of their own.
+    /// Returns the command line with all commands, ready to execute; tests and the workbench give it writers of their
+    /// own.
     public static CommandLine commandLine() {
         return commandLine(COMMANDS);
     }
 
-    /// The command line for these arguments: when they begin with the name of a command, it has no other, because to
-    /// make the models of all of them takes longer than many a command runs.
+    /// Returns the command line for these arguments: when they begin with the name of a command, it has no other,
+    /// because to make the models of all of them takes longer than many a command runs.
     static CommandLine commandLine(String[] args) {
         if (args.length == 1 && (args[0].equals("-V") || args[0].equals("--version"))) {
             return commandLine(List.of());
@@ -201,9 +202,8 @@ public final class Verbena implements Runnable {
         throw new ParameterException(spec.commandLine(), "");
     }
 
-    /// Standard output did not take everything: says why, which a print stream does not know, so one more byte is
-    /// tried.
-    /// A reader that has gone, as `head` does, needs no word.
+    /// Reports why standard output did not take everything. A print stream does not know the reason, so the method
+    /// tries one more byte. A reader that has gone, as `head` does, needs no word.
     private static int notWritten() {
         try {
             new FileOutputStream(FileDescriptor.out).write('\n');
@@ -268,7 +268,7 @@ public final class Verbena implements Runnable {
         return e instanceof CommandFailed failure ? failure.status(usual) & 0xFF : usual;
     }
 
-    /// What to tell of an error: its message where it was made for users, else its type too.
+    /// Returns the text for an error: its message where that was made for users, else its type too.
     private static String explanation(Exception e) {
         return switch (e) {
             case CommandFailed _, VerbsException _, LinkException _, IllegalArgumentException _ ->

@@ -12,10 +12,10 @@ import verbena.tools.report.Json;
 
 /// Judgements of devices as text: a summary for the terminal, Markdown, and JSON.
 final class ConformReport {
-    /// JSON: one device.
+    /// A device in the JSON.
     public record DeviceRow(String device, String kind, Count count, List<CaseRow> cases) {}
 
-    /// JSON: one case; `why` is empty when it is kept.
+    /// A case in the JSON; `why` is empty when it is kept.
     public record CaseRow(String name, String outcome, String why, double millis) {}
 
     private static final Count NONE = new Count(0, 0, 0, 0);
@@ -48,7 +48,7 @@ final class ConformReport {
         return lines;
     }
 
-    /// A table of topics by device, then what deviates and what is broken.
+    /// Returns a table of topics by device, then the deviations and the breaches.
     static String markdown(List<Judgement> judgements) {
         var text = new StringBuilder();
         text.append("| topic |");

@@ -21,8 +21,8 @@ import verbena.wire.ib.Psn;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.Transport;
 
-/// What one queue pair and its peer say to each other. A capture is read twice: first to find the peer ([#look],
-/// [#settle()]), then to tell what each packet is in the conversation ([#tell]).
+/// The packets between one queue pair and its peer. A capture is read twice: first to find the peer ([#look],
+/// [#settle()]), then to find the part of each packet in the conversation ([#tell]).
 ///
 /// No packet of a connection names the queue pair that it comes from. The peer is the one between the same
 /// addresses whose answers fit the requests: their PSNs do.
@@ -76,7 +76,7 @@ public final class Conversation {
         long latencyMin = Long.MAX_VALUE;
         long latencyMax;
 
-        /// What comes behind a packet. How many PSNs a READ takes is for its answers to tell.
+        /// Computes the PSN that follows a packet. The number of PSNs that a READ takes is known from its answers.
         void expect(Opcode opcode, int psn) {
             if (opcode.isRead()) {
                 expected = -1;
@@ -85,7 +85,7 @@ public final class Conversation {
             }
         }
 
-        /// How many packets an ACK is for; the first one is for all before it that were seen.
+        /// Returns the number of packets that an ACK is for; the first ACK is for all before it that were seen.
         int acknowledge(int psn) {
             int packets = 0;
             if (acknowledged >= 0) {
@@ -104,7 +104,7 @@ public final class Conversation {
     private final Map<Way, Flow> flows = new HashMap<>();
     private @Nullable Way toOwn;
     private @Nullable Way toPeer;
-    /// Of the queue pair that is followed, and of its peer.
+    /// The requests of the queue pair that is followed, and of its peer.
     private final Requests[] requests = {new Requests(), new Requests()};
     private long lastNanos = Long.MIN_VALUE;
 
@@ -133,7 +133,7 @@ public final class Conversation {
                 Bth.destinationQp(frame.slot, frame.start));
     }
 
-    /// The first pass is over. False when there is no packet to or from the queue pair.
+    /// Ends the first pass. Returns false when there is no packet to or from the queue pair.
     public boolean settle() {
         Flow own = null;
         for (Flow flow : flows.values()) {
@@ -171,7 +171,7 @@ public final class Conversation {
         return some.stream().filter(others::contains).count();
     }
 
-    /// The two ends of the conversation.
+    /// Returns the two ends of the conversation.
     public String heading() {
         Way own = toOwn;
         Way peer = toPeer;
@@ -186,13 +186,14 @@ public final class Conversation {
 
     // ---- second pass
 
-    /// What a packet is in the conversation: an arrow, `->` from the queue pair that is followed, and remarks.
+    /// The part of a packet in the conversation: an arrow, `->` from the queue pair that is followed, and remarks.
     ///
     /// @param arrow `->` or `<-`
     /// @param remarks in words; empty when there is nothing to remark on
     public record Told(String arrow, String remarks) {}
 
-    /// Null when it does not belong to the conversation. Packets come in the order of the capture.
+    /// Returns the part of a packet in the conversation; null when it does not belong there. Packets come in the
+    /// order of the capture.
     ///
     /// @param number of the packet in the capture
     /// @param isDirect whether it stands for direct access and was never sent: it has no place in the sequence
@@ -298,7 +299,7 @@ public final class Conversation {
         remarks.add((packets == 1 ? "acknowledges" : "acknowledges " + packets + " packets") + after);
     }
 
-    /// What it was like, one line for each direction that has requests.
+    /// Returns a summary, one line for each direction that has requests.
     public List<String> summary() {
         var lines = new ArrayList<String>();
         for (int i = 0; i < requests.length; i++) {

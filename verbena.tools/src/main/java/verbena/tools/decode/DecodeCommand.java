@@ -368,7 +368,7 @@ public final class DecodeCommand extends ToolCommand {
         out.flush();
     }
 
-    /// The first pass of a conversation.
+    /// Returns the first pass of a conversation.
     private Conversation conversation(int qpn) throws IOException {
         if (file.equals("-")) {
             throw wrong("--follow: reads the capture twice: name a file, not standard input");

@@ -9,7 +9,7 @@ import verbena.wire.pcap.Unwrapped.Tcp;
 public final class IwarpStreams {
     static final String MPA_REQUEST = "MPA_REQUEST";
     static final String MPA_REPLY = "MPA_REPLY";
-    /// What the frames of MPA are called.
+    /// The names of the frames of MPA.
     public static final List<String> MPA_NAMES = List.of(MPA_REQUEST, MPA_REPLY);
 
     /// The connection that was quiet longest is forgotten then.
@@ -43,7 +43,8 @@ public final class IwarpStreams {
     };
     private long packets;
 
-    /// What is complete with this packet, in order; empty when nothing is, or this is no iWARP.
+    /// Returns the frames and FPDUs that this packet completes, in order; empty when there are none, or this is no
+    /// iWARP.
     public List<Said> add(Tcp packet) {
         End from = End.source(packet);
         End to = End.destination(packet);
@@ -62,7 +63,7 @@ public final class IwarpStreams {
         return directions.computeIfAbsent(new Way(from, to), _ -> new StreamDirection());
     }
 
-    /// Packets of connections that are iWARP.
+    /// Returns the number of packets of connections that are iWARP.
     public long packets() {
         return packets;
     }

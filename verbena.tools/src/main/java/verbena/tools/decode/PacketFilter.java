@@ -11,7 +11,7 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.pcap.PspUnwrapper;
 import verbena.wire.pcap.Unwrapped;
 
-/// Which packets are wanted: all that fit every part that says something.
+/// A choice of packets: all that fit every part which is not empty.
 ///
 /// @param queuePairs numbers that a packet is to; empty for any
 /// @param opcodes parts of opcodes' names, in capitals; empty for any
@@ -28,7 +28,7 @@ public record PacketFilter(
         boolean onlyDropped,
         long fromNanos,
         long toNanos) {
-    /// Whether nothing but the time counts, so that also what is no packet of RoCE is wanted.
+    /// Returns whether nothing but the time counts: then also packets that are not RoCE are wanted.
     public boolean isAboutTimeOnly() {
         return queuePairs.isEmpty() && opcodes.isEmpty() && addresses.isEmpty() && ports.isEmpty() && !onlyDropped;
     }
@@ -37,7 +37,7 @@ public record PacketFilter(
         return nanosSinceFirst >= fromNanos && nanosSinceFirst < toNanos;
     }
 
-    /// Whether a packet of RoCE is wanted, but for its time.
+    /// Returns whether a packet of RoCE is wanted, but for its time.
     public boolean wants(Frame frame, @Nullable Opcode opcode, String comment) {
         return (queuePairs.isEmpty() || queuePairs.contains(Bth.destinationQp(frame.slot, frame.start)))
                 && (opcodes.isEmpty() || (opcode != null && hasOpcode(opcode.name())))
@@ -46,7 +46,7 @@ public record PacketFilter(
                 && (!onlyDropped || isDropped(comment));
     }
 
-    /// Whether what was said over iWARP is wanted, but for its time.
+    /// Returns whether a frame or FPDU of iWARP is wanted, but for its time.
     public boolean wants(Unwrapped.Tcp packet, IwarpStreams.Said said) {
         return queuePairs.isEmpty()
                 && (opcodes.isEmpty() || hasOpcode(said.name()))
@@ -56,7 +56,7 @@ public record PacketFilter(
                 && !onlyDropped;
     }
 
-    /// Whether a packet of PSP is wanted that was not opened, but for its time.
+    /// Returns whether a packet of PSP is wanted that was not opened, but for its time.
     public boolean wants(PspUnwrapper.Found packet) {
         return queuePairs.isEmpty()
                 && opcodes.isEmpty()
@@ -76,7 +76,7 @@ public record PacketFilter(
         return opcodes.stream().anyMatch(name.toUpperCase(Locale.ROOT)::contains);
     }
 
-    /// As [verbena.nic.capture.Capture] writes it.
+    /// Returns whether a comment, as [verbena.nic.capture.Capture] writes it, says that the packet was dropped.
     private static boolean isDropped(String comment) {
         return comment.startsWith("dropped:")
                 || comment.contains("; this one: dropped:")

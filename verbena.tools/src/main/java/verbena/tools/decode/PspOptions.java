@@ -40,7 +40,7 @@ final class PspOptions {
         return new PspUnwrapper(keys == null ? PspKeyFile.empty() : PspKeyFile.read(keys), port);
     }
 
-    /// The file that the packets are written into, if they are.
+    /// Returns the file that the packets are written into; empty when they are not written.
     ///
     /// @param file the capture that is read
     @Nullable

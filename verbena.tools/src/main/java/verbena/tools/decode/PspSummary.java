@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.pcap.PspUnwrapper;
 
-/// How many packets of PSP there were, and what became of them.
+/// The number of packets of PSP, and their outcome.
 final class PspSummary {
     private long opened;
     private long repeated;
@@ -32,12 +32,12 @@ final class PspSummary {
         }
     }
 
-    /// Whether a receiver would have counted one as an error.
+    /// Returns whether a receiver would have counted a packet as an error.
     boolean hasErrors() {
         return wrong + malformed > 0;
     }
 
-    /// Null when there were none.
+    /// Returns the line for people; null when there were no packets of PSP.
     @Nullable
     String line() {
         var parts = new ArrayList<String>();

@@ -17,7 +17,7 @@ import verbena.wire.iwarp.RdmapOpcode;
 import verbena.wire.notation.FpduText;
 import verbena.wire.pcap.Unwrapped.Tcp;
 
-/// What one end of a TCP connection says: its segments put in order, and the frames of MPA and the FPDUs in them.
+/// The stream of one end of a TCP connection: its segments put in order, and the frames of MPA and the FPDUs in them.
 ///
 /// A stream that is seen from its start is iWARP when it begins with a frame of MPA. A stream that the capture joins
 /// later, or misses a part of, is looked at again at the start of each segment. It is iWARP from the first segment that
@@ -29,7 +29,7 @@ final class StreamDirection {
     private enum Phase {
         START,
         FPDUS,
-        /// Where an FPDU begins is not known.
+        /// A stream in which the start of the next FPDU is not known.
         LOST,
         FOREIGN
     }
@@ -53,7 +53,7 @@ final class StreamDirection {
     private final TreeMap<Long, byte[]> held = new TreeMap<>();
     private int heldBytes;
 
-    /// What has come and is not told yet.
+    /// The bytes that have come and are not part of a complete frame or FPDU yet.
     private byte[] bytes = new byte[0];
 
     private int from;
@@ -70,7 +70,7 @@ final class StreamDirection {
         return isIwarp;
     }
 
-    /// What is complete now.
+    /// Returns the frames and FPDUs that are complete now.
     ///
     /// @param back the other direction
     List<Said> add(Tcp packet, StreamDirection back) {
@@ -112,7 +112,7 @@ final class StreamDirection {
         heldBytes = 0;
     }
 
-    /// The octet of a sequence number: the one near those that have come.
+    /// Returns the octet of a sequence number: the octet nearest to the bytes that have come.
     private long octet(int sequence) {
         return next + (sequence - (base + (int) next));
     }
@@ -221,7 +221,8 @@ final class StreamDirection {
         return length != 0;
     }
 
-    /// Both use CRCs when the reply says so (RFC 5044 7.1.1); without a reply it is not known.
+    /// Returns whether FPDUs have CRCs: both ends use them when the reply says so (RFC 5044 7.1.1). Without a reply
+    /// it is not known.
     private boolean hasCrc(StreamDirection back) {
         Frame reply = frame != null && frame.isReply ? frame : back.frame;
         return reply != null && reply.isReply && (reply.flags & MpaFrame.CRC) != 0;
@@ -266,7 +267,7 @@ final class StreamDirection {
 
     // ---- a stream that is not known from its start
 
-    /// Whether these can be the first bytes of an FPDU.
+    /// Returns whether these can be the first bytes of an FPDU.
     private static boolean mayBegin(byte[] segment) {
         if (segment.length < Fpdu.LENGTH_BYTES + Ddp.UNTAGGED_BYTES) {
             return false;

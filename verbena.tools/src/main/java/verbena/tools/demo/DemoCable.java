@@ -48,7 +48,7 @@ final class DemoCable implements AutoCloseable {
                 "link set " + end + " up");
     }
 
-    /// What a command on the second host begins with.
+    /// Returns the words that a command on the second host begins with.
     List<String> there() {
         return second.there();
     }

@@ -163,7 +163,7 @@ public final class DemoCommand extends ToolCommand {
         }
     }
 
-    /// The kinds of device that work on this host.
+    /// Returns the kinds of device that work on this host.
     private static List<Pair> working() {
         var kinds = new ArrayList<Pair>();
         for (Provider provider : Providers.all()) {
@@ -175,7 +175,7 @@ public final class DemoCommand extends ToolCommand {
         return kinds;
     }
 
-    /// Why a device cannot be opened; null when it can.
+    /// Returns the reason why a device cannot be opened; null when it can.
     private static @Nullable String whyNot(String device) {
         try (Context _ = Device.named(device).open()) {
             return null;
@@ -184,7 +184,8 @@ public final class DemoCommand extends ToolCommand {
         }
     }
 
-    /// Without an address, it gets one of loopback when it is opened.
+    /// Returns whether the device is on loopback. A device without an address gets an address of loopback when it is
+    /// opened.
     private static boolean isOnLoopback(Device device) {
         return device.gids().isEmpty()
                 || device.gids().stream()

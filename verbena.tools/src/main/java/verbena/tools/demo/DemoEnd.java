@@ -28,13 +28,13 @@ final class DemoEnd implements AutoCloseable {
     /// Bytes of the messages by SEND; the region for them is no business of the other end.
     static final int MESSAGE_BYTES = 4_096;
 
-    /// How long anything in the demo may take before it counts as failed.
+    /// The time that any step of the demo may take before it counts as failed.
     static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     /// 64-bit values on the wire and in the shared memory: little-endian, as every atomic is on this kind of host.
     static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
-    /// Where in the peer's region the number for the atomics is, and what it is at first.
+    /// The offset of the number for the atomics in the peer's region, and its first value.
     static final int COUNTER_OFFSET = 3 << 20;
 
     static final long COUNTER_INITIAL = 1_000;
@@ -62,11 +62,11 @@ final class DemoEnd implements AutoCloseable {
     /// The length of the message that ends a ping-pong.
     static final int LAST_BYTES = 1;
 
-    /// One in so many short messages completes visibly.
+    /// The number of short messages of which one completes visibly.
     private static final int SIGNAL_EVERY = 16;
     private static final int LOOKS = 1 << 12;
 
-    /// For a connection of the demo.
+    /// Returns the options for a connection of the demo.
     static ConnectionOptions options(Context context) {
         return ConnectionOptions.defaults().withDevice(context).withTimeout(TIMEOUT);
     }
@@ -81,14 +81,14 @@ final class DemoEnd implements AutoCloseable {
         return connection;
     }
 
-    /// The next completion of its queue, which has to be a good one of this kind.
+    /// Waits for the next completion of its queue, which has to be a success of this kind.
     ///
     /// @throws CommandFailed when it is not, or does not come
     WorkCompletion await(String what, WcOpcode opcode) throws InterruptedException {
         return take(what, opcode, false);
     }
 
-    /// The same.
+    /// Does the same.
     ///
     /// @param polls looks again and again, and never sleeps
     WorkCompletion take(String what, WcOpcode opcode, boolean polls) throws InterruptedException {
@@ -164,31 +164,31 @@ final class DemoEnd implements AutoCloseable {
         return completionsTaken;
     }
 
-    /// Whether the device has a counter of this name.
+    /// Returns whether the device has a counter of this name.
     boolean counts(String name) {
         return context.counters().containsKey(name);
     }
 
-    /// A counter of the device; 0 when it has none of this name.
+    /// Returns a counter of the device; 0 when it has none of this name.
     long counter(String name) {
         return context.counters().getOrDefault(name, 0L);
     }
 
-    /// What the peer's memory holds at first: bytes that follow from the seed, and a number.
+    /// Returns the first content of the peer's memory: bytes that follow from the seed, and a number.
     static byte[] initialMemory(long seed) {
         byte[] bytes = pattern(seed, REGION_BYTES);
         MemorySegment.ofArray(bytes).set(LONG.withByteAlignment(1), COUNTER_OFFSET, COUNTER_INITIAL);
         return bytes;
     }
 
-    /// Bytes that follow from a seed, the same in every process.
+    /// Returns bytes that follow from a seed, the same in every process.
     static byte[] pattern(long seed, int length) {
         var bytes = new byte[length];
         new SplittableRandom(seed).nextBytes(bytes);
         return bytes;
     }
 
-    /// Where `actual` first differs from `expected`, in words; empty when nowhere.
+    /// Returns the first place where `actual` differs from `expected`, in words; empty when they are equal.
     static String difference(MemorySegment actual, byte[] expected) {
         long at = actual.mismatch(MemorySegment.ofArray(expected));
         if (at < 0) {

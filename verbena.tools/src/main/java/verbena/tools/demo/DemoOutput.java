@@ -10,8 +10,7 @@ import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Help.ColorScheme;
 import verbena.tools.report.Json;
 
-/// What the demo prints: text for people, or as one JSON object at the end. ASCII only, colours on a
-/// terminal only.
+/// The output of the demo: text for people, or as one JSON object at the end. ASCII only, colours on a terminal only.
 final class DemoOutput {
     private final PrintWriter out;
     private final Ansi ansi;
@@ -33,7 +32,7 @@ final class DemoOutput {
         print("");
     }
 
-    /// An aligned line of the introduction.
+    /// Prints an aligned line of the introduction.
     void line(String name, String text) {
         object.put(key(name), text);
         print(String.format(Locale.ROOT, "  %-11s%s", name, text));
@@ -49,13 +48,13 @@ final class DemoOutput {
         print(String.format(Locale.ROOT, "%d %s %s", steps, bold(String.format("%-10s", operation)), purpose));
     }
 
-    /// Something that happened in the step.
+    /// Prints a fact about the step.
     void fact(String name, String text) {
         step.put(key(name), text);
         print(String.format(Locale.ROOT, "    %-11s%s", name, text));
     }
 
-    /// Something that was checked in the step, and found right.
+    /// Prints a check of the step that has succeeded.
     void checked(String text) {
         step.put("checked", text);
         print(String.format(Locale.ROOT, "    %s %s", ansi.string("@|green checked   |@"), text));
@@ -75,7 +74,7 @@ final class DemoOutput {
         print(row(name, cells));
     }
 
-    /// A sentence about the figures.
+    /// Prints a sentence about the figures.
     void note(String text) {
         if (!text.isBlank()) {
             notes.add(text.strip().replaceAll(" {2,}", ": "));
@@ -84,14 +83,14 @@ final class DemoOutput {
         print(("  " + text).stripTrailing());
     }
 
-    /// All steps were as they should be.
+    /// Prints that all steps have succeeded.
     void verified(String text) {
         object.put("verified", true);
         print("");
         print(ansi.string("@|bold,green " + text + "|@"));
     }
 
-    /// Nothing comes after this.
+    /// Ends the output.
     void end() {
         if (json) {
             out.println(Json.format(object));

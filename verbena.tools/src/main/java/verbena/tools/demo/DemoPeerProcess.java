@@ -29,7 +29,7 @@ final class DemoPeerProcess implements AutoCloseable {
         lastWords = ChildProcess.lines(process.errors(), LAST_WORDS_MAX + 1);
     }
 
-    /// The words of its first answer: address, port and process.
+    /// Returns the words of its first answer: address, port and process.
     String[] started() throws InterruptedException {
         return answer("start", START_SECONDS);
     }
@@ -48,12 +48,12 @@ final class DemoPeerProcess implements AutoCloseable {
         return answer(line);
     }
 
-    /// The answer to an order that has two.
+    /// Returns the second answer to an order that has two.
     String[] answer(String order) throws InterruptedException {
         return answer(order, 2 * DemoEnd.TIMEOUT.toSeconds());
     }
 
-    /// The memory that it has for us at one of its connections, which it counts from 0.
+    /// Returns the memory that it has for us at one of its connections, which it counts from 0.
     RemoteMemory memory(int connection) throws InterruptedException {
         return RemoteMemory.parse(order("memory", connection)[0]);
     }

@@ -39,7 +39,7 @@ final class DemoRounds {
         nanos = (long) (seconds * NANOS_PER_SECOND);
     }
 
-    /// Says what a table of these figures is about.
+    /// Returns the title of a table of these figures.
     static String title() {
         var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         int cores = Runtime.getRuntime().availableProcessors();
@@ -48,7 +48,7 @@ final class DemoRounds {
                 + (load < 0 ? "" : ", load " + DemoVerdict.digits(load));
     }
 
-    /// What a round has shown.
+    /// The result of a round.
     ///
     /// @param figure bytes a second, or the median in nanoseconds
     /// @param tail the 99th percentile in nanoseconds; 0 for a throughput
@@ -150,7 +150,7 @@ final class DemoRounds {
         }
     }
 
-    /// The throughput of so many blocks.
+    /// Returns the throughput of so many blocks.
     static Round throughput(long blocks, long nanos) {
         return new Round(blocks * DemoLane.BLOCK_BYTES * NANOS_PER_SECOND / nanos, 0, blocks);
     }
@@ -167,7 +167,7 @@ final class DemoRounds {
         return latency(howLong, number -> checkEcho(tcp.echo(number), number));
     }
 
-    /// What came back has to be what was sent.
+    /// Checks that the number which came back is the number that was sent.
     static void checkEcho(long actual, long expected) {
         if (actual != expected) {
             throw new CommandFailed("8-byte message: " + expected + " came back as " + actual);

@@ -10,8 +10,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import verbena.tools.kit.CommandFailed;
 
-/// What the demo compares with: two plain TCP connections between the same two processes, blocking. One streams
-/// bytes one way, and the receiver confirms each round; the other carries messages there and back.
+/// The plain side of the comparison: two TCP connections between the same two processes, blocking. One streams bytes
+/// in one direction, and the receiver confirms each round; the other carries messages there and back.
 final class DemoTcp implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 << 10;
 
@@ -59,7 +59,7 @@ final class DemoTcp implements AutoCloseable {
         }
     }
 
-    /// The peer's part: takes two connections, and serves both until they are closed. Takes the socket over.
+    /// Serves two connections as the peer until they are closed. The method takes the socket over.
     static void serve(ServerSocketChannel server) {
         start(() -> {
             try (server;

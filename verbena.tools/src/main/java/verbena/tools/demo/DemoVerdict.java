@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// What the demo says about its figures: no more than was measured. All ratios are of Verbena to the TCP socket, and
-/// over 1 where Verbena is better.
+/// Sentences about the figures of the demo: no more than was measured. All ratios are of Verbena to the TCP socket,
+/// and over 1 where Verbena is better.
 ///
 /// @param device its name tells what carries the packets
 /// @param cores that this process may use
@@ -23,13 +23,13 @@ record DemoVerdict(
         double polled,
         double awaited,
         @Nullable Sleeps sleeps) {
-    /// Nearer to 1 than this, neither is faster.
+    /// The distance of a ratio from 1 below which neither is faster.
     private static final double EQUAL = 0.05;
 
-    /// How often threads slept for one message.
+    /// The number of times that threads slept for one message.
     record Sleeps(double polled, double awaited, double tcp) {}
 
-    /// One sentence or two a line.
+    /// Returns lines of one or two sentences.
     List<String> lines() {
         var lines = new ArrayList<String>();
         writes(lines);
@@ -95,12 +95,12 @@ record DemoVerdict(
         return times < 0.01 ? "hardly ever" : digits(times) + " times";
     }
 
-    /// Two digits that count: `0.23`, `6.7`, `14`.
+    /// Returns a number with two significant digits: `0.23`, `6.7`, `14`.
     static String digits(double value) {
         return significant(value, 2);
     }
 
-    /// So many digits that count, never fewer: a small figure does not become 0.
+    /// Returns a number with so many significant digits, never fewer: a small figure does not become 0.
     static String significant(double value, int digits) {
         if (value == 0 || !Double.isFinite(value)) {
             return value == 0 ? "0" : "-";

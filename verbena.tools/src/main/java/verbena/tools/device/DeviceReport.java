@@ -19,7 +19,7 @@ import verbena.verbs.TransportType;
 /// be compared by diff. What the verbs API does not tell is left out; what only InfiniBand's reliable datagrams
 /// had is 0.
 final class DeviceReport {
-    /// Those of `enum ibv_device_cap_flags` that follow from capabilities, in the order of their bits.
+    /// The flags of `enum ibv_device_cap_flags` that follow from capabilities, in the order of their bits.
     private enum CapFlag {
         RC_RNR_NAK_GEN(12, Capability.RC),
         MEM_WINDOW(17, Capability.MEMORY_WINDOW_TYPE_1),

@@ -9,7 +9,7 @@ import verbena.nic.link.Interfaces.HostInterface;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 
-/// Which own address reaches a peer, and why the others do not.
+/// The own address that reaches a peer, and the reasons against the others.
 ///
 /// @param picked the interface with the one address that is taken, none of its own on loopback; empty when none is
 /// @param reason why none is; empty when one is
@@ -38,7 +38,8 @@ record Candidates(Optional<HostInterface> picked, String reason, List<String> ta
         }
     }
 
-    /// On IPv4's loopback a device has an address of its own.
+    /// Returns the interface with the own address alone; on IPv4's loopback with none, because a device there has an
+    /// address of its own.
     private static HostInterface own(HostInterface at, Gid source, InetAddress peer) {
         HostInterface only = at.withOnly(source.address());
         return peer.isLoopbackAddress() && source.isIpv4()

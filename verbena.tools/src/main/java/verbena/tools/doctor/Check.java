@@ -2,7 +2,7 @@ package verbena.tools.doctor;
 
 import java.util.List;
 
-/// Looks at one thing.
+/// A check of one subject.
 @FunctionalInterface
 interface Check {
     List<Finding> look(Surroundings at);

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import verbena.tools.doctor.Finding.Level;
 
-/// Looks for what keeps connections from working, and tells what to do.
+/// A search for the obstacles that keep connections from working, with the remedies.
 public final class Doctor {
     private static final String INDENT = " ".repeat(6);
 
@@ -19,12 +19,12 @@ public final class Doctor {
         this.checks = List.copyOf(checks);
     }
 
-    /// One for this host.
+    /// Returns a doctor for this host.
     public static Doctor ofThisHost() {
         return new Doctor(new ThisHost(), ofHost());
     }
 
-    /// One for the way from this host to a peer.
+    /// Returns a doctor for the path from this host to a peer.
     ///
     /// @param host name or address
     /// @param port on which a program should listen there; empty for any peer

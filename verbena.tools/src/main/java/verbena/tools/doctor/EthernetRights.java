@@ -6,8 +6,9 @@ import java.util.Optional;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.verbs.Mtu;
 
-/// What devices on Ethernet itself need (`rocev1`, and `rocev2` with `link=raw` or `link=xdp`), and what of it is
-/// here. All other devices do without, so nothing of it is wrong. Linux only (capabilities(7), user_namespaces(7)).
+/// The rights that devices on Ethernet itself need (`rocev1`, and `rocev2` with `link=raw` or `link=xdp`), as far as
+/// this process has them. All other devices do without, so nothing of it is wrong. Linux only (capabilities(7),
+/// user_namespaces(7)).
 final class EthernetRights implements Check {
     private static final int NET_ADMIN = 12;
     private static final int NET_RAW = 13;

@@ -2,20 +2,21 @@ package verbena.tools.doctor;
 
 import java.util.List;
 
-/// What one check has seen of one thing.
+/// The result of one check about one subject.
 ///
 /// @param subject the thing, in a word or two
 /// @param seen what there is
 /// @param remedy what to do about it; empty where nothing has to be done
 /// @param details further lines, which explain what was seen
 public record Finding(Level level, String subject, String seen, String remedy, List<String> details) {
-    /// How good that is.
+    /// The rating of a finding.
     public enum Level {
-        /// Nothing is wrong.
+        /// The rating of a subject that is as it should be.
         OK,
-        /// It works, but not as well as it could, or not with all peers; or this host cannot tell.
+        /// The rating of a subject that works, but not as well as it could, or not with all peers; or this host
+        /// cannot find out.
         WARN,
-        /// It cannot work.
+        /// The rating of a subject that cannot work.
         FAIL
     }
 

@@ -8,10 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// What there is of RDMA hardware and its software. Verbena's software devices need none of it.
+/// The RDMA hardware of this host, and its software. Verbena's software devices need none of it.
 final class Hardware implements Check {
     private static final String LIBRARY = "libibverbs.so.1";
-    /// Below this, large regions will not do.
+    /// The limit of locked memory below which large regions cannot be registered.
     private static final long LOCKED_WANTED = 64L << 20;
 
     @Override
@@ -31,7 +31,7 @@ final class Hardware implements Check {
         return findings;
     }
 
-    /// What keeps a program from using the devices that are there.
+    /// Returns the obstacles that keep a program from using the devices that are there.
     private static List<Finding> obstacles(Surroundings at, String devices, String locked) {
         Path root = at.root();
         var findings = new ArrayList<Finding>();
@@ -66,7 +66,7 @@ final class Hardware implements Check {
         return findings;
     }
 
-    /// The devices of the kernel's soft-RoCE, which have a network interface for a parent.
+    /// Returns the devices of the kernel's soft-RoCE, which have a network interface for a parent.
     static List<String> softRoceDevices(Path root) {
         Path devices = root.resolve("sys/class/infiniband");
         return names(devices, "*").stream()

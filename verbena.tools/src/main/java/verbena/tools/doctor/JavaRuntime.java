@@ -2,7 +2,7 @@ package verbena.tools.doctor;
 
 import java.util.List;
 
-/// Which Java this is, and by which link its devices therefore send.
+/// The Java that runs this, and the link by which its devices therefore send.
 final class JavaRuntime implements Check {
     @Override
     public List<Finding> look(Surroundings at) {

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.udp.UdpOptions;
 
-/// What the system limits: socket buffers and file descriptors.
+/// The limits of the system: socket buffers and file descriptors.
 final class Limits implements Check {
     /// A device has a few descriptors, one more for each address and multicast group; so many are room for the
     /// program's own.
@@ -49,7 +49,8 @@ final class Limits implements Check {
                                 .formatted(wanted, UdpOptions.DEFAULT.sendBufferBytes(), keeping(at)));
     }
 
-    /// Says how the setting outlives a restart of the host, with the file that stands beside the commands.
+    /// Returns the advice by which the setting outlives a restart of the host, with the file that stands beside the
+    /// commands.
     private static String keeping(Surroundings at) {
         String share = at.property("verbena.share");
         return share.isEmpty() ? "" : ", and to keep it: cp " + share + "/sysctl.d/60-verbena.conf /etc/sysctl.d/";
@@ -67,7 +68,7 @@ final class Limits implements Check {
                 : Finding.ok(subject, seen);
     }
 
-    /// The soft limit of this name, as proc_pid_limits(5) has it; empty when there is none.
+    /// Returns the soft limit of this name, as proc_pid_limits(5) has it; empty when there is none.
     static String of(Path root, String name) {
         Pattern line = Pattern.compile(Pattern.quote(name) + "\\s+(\\d+|" + UNLIMITED + ")\\s.*");
         return Text.lines(root.resolve("proc/self/limits")).stream()

@@ -7,9 +7,9 @@ import verbena.nic.link.Interfaces.HostInterface;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
 
-/// Which interfaces can carry devices: their addresses and MTUs.
+/// The interfaces that can carry devices: their addresses and MTUs.
 final class OwnAddresses implements Check {
-    /// What an interface adds to the payload at most, as soft-RoCE reckons (see [HostInterface#pathMtu()]).
+    /// The bytes that an interface adds to the payload at most, as soft-RoCE reckons (see [HostInterface#pathMtu()]).
     static final int HEADERS = 80;
 
     @Override

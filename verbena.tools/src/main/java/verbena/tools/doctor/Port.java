@@ -18,7 +18,7 @@ final class Port implements Check {
         return owners.stream().map(owner -> describe(owner, at)).toList();
     }
 
-    /// What keeps others from having the port at `own`; empty when nothing is known of that.
+    /// Returns the reasons why others cannot have the port at `own`; empty when none is known.
     static List<Finding> holders(Gid own, Surroundings at) {
         return new PortOwners(at.root())
                 .all().stream()

@@ -16,7 +16,8 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WorkCompletion;
 
-/// Opens a device at each address, and has it WRITE to itself through its sockets: a packet of the path MTU.
+/// A test that opens a device at each address, and makes it WRITE to itself through its sockets: a packet of the path
+/// MTU.
 final class SelfTest implements Check {
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
@@ -49,7 +50,7 @@ final class SelfTest implements Check {
         }
     }
 
-    /// Has a device WRITE to itself.
+    /// Makes a device WRITE to itself.
     ///
     /// @param remedy when that fails
     static Finding roundTrip(String device, Context context, String remedy) throws InterruptedException {

@@ -48,7 +48,7 @@ final class SharedMemory implements Check {
                 + neighbours;
     }
 
-    /// As in the container of the other process, or not.
+    /// Returns the network namespace of this process in parentheses, to compare with that of a container.
     private static String namespace() {
         try {
             return " (" + Files.readSymbolicLink(Path.of("/proc/self/ns/net")) + ")";

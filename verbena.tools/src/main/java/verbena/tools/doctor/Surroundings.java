@@ -15,24 +15,24 @@ import verbena.wire.cm.CmMessage;
 
 /// All that the checks look at: this host, and through it the network. [ThisHost] is the real one.
 interface Surroundings {
-    /// The folder that has `proc`, `sys`, `dev` and `etc` in it.
+    /// Returns the folder that has `proc`, `sys`, `dev` and `etc` in it.
     Path root();
 
-    /// A system property of this JVM; empty when there is none.
+    /// Returns a system property of this JVM; empty when there is none.
     String property(String name);
 
-    /// Why software devices do without Linux system calls in this JVM; empty when they use them.
+    /// Returns the reason why software devices do without Linux system calls in this JVM; empty when they use them.
     Optional<String> whyPortable();
 
-    /// Why libibverbs cannot be used in this JVM; empty when it can.
+    /// Returns the reason why libibverbs cannot be used in this JVM; empty when it can.
     Optional<String> whyNoVerbs();
 
     List<HostInterface> interfaces();
 
-    /// Whether all of 127.0.0.0/8 is local.
+    /// Returns whether all of 127.0.0.0/8 is local.
     boolean isLoopbackWhole();
 
-    /// How much waits at most to be received by a device that asks for
+    /// Returns the greatest number of bytes that may wait to be received by a device that asks for
     /// [verbena.nic.link.udp.UdpOptions#DEFAULT].
     ///
     /// @throws verbena.nic.link.LinkException when no device can be had at all
@@ -43,23 +43,24 @@ interface Surroundings {
     /// @throws verbena.verbs.DeviceException when that fails
     Context open(String device);
 
-    /// The addresses that a host's name stands for.
+    /// Returns the addresses that a host's name stands for.
     List<InetAddress> resolve(String host) throws UnknownHostException;
 
-    /// The own address that this host's routes send from to `peer`; sends nothing.
+    /// Returns the own address that this host's routes send from to `peer`; sends nothing.
     ///
     /// @throws IOException when there is no route; its message has the system's words
     InetAddress sourceTowards(InetAddress peer) throws IOException;
 
-    /// What became of a UDP datagram.
+    /// The outcome of a UDP datagram.
     enum Echo {
         /// The peer's host, or a firewall in its name, said that no process has this port (ICMP port unreachable).
         REFUSED,
         /// A router or firewall said, or this host knows, that the peer cannot be reached. Not all say so.
         UNREACHABLE,
-        /// It does not fit through some link on the way, says this host or a router (ICMP fragmentation needed).
+        /// A datagram that does not fit through some link of the path, as this host or a router reports (ICMP
+        /// fragmentation needed).
         TOO_LARGE,
-        /// No answer came in time: the packet arrived, or it was lost.
+        /// A datagram without an answer in time: the packet arrived, or it was lost.
         SILENCE
     }
 
@@ -74,18 +75,18 @@ interface Surroundings {
     /// @throws verbena.nic.link.LinkException when the port cannot be had
     Questions questions(HostInterface own);
 
-    /// Asks the communication managers of peers (IBTA 12), each time from queue pair 1 to queue pair 1.
+    /// Questions to the communication managers of peers (IBTA 12), always from queue pair 1 to queue pair 1.
     interface Questions extends AutoCloseable {
-        /// The address that they come from.
+        /// Returns the address that they come from.
         Gid own();
 
-        /// A number for a question by which its answer finds the way back, not 0.
+        /// Returns a number for a question, by which its answer is recognized; not 0.
         int newId();
 
-        /// Asks, several times if need be; the answer, or nothing when none comes in time.
+        /// Sends a question, several times if need be. Returns the answer; empty when none comes in time.
         Optional<CmMessage> ask(Gid peer, CmMessage question, Duration timeout);
 
-        /// Says something that is not answered.
+        /// Sends a message that is not answered.
         void tell(Gid peer, CmMessage message);
 
         @Override

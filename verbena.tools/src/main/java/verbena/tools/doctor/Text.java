@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 final class Text {
     private Text() {}
 
-    /// The lines of a file; none when there is no such file, or it may not be read.
+    /// Returns the lines of a file; none when there is no such file, or it may not be read.
     static List<String> lines(Path file) {
         try {
             return Files.readAllLines(file);
@@ -19,7 +19,7 @@ final class Text {
         }
     }
 
-    /// The number that is all of a file; empty when it is none.
+    /// Returns the number that is all of a file; empty when it is none.
     static OptionalLong number(Path file) {
         List<String> lines = lines(file);
         try {

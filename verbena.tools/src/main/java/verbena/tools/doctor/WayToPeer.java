@@ -30,7 +30,7 @@ import verbena.wire.cm.Req;
 import verbena.wire.cm.SidrReq;
 import verbena.wire.roce.RoceV2;
 
-/// Checks the way to a peer, step by step: its name, the own address and route, the own port, whether the peer
+/// The check of the path to a peer, step by step: its name, the own address and route, the own port, whether the peer
 /// speaks RoCE v2, whether a program listens, what size of packet comes through. A step that fails ends it when the
 /// next ones could not succeed.
 final class WayToPeer implements Check {
@@ -40,8 +40,8 @@ final class WayToPeer implements Check {
     private static final Gid NOBODY = Gid.parse("2001:db8::");
     /// A UDP port that hardly any program has, as traceroute(8) takes it: a host complains of what arrives there.
     private static final int CLOSED_PORT = 33_434;
-    /// How often a silent size is tried, since a datagram may be lost and complaints are rationed: Linux sends one
-    /// host some six, then one a second (icmp(7), `icmp_ratelimit`).
+    /// The number of attempts for a silent size, since a datagram may be lost and complaints are rationed: Linux
+    /// sends one host some six, then one a second (icmp(7), `icmp_ratelimit`).
     private static final int KNOCKS = 2;
     /// BTH, RETH, immediate data and ICRC: the most that there is around a full payload.
     private static final int AROUND_PAYLOAD_BYTES = 36;
@@ -225,7 +225,7 @@ final class WayToPeer implements Check {
         };
     }
 
-    /// A request that a peer refuses when it has found the service, and before its program hears of it: the
+    /// Returns a request that a peer refuses when it has found the service, and before its program gets it: the
     /// alternate path leads to an address that is not the peer's (IBTA 12.6.7.2, code 18).
     private Req request(Gid peer, int service, Mtu mtu, Questions questions) {
         Gid own = questions.own();
@@ -351,7 +351,8 @@ final class WayToPeer implements Check {
         }
     }
 
-    /// Devices take the path MTU from their interface, so here full packets will not arrive.
+    /// Returns the finding about a path that is narrower than the interface. Devices take the path MTU from their
+    /// interface, so full packets will not arrive.
     private static Finding tooNarrow(String subject, Mtu mtu, String of, boolean told) {
         return Finding.fail(
                 subject,

@@ -18,7 +18,7 @@ import verbena.wire.ib.Packet;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.notation.CmText;
 
-/// Takes a packet apart, field by field.
+/// The fields of a packet, one by one.
 final class Anatomy {
     private static final int SHOWN_BYTES = 16;
 
@@ -33,7 +33,7 @@ final class Anatomy {
         this.start = start;
     }
 
-    /// The fields of an InfiniBand packet, BTH through ICRC.
+    /// Returns the fields of an InfiniBand packet, BTH through ICRC.
     static List<Part> of(Frame frame) {
         var anatomy = new Anatomy(frame.slot, frame.start);
         if (Packet.check(frame) != Malformed.OK) {
@@ -123,7 +123,7 @@ final class Anatomy {
         at += bytes;
     }
 
-    /// A message of connection managers, with private data that are text shown as that.
+    /// Returns a message of connection managers, in which private data that are text are shown as text.
     static String readable(String message) {
         int at = message.indexOf("  data ");
         if (at < 0) {

@@ -1,6 +1,6 @@
 package verbena.tools.explain;
 
-/// Who plays in a recording: the names of the four lanes, and whether packets go between all devices.
+/// The participants of a recording: the names of the four lanes, and whether packets go between all devices.
 enum Cast {
     /// Two applications, each with its device beside it.
     ENDS(false, new String[] {"application A", "device A", "device B", "application B"}, new String[] {
@@ -29,12 +29,12 @@ enum Cast {
         return titles[place.ordinal()];
     }
 
-    /// A short name, for the head of a lane.
+    /// Returns a short name, for the head of a lane.
     String head(Place place) {
         return heads[place.ordinal()];
     }
 
-    /// Whether the third lane is in the middle between the second and the fourth, with packets on both sides.
+    /// Returns whether the third lane is in the middle between the second and the fourth, with packets on both sides.
     boolean isRow() {
         return isRow;
     }

@@ -37,7 +37,7 @@ import verbena.verbs.cm.PortSpace;
 /// One end of a run: an application with its device, and what it tells the recorder of everything that it does.
 /// For one thread at a time.
 final class End implements AutoCloseable {
-    /// How long anything may take before the scenario has failed.
+    /// The time that any step may take before the scenario has failed.
     static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private static final int COMPLETIONS = 64;
@@ -52,7 +52,7 @@ final class End implements AutoCloseable {
     private final CompletionChannel channel;
     private final WorkCompletion wc = new WorkCompletion();
     private final List<AutoCloseable> opened = new ArrayList<>();
-    /// So many of those were there before the scenario.
+    /// The number of them that were there before the scenario.
     private final int lasting;
 
     /// @param device the name of the device to open
@@ -179,7 +179,7 @@ final class End implements AutoCloseable {
                         application.title() + ": no event of the connection in " + TIMEOUT.toSeconds() + " s"));
     }
 
-    /// Waits until the application is told that the connection is over.
+    /// Waits until the application has the event that the connection is over.
     void disconnected() throws InterruptedException {
         var end = expect(ConnectionEvent.Disconnected.class);
         recorder.told(application, "disconnected, by " + end.by(), "The connection is over: " + end.why() + ".");
@@ -238,7 +238,7 @@ final class End implements AutoCloseable {
                 + (polls == 1 ? "once" : String.format(Locale.ROOT, "%,d times", polls)) + ", and never slept.");
     }
 
-    /// Says that it is going to sleep; [#sleep()] does.
+    /// Arms the completion queue before a [#sleep()].
     void arm() {
         call(
                 "arm the completion queue",
@@ -295,7 +295,7 @@ final class End implements AutoCloseable {
                 + (invalidated.isPresent() ? ", key 0x%08x is gone".formatted(invalidated.getAsInt()) : "");
     }
 
-    /// What the device has to say that belongs to no request.
+    /// Records the asynchronous events of the device, which belong to no request.
     void asyncEvents() {
         for (var event = context.pollAsyncEvent(); event.isPresent(); event = context.pollAsyncEvent()) {
             recorder.told(

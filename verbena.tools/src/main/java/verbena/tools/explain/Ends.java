@@ -28,7 +28,7 @@ import verbena.verbs.cm.PrivateData;
 
 /// The two ends that a scenario runs between. Everything is opened anew, recorded, and closed.
 final class Ends implements AutoCloseable {
-    /// What A wants to send, and B's peers may use.
+    /// The least number of bytes of A's memory for data to send, and of B's memory for its peers.
     static final int MEMORY_BYTES_MIN = 4_096;
 
     private static final Set<Access> REMOTE = Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
@@ -73,7 +73,7 @@ final class Ends implements AutoCloseable {
         recorder.phase(title, text);
     }
 
-    /// Application B does something at the same time as A.
+    /// Runs work of application B at the same time as that of A.
     <T> Future<T> meanwhile(Callable<T> work) {
         return otherThread.submit(work);
     }
@@ -91,7 +91,7 @@ final class Ends implements AutoCloseable {
         }
     }
 
-    /// Bytes none of which is 0, so that their arrival shows.
+    /// Returns bytes none of which is 0, so that their arrival shows.
     static byte[] pattern(int bytes) {
         var pattern = new byte[bytes];
         for (int i = 0; i < bytes; i++) {
@@ -100,12 +100,12 @@ final class Ends implements AutoCloseable {
         return pattern;
     }
 
-    /// A's memory, full of what is to be sent.
+    /// Returns A's memory, filled with the bytes to be sent.
     Watched source() {
         return a.memory("a", Math.max(size, MEMORY_BYTES_MIN), Access.local(), pattern(size));
     }
 
-    /// B's memory, empty.
+    /// Returns B's memory, empty.
     Watched target(Set<Access> access) {
         return b.memory("b", Math.max(size, MEMORY_BYTES_MIN), access, new byte[0]);
     }
@@ -210,7 +210,7 @@ final class Ends implements AutoCloseable {
                 "Compared byte by byte by this program, which knows both sides.");
     }
 
-    /// The devices' counters that have changed, by name.
+    /// Returns the devices' counters that have changed, by name.
     List<String> counters() {
         var lines = new ArrayList<String>();
         for (End end : List.of(a, b)) {

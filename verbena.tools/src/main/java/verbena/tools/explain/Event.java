@@ -36,7 +36,7 @@ record Event(
         STEP
     }
 
-    /// What a packet holds.
+    /// The content of a packet.
     ///
     /// @param way from which address to which, outside of the bytes
     /// @param bytes of the packet itself
@@ -60,7 +60,7 @@ record Event(
         return of(nanos, Kind.PHASE, Place.APPLICATION_A, Place.APPLICATION_B, title, text);
     }
 
-    /// How long it took, in words; empty when that means nothing.
+    /// Returns the time that it took, in words; empty when that means nothing.
     String duration() {
         if (tookNanos < 0) {
             return "";
@@ -68,7 +68,7 @@ record Event(
         return (isPacket() ? "under way for " : "took ") + Recording.micros(tookNanos) + " µs";
     }
 
-    /// Whether it happens at the fourth lane, or between that and the third.
+    /// Returns whether it happens at the fourth lane, or between that and the third.
     boolean isBeyond() {
         return from == Place.APPLICATION_B || to == Place.APPLICATION_B;
     }

@@ -12,7 +12,7 @@ import verbena.tools.explain.Event.Part;
 /// The recording as a page that needs nothing else: a sequence diagram to scroll, and all facts about each
 /// event, such as the fields and bytes of a packet.
 final class HtmlPage {
-    /// More of a packet is not shown as bytes.
+    /// The number of bytes of a packet that are shown at most.
     private static final int BYTES_MAX = 160;
 
     private static final int BYTES_IN_LINE = 16;

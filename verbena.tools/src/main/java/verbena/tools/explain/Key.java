@@ -7,23 +7,23 @@ import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 import verbena.wire.notation.Names;
 
-/// What a key opens.
+/// The memory that a key opens.
 ///
 /// @param name of the memory, in the recording
 record Key(String name, int rkey, long address, long length, Set<Access> access) {
     private static final Set<Access> REMOTE = Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
 
-    /// The memory that this key opens; null when there is none.
+    /// Returns the memory that this key opens; null when there is none.
     static @Nullable Key of(int rkey, List<Key> keys) {
         return keys.stream().filter(key -> key.rkey == rkey).findFirst().orElse(null);
     }
 
-    /// What the notation calls addresses in it.
+    /// Returns the name of its addresses in the notation.
     Names.Region region() {
         return new Names.Region(name, rkey, address);
     }
 
-    /// What is wrong with asking for `bytes` from `at` on; null when nothing is.
+    /// Returns the reason to refuse a request for `bytes` from `at` on; null when there is none.
     @Nullable
     String objection(long at, long bytes, Access right) {
         if (!access.contains(right)) {

@@ -29,13 +29,13 @@ import verbena.wire.mad.Smp;
 import verbena.wire.mad.SwitchInfo;
 import verbena.wire.mad.VlArbitration;
 
-/// What a management packet on a cable of InfiniBand says: LRH through VCRC, without a GRH (IBTA 13.4, 14.2).
+/// The text for a management packet on a cable of InfiniBand: LRH through VCRC, without a GRH (IBTA 13.4, 14.2).
 final class ManagementText {
     private static final int MAD = Lrh.BYTES + Bth.BYTES + Deth.BYTES;
-    /// Of a packet without a GRH.
+    /// The bytes of a packet without a GRH.
     private static final int BYTES = MAD + Mad.BYTES + Packet.ICRC_BYTES + Vcrc.BYTES;
 
-    /// Where the attribute of a subnet management packet begins.
+    /// The offset at which the attribute of a subnet management packet begins.
     private static final int SMP_HEADER_BYTES = 64;
     private static final int SHOWN_BYTES = 8;
 
@@ -58,7 +58,7 @@ final class ManagementText {
         return !isAdministration() && Mad.method(mad) == Mad.METHOD_SET;
     }
 
-    /// Whether it asks for a port's new state.
+    /// Returns whether it asks for a port's new state.
     boolean isActivation() {
         return isSet()
                 && Mad.attributeId(mad) == PortInfo.ATTRIBUTE
@@ -75,7 +75,7 @@ final class ManagementText {
 
     // ---- in a few words
 
-    /// As `GetResp NodeInfo switch`.
+    /// Returns a label such as `GetResp NodeInfo switch`.
     String label() {
         return (method() + " " + attribute() + " " + said()).strip();
     }
@@ -108,7 +108,7 @@ final class ManagementText {
         };
     }
 
-    /// What the attribute says, where that is something.
+    /// Returns the content of the attribute; empty when it has none to show.
     private String said() {
         MemorySegment data = data();
         boolean isQuestion = Mad.method(mad) == Mad.METHOD_GET;
@@ -130,7 +130,7 @@ final class ManagementText {
         };
     }
 
-    /// Ports of a switch have none but that of port 0.
+    /// Returns the text for the LID of a port. Ports of a switch have no LID but that of port 0.
     private static String lid(MemorySegment portInfo) {
         int lid = PortInfo.LID.getInt(portInfo);
         return lid == 0 ? "" : " LID " + lid;
@@ -141,7 +141,7 @@ final class ManagementText {
         return state == 0 ? "" : " " + PortInfo.stateName(state);
     }
 
-    /// As `1:0 2:1`: by which port to each LID.
+    /// Returns a text such as `1:0 2:1`: each LID with the port that leads to it.
     private static String ways(MemorySegment block, int first) {
         var ways = new ArrayList<String>();
         for (int i = 0; i < LinearForwarding.ENTRIES; i++) {
@@ -154,7 +154,7 @@ final class ManagementText {
 
     // ---- in sentences
 
-    /// For a reader who sees it for the first time.
+    /// Returns the text for a reader who sees such a packet for the first time.
     String text() {
         return (Mad.method(mad) & Mad.RESPONSE) != 0 ? answer() : meaning() + way();
     }

@@ -19,7 +19,7 @@ import verbena.verbs.cm.PortSpace;
 
 /// Scenarios of connections and messages, in which both applications take part.
 final class Messages {
-    /// What stands before a datagram in its receive: the network header.
+    /// The bytes of the network header, which stands before a datagram in its receive.
     private static final int GRH_BYTES = 40;
 
     private Messages() {}

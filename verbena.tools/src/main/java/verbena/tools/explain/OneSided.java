@@ -17,7 +17,7 @@ final class OneSided {
     private static final Set<Access> FOR_READS = EnumSet.of(Access.REMOTE_READ);
     private static final Set<Access> FOR_ATOMICS = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_ATOMIC);
     private static final int IMMEDIATE = 0x5645_5242;
-    /// Where A finds what an atomic has fetched.
+    /// The bytes of A's memory for the value that an atomic fetches.
     private static final int FETCHED_BYTES = 64;
 
     private OneSided() {}

@@ -24,8 +24,8 @@ import verbena.wire.notation.CmText;
 import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketText;
 
-/// Makes events of the packets that two taps have seen: which of those sent here is which of those received
-/// there, what was lost, and what the receiver thought of it.
+/// The events of the packets that two taps have seen: which packet sent here is which packet received there, the
+/// losses, and the decisions of the receiver.
 final class Packets {
     private final List<Seen> seen;
     private final List<Key> keys;
@@ -47,7 +47,8 @@ final class Packets {
         this.keys = keys;
     }
 
-    /// How many were sent and have not arrived, or have arrived before their sender was told that they were sent.
+    /// Returns the number of packets that were sent and have not arrived, or that have arrived before the sender
+    /// noted them as sent.
     long underWay() {
         Map<Seen, Seen> arrivals = new HashMap<>();
         List<Seen> unexpected = match(arrivals);

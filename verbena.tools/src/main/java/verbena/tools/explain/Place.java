@@ -25,22 +25,22 @@ enum Place {
         return this == APPLICATION_A || this == DEVICE_A;
     }
 
-    /// The device that an application uses, or itself.
+    /// Returns the device that an application uses, or itself.
     Place device() {
         return isLeft() ? DEVICE_A : DEVICE_B;
     }
 
-    /// The device at the other end of the wire.
+    /// Returns the device at the other end of the wire.
     Place opposite() {
         return isLeft() ? DEVICE_B : DEVICE_A;
     }
 
-    /// A word for programs that draw.
+    /// Returns a word for programs that draw.
     String id() {
         return (isDevice() ? "dev" : "app") + end();
     }
 
-    /// `A` or `B`.
+    /// Returns `A` or `B`.
     String end() {
         return isLeft() ? "A" : "B";
     }

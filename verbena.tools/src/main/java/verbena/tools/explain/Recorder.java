@@ -22,14 +22,14 @@ import verbena.transport.PacketFate;
 import verbena.verbs.Context;
 import verbena.wire.Frame;
 
-/// Takes down everything that happens in one run: what the two applications call and are told, and, where the
-/// devices are Verbena's own, every packet. Any thread.
+/// The recorder of everything that happens in one run: the calls of the two applications, their events, and, where
+/// the devices are Verbena's own, every packet. Any thread.
 final class Recorder {
     /// A piece of a TCP stream as a tap was shown it.
     @SuppressWarnings("ArrayRecordComponent") // never compared or changed
     record Chunk(Place device, boolean sent, long nanos, String connection, byte[] bytes) {}
 
-    /// How long what is under way when the scenario ends may take to arrive.
+    /// The time that packets which are under way when the scenario ends may take to arrive.
     private static final long SETTLE_NANOS = 500_000_000;
 
     private final List<Event> events = new ArrayList<>();
@@ -41,12 +41,12 @@ final class Recorder {
 
     // ---- what the applications tell
 
-    /// A part of the recording begins.
+    /// Begins a part of the recording.
     synchronized void phase(String title, String text) {
         events.add(Event.phase(System.nanoTime(), title, text));
     }
 
-    /// Something has happened in one place, now.
+    /// Records an event of one place, which has happened now.
     void step(Place at, String label, String text) {
         step(System.nanoTime(), at, label, text);
     }
@@ -55,12 +55,12 @@ final class Recorder {
         events.add(Event.of(nanos, Kind.STEP, at, at, label, text));
     }
 
-    /// An application calls its device.
+    /// Records a call of an application to its device, and makes it.
     <T> T call(Place application, String label, String text, Supplier<T> call) {
         return call(application, label, _ -> text, call);
     }
 
-    /// The same, with a text that is known only afterwards.
+    /// Does the same, with a text that is known only afterwards.
     ///
     /// @param text from when the call began
     <T> T call(Place application, String label, LongFunction<String> text, Supplier<T> call) {
@@ -74,7 +74,7 @@ final class Recorder {
         return result;
     }
 
-    /// A device has told its application something.
+    /// Records news that a device has given to its application.
     void told(Place application, String label, String text) {
         synchronized (this) {
             look();
@@ -82,7 +82,7 @@ final class Recorder {
         }
     }
 
-    /// Memory to be looked at from now on.
+    /// Adds memory to be looked at from now on.
     synchronized void watch(Watched memory) {
         watched.add(memory);
         keys.add(new Key(
@@ -93,7 +93,7 @@ final class Recorder {
                 memory.region.access()));
     }
 
-    /// Another key that opens memory from now on: a window's.
+    /// Adds a key that opens memory from now on: a window's.
     synchronized void key(Key key) {
         keys.add(key);
     }
@@ -107,7 +107,7 @@ final class Recorder {
         keys.clear();
     }
 
-    /// How many packets this thread itself has sent since then.
+    /// Returns the number of packets that this thread itself has sent since then.
     synchronized long sentByThisThread(long sinceNanos) {
         return packets.stream()
                 .filter(packet -> packet.sent()
@@ -132,7 +132,7 @@ final class Recorder {
         return () -> soft.untap(tap);
     }
 
-    /// Whether both devices' packets are seen.
+    /// Returns whether both devices' packets are seen.
     boolean seesPackets() {
         return tapped.size() == 2;
     }
@@ -259,7 +259,7 @@ final class Recorder {
 
     // ---- what came of it
 
-    /// All of it, in the order of time.
+    /// Returns all of it, in the order of time.
     synchronized List<Event> events() {
         var all = new ArrayList<>(events);
         all.addAll(new Packets(packets, keys).events());
@@ -268,8 +268,8 @@ final class Recorder {
         return all;
     }
 
-    /// How often a device has handed packets, or bytes, to the system, or has got some: at least so many system
-    /// calls.
+    /// Returns the number of times that a device has handed packets or bytes to the system, or has got some: at least
+    /// so many system calls.
     synchronized long moves(Place device, boolean sent) {
         return packets.stream()
                         .filter(packet -> packet.device() == device && packet.sent() == sent)

@@ -3,7 +3,7 @@ package verbena.tools.explain;
 import java.util.List;
 import verbena.tools.kit.Legible;
 
-/// What happened in one run, ready to be told.
+/// The events of one run, in the form in which they are shown.
 ///
 /// @param cast who plays
 /// @param name of the scenario
@@ -12,12 +12,12 @@ import verbena.tools.kit.Legible;
 /// @param events in the order of time; the first is where time begins
 /// @param closing what it came to: counts, copies, mode switches
 record Recording(Cast cast, String name, String title, List<String> setting, List<Event> events, List<String> closing) {
-    /// Microseconds from the beginning to an event, as text.
+    /// Returns the microseconds from the beginning to an event, as text.
     String since(Event event) {
         return micros(event.nanos() - events.getFirst().nanos());
     }
 
-    /// A time that needs few columns: microseconds, or with its unit when it is long.
+    /// Returns a time that needs few columns: microseconds, or with its unit when it is long.
     static String brief(long nanos) {
         if (nanos < 100_000_000) {
             return micros(nanos);

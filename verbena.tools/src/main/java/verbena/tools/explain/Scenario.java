@@ -8,7 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Capability;
 
-/// What can be explained.
+/// A scenario that can be explained.
 enum Scenario {
     CONNECT("how two queue pairs find each other, and part again", 0, Messages::connect),
     REFUSED("a connection to a port where no program listens", 0, Messages::refused),
@@ -51,10 +51,10 @@ enum Scenario {
             Capability.RDMA_WRITE),
     TOO_LONG("a message that is longer than its receive", 100, Troubles::tooLong),
     BAD_LKEY("a request that names memory that A does not have", 64, Troubles::badLocalKey),
-    /// Has no ends: [SubnetStory] runs it.
+    /// A scenario without ends: [SubnetStory] runs it.
     SUBNET("how a subnet of InfiniBand comes up, and what its manager does when a cable is pulled", 0, _ -> {});
 
-    /// What a scenario does.
+    /// The steps of a scenario.
     @FunctionalInterface
     interface Steps {
         void run(Ends ends) throws InterruptedException;
@@ -76,7 +76,7 @@ enum Scenario {
         this.needs = Set.of(needs);
     }
 
-    /// The scenario of this name, as the command line has it.
+    /// Returns the scenario of this name, as the command line has it.
     static Optional<Scenario> of(String name) {
         return Arrays.stream(values())
                 .filter(scenario -> scenario.title().equals(name))
@@ -87,17 +87,17 @@ enum Scenario {
         return Arrays.stream(values()).map(Scenario::title).toList();
     }
 
-    /// `lost-packet`.
+    /// Returns a name such as `lost-packet`.
     String title() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /// What it is about.
+    /// Returns its subject.
     String line() {
         return line;
     }
 
-    /// Bytes that it moves by default; 0 when it has no choice.
+    /// Returns the number of bytes that it moves by default; 0 when it has no choice.
     int size() {
         return size;
     }
@@ -110,7 +110,7 @@ enum Scenario {
         return steps;
     }
 
-    /// What is done to the packets that a device sends, as an option of its name; null for nothing.
+    /// Returns the faults for the packets that a device sends, as an option of its name; null for none.
     @Nullable
     String faults(Place device) {
         return switch (this) {

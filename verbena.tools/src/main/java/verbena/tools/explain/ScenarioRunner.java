@@ -9,10 +9,10 @@ import verbena.verbs.Capability;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 
-/// Runs a scenario: over and over first, until the virtual machine has compiled what matters, and then once more, for
-/// the recording.
+/// The runner of a scenario: first over and over, until the virtual machine has compiled the code that matters, and
+/// then once more, for the recording.
 final class ScenarioRunner {
-    /// How often a scenario is run before it is recorded, at most.
+    /// The greatest number of runs of a scenario before it is recorded.
     private static final int WARM_UP_RUNS_MAX = 2_000;
 
     private final Scenario scenario;

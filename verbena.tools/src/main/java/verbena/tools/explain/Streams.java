@@ -25,7 +25,7 @@ import verbena.wire.iwarp.Terminate;
 import verbena.wire.iwarp.TerminateCode;
 import verbena.wire.notation.FpduText;
 
-/// Makes events of the bytes that two taps have seen of iWARP's TCP streams: MPA frames, then FPDUs.
+/// The events of the bytes that two taps have seen of iWARP's TCP streams: MPA frames, then FPDUs.
 final class Streams {
     private static final String READY =
             "An empty WRITE, which touches nothing: by it the responder knows that the initiator is ready, and may begin.";
@@ -43,7 +43,7 @@ final class Streams {
         this.keys = keys;
     }
 
-    /// How many bytes were sent and have not arrived.
+    /// Returns the number of bytes that were sent and have not arrived.
     long underWay() {
         return chunks.stream()
                 .mapToLong(chunk -> chunk.sent() ? chunk.bytes().length : -chunk.bytes().length)

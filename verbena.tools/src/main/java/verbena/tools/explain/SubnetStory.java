@@ -23,7 +23,8 @@ import verbena.wire.mad.PathRecord;
 import verbena.wire.mad.PortInfo;
 import verbena.wire.mad.Sa;
 
-/// Runs a fabric of a switch and two adapters, with the manager at the first, and takes down all packets on its cables.
+/// The scenario of a fabric of a switch and two adapters, with the manager at the first, and a record of all packets
+/// on its cables.
 final class SubnetStory {
     private static final String TOPOLOGY = """
             switch s 2
@@ -32,7 +33,7 @@ final class SubnetStory {
             link a s:1
             link b s:2
             """;
-    /// How long a part may take before the story has failed.
+    /// The time that a part may take before the story has failed.
     private static final long PART_NANOS = 5_000_000_000L;
 
     private final Fabric fabric = new Fabric(TopologyText.parse(TOPOLOGY), System.nanoTime());
@@ -128,7 +129,7 @@ final class SubnetStory {
         }
     }
 
-    /// Whether nothing is on its way.
+    /// Lets the fabric work, and returns whether nothing is under way.
     private boolean isQuiet() {
         boolean isBusy = fabric.step(System.nanoTime());
         look();
@@ -174,7 +175,7 @@ final class SubnetStory {
         return node == a ? Place.DEVICE_A : node == s ? Place.DEVICE_B : Place.APPLICATION_B;
     }
 
-    /// Whether a port has another state than before.
+    /// Records each port that has another state than before.
     private void look() {
         for (FabricNode node : fabric.nodes()) {
             for (int port = 1; port <= node.ports(); port++) {

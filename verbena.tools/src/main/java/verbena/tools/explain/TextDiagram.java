@@ -10,10 +10,10 @@ import verbena.tools.explain.Event.Kind;
 
 /// The recording as a sequence diagram for a terminal: a line for each event, then a sentence or two for each.
 final class TextDiagram {
-    /// Less than this has no room for four lanes.
+    /// The least number of columns that has room for four lanes.
     static final int COLUMNS_MIN = 72;
 
-    /// So many in a row that say the same are shown; of more, the first and the last.
+    /// The number of equal events in a row that are shown; of more, the first and the last.
     private static final int ALIKE_MAX = 8;
 
     private static final int ALIKE_SHOWN = 3;

@@ -22,13 +22,13 @@ import verbena.wire.ib.Syndrome;
 final class Troubles {
     private static final Set<Access> FOR_WRITES = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
 
-    /// With this seed, of the first 24 packets that a device sends exactly the fourth is lost: behind REQ, RTU and
-    /// the first packet of the WRITE.
+    /// Faults with a seed by which, of the first 24 packets that a device sends exactly the fourth is lost: behind
+    /// REQ, RTU and the first packet of the WRITE.
     static final String LOSES_FOURTH = "faults=loss:10%,on:sent,seed:330";
-    /// And with this one the second: behind REP, the acknowledgement.
+    /// Faults with a seed by which the second is lost: behind REP, the acknowledgement.
     static final String LOSES_SECOND = "faults=loss:10%,on:sent,seed:53";
 
-    /// How late an application is whose packets are not shown.
+    /// The delay of an application whose packets are not shown.
     private static final long LATE_NANOS = 5_000_000;
 
     private Troubles() {}

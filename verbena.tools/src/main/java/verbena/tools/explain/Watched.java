@@ -28,12 +28,12 @@ final class Watched {
         take();
     }
 
-    /// As it is now is how it was, from now on: for what the application itself has written.
+    /// Takes the present content for the content of the last look, after the application itself has written.
     void take() {
         before.copyFrom(region.segment());
     }
 
-    /// What has changed since the last look, in words; null when nothing has.
+    /// Returns the changes since the last look, in words; null when there are none.
     @Nullable
     String change() {
         if (region.isClosed()) {

@@ -14,11 +14,11 @@ import verbena.wire.ib.Packet;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.notation.CmText;
 
-/// What packets are for and what becomes of them, for a reader who sees them for the first time.
+/// The purpose and the outcome of packets in words, for a reader who sees them for the first time.
 final class Wording {
     private Wording() {}
 
-    /// What a packet is for.
+    /// Returns the purpose of a packet.
     static String of(Frame frame) {
         if (Packet.check(frame) != Malformed.OK) {
             return "No packet that any opcode allows.";
@@ -105,7 +105,7 @@ final class Wording {
         };
     }
 
-    /// A few words for the diagram.
+    /// Returns a few words for the diagram.
     static String label(PacketFate fate) {
         return switch (fate) {
             case ACCEPTED -> "accepted";
@@ -117,7 +117,7 @@ final class Wording {
         };
     }
 
-    /// What happened to a packet, behind "it was".
+    /// Returns the outcome of a packet, in words that follow "it was".
     static String judged(PacketFate fate) {
         return switch (fate) {
             case ACCEPTED -> "accepted.";
@@ -129,7 +129,7 @@ final class Wording {
         };
     }
 
-    /// The same in a sentence.
+    /// Returns the outcome of a packet in a sentence.
     static String of(PacketFate fate) {
         return switch (fate) {
             case ACCEPTED -> "It was accepted.";
@@ -151,7 +151,7 @@ final class Wording {
         };
     }
 
-    /// The receiver's look at key and bounds.
+    /// Returns the event for the receiver's check of key and bounds.
     ///
     /// @param allowed what the device decided
     /// @param key what the recording knows of the memory; null when no key fits

@@ -25,7 +25,7 @@ import verbena.wire.pcap.PcapngBlocks;
 /// It is written by the thread of the fabric; a file that cannot be written any more, or is full, does not hold that
 /// up.
 final class FabricCapture implements FabricWatch, AutoCloseable {
-    /// No file gets longer than this.
+    /// The greatest length of a file.
     static final long BYTES_MAX = 1L << 30;
 
     private static final int BUFFER_BYTES = 1 << 20;
@@ -97,7 +97,7 @@ final class FabricCapture implements FabricWatch, AutoCloseable {
         }
     }
 
-    /// What has become of it, in a line.
+    /// Returns the outcome of the capture, in a line.
     String summary() {
         return "captured %,d packets in %s%s%s"
                 .formatted(

@@ -31,7 +31,7 @@ final class FabricPage {
         final String what;
         final List<Port> ports = new ArrayList<>();
         final List<String> routes = new ArrayList<>();
-        /// How many cables away the nearest adapter is.
+        /// The number of cables to the nearest adapter.
         int row = Integer.MAX_VALUE;
 
         double x;
@@ -114,7 +114,7 @@ final class FabricPage {
         }
     }
 
-    /// The nodes that cables of a row lead to, in the order in which fewest cables cross.
+    /// Returns the nodes that cables of a row lead to, in the order in which fewest cables cross.
     private List<Node> above(List<Node> row) {
         var sums = new LinkedHashMap<Node, double[]>();
         for (Node node : row) {
@@ -215,7 +215,7 @@ final class FabricPage {
         html.append("</svg>\n");
     }
 
-    /// Parallel cables do not hide each other.
+    /// Returns the offset of a cable, so that parallel cables do not hide each other.
     private static int spread(int port) {
         return (port * 9) % 60 - 30;
     }

@@ -37,7 +37,7 @@ import verbena.tools.kit.ToolCommand;
 public final class FabricUpCommand extends ToolCommand {
     private static final int PRIORITY_MAX = 15;
     private static final int LMC_MAX = 7;
-    /// How far the transaction numbers of two managers are apart.
+    /// The distance between the transaction numbers of two managers.
     private static final long TRANSACTIONS = 1L << 40;
 
     @Parameters(index = "0", paramLabel = "TOPOLOGY", description = "The file.")

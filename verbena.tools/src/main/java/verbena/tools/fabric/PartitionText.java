@@ -9,7 +9,7 @@ import verbena.subnet.fabric.Fabric;
 import verbena.subnet.manager.Partition;
 import verbena.tools.kit.ToolCommand;
 
-/// What `--partition` says: `0x11=a,b:limited`.
+/// The text of `--partition`: `0x11=a,b:limited`.
 final class PartitionText {
     private static final String ALL = "all";
     private static final String LIMITED = "limited";
@@ -17,7 +17,7 @@ final class PartitionText {
 
     private PartitionText() {}
 
-    /// The partitions, the default one first.
+    /// Reads the partitions, and returns them with the default one first.
     static List<Partition> read(List<String> texts, Fabric fabric, ToolCommand command) {
         var partitions = new ArrayList<Partition>();
         for (String text : texts) {

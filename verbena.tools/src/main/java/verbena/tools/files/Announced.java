@@ -12,7 +12,7 @@ import verbena.tools.kit.CommandFailed;
 ///
 /// One thread announces; any thread may say that a file is done.
 final class Announced {
-    /// What the receiver is ready to take.
+    /// The entries that the receiver is ready to take.
     ///
     /// @param name of the only source; null for any name
     /// @param isOne whether there is one source only
@@ -35,14 +35,14 @@ final class Announced {
         }
     }
 
-    /// Told of each folder when nothing more happens in it: its contents are told before it.
+    /// A listener that is called for each folder when nothing more happens in it, and for its contents before it.
     interface Completion {
         void folder(Entry entry);
     }
 
     private final Scope scope;
     private final Completion completion;
-    /// Holds the sources.
+    /// The level of the sources.
     private final Level top = new Level(null, Path.of(""));
 
     private Level newest = top;
@@ -53,7 +53,7 @@ final class Announced {
         this.completion = completion;
     }
 
-    /// An entry is announced; where it belongs.
+    /// Takes an entry that is announced, and returns the folder that it belongs to.
     ///
     /// @throws CommandFailed when the sender may not announce it, or not now
     Level entry(Entry entry) {
@@ -100,7 +100,7 @@ final class Announced {
         isAny = true;
     }
 
-    /// A file of this folder is under way until [#done].
+    /// Notes that a file of this folder is under way until [#done].
     void begins(Level in) {
         in.underWay.incrementAndGet();
     }
@@ -116,12 +116,12 @@ final class Announced {
         }
     }
 
-    /// The newest entry, a folder, is there: its completion is to be told.
+    /// Notes that the newest entry, a folder, is there: its completion has to be reported.
     void isThere(Entry folder) {
         newest.entry = folder;
     }
 
-    /// Something is left out by the sender, which says its name as text only.
+    /// Notes an entry that the sender leaves out, whose name is text only.
     ///
     /// @throws CommandFailed when there is nothing that could be left out
     void note(String name) {
@@ -131,7 +131,7 @@ final class Announced {
         isAny = true;
     }
 
-    /// No more is announced.
+    /// Ends the announcements.
     ///
     /// @throws CommandFailed when nothing was, of what was asked for
     void finish() {

@@ -8,12 +8,12 @@ import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Set;
 
-/// What there is to know of a file: what is kept, and what tells whether it is still the same.
+/// The attributes of a file: those that a copy keeps, and those that show whether the file is still the same.
 ///
 /// @param mode permissions, 9 bits; setuid, setgid, the sticky bit and owners stay behind
 /// @param identity of the file on its host, whatever its name; 0 where it is not known
 record Attributes(Type type, int mode, long size, Instant modified, long identity) {
-    /// On the wire its ordinal.
+    /// The type of a file; on the wire its ordinal.
     enum Type {
         FILE,
         FOLDER,
@@ -46,7 +46,7 @@ record Attributes(Type type, int mode, long size, Instant modified, long identit
                 type, mode, found.size(), found.lastModifiedTime().toInstant(), identity(found.fileKey()));
     }
 
-    /// FNV-1a of the device's and the inode's numbers, which the JDK gives as text only.
+    /// Returns FNV-1a of the device's and the inode's numbers, which the JDK gives as text only.
     private static long identity(@org.jspecify.annotations.Nullable Object key) {
         if (key == null) {
             return 0;
@@ -59,12 +59,12 @@ record Attributes(Type type, int mode, long size, Instant modified, long identit
         return hash;
     }
 
-    /// Whether the content is, to all that can be seen from outside, that of `other`.
+    /// Returns whether the content is that of `other`, as far as can be seen from outside.
     boolean isSameContent(Attributes other) {
         return type == other.type && size == other.size && modified.equals(other.modified);
     }
 
-    /// The same file, unchanged.
+    /// Returns whether this is the same file, unchanged.
     boolean isUnchanged(Attributes before) {
         return isSameContent(before) && identity == before.identity;
     }

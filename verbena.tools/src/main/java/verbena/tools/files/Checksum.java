@@ -5,12 +5,12 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.zip.CRC32C;
 
-/// What a chunk is checked by; on the wire its ordinal. The digest of a file is SHA-256 over its size and the
-/// checksums of all its chunks, in their order. It is as strong as these checksums, and costs next to nothing.
+/// The checksum of a chunk; on the wire its ordinal. The digest of a file is SHA-256 over its size and the checksums
+/// of all its chunks, in their order. It is as strong as these checksums, and costs next to nothing.
 enum Checksum {
-    /// Finds what memory and wires do: one damage in 4 thousand million stays hidden.
+    /// A checksum against the faults of memory and wires: one damage in 4 thousand million stays hidden.
     CRC32C(4),
-    /// Finds deliberate changes too, and costs some forty times as much.
+    /// A checksum that finds deliberate changes too, and costs some forty times as much.
     SHA256(32);
 
     /// Bytes of the longest.
@@ -28,9 +28,10 @@ enum Checksum {
         return bytes;
     }
 
-    /// Computes it; for one thread at a time.
+    /// The computation of a checksum; for one thread at a time.
     interface Computer {
-        /// Of what is between position and limit, which stay; it goes into the start of `sum`.
+        /// Computes the checksum of the bytes between position and limit, which stay, and writes it into the start of
+        /// `sum`.
         void compute(ByteBuffer data, byte[] sum);
     }
 

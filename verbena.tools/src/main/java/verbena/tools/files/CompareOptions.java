@@ -12,7 +12,7 @@ import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.Failures;
 import verbena.tools.kit.Size;
 
-/// What `cp --compare` takes besides a file.
+/// The options that `cp --compare` takes besides a file.
 final class CompareOptions {
     @Option(
             names = "--compare",

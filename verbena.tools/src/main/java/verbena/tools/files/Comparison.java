@@ -28,7 +28,7 @@ import verbena.tools.kit.Costs;
 final class Comparison {
     private static final double MIB = 1 << 20;
 
-    /// What one run has shown.
+    /// The result of one run.
     private record Run(double seconds, Costs sender, Costs receiver, OptionalLong source, OptionalLong target) {}
 
     private final List<Way> ways;
@@ -145,7 +145,7 @@ final class Comparison {
         }
     }
 
-    /// Bytes of a file in the page cache; empty when the system does not tell.
+    /// Returns the number of bytes of a file in the page cache; empty when the system does not give it.
     static OptionalLong cached(Path file) throws InterruptedException {
         return output("fincore", "--bytes", "--noheadings", "--output", "RES", file.toString())
                 .filter(text -> text.matches("\\d+"))
@@ -153,7 +153,7 @@ final class Comparison {
                 .orElse(OptionalLong.empty());
     }
 
-    /// What a program prints; empty when there is none or it failed.
+    /// Returns the output of a program; empty when there is no such program, or it has failed.
     private static Optional<String> output(String... command) throws InterruptedException {
         try {
             Process process = new ProcessBuilder(command)
@@ -166,7 +166,7 @@ final class Comparison {
         }
     }
 
-    /// Counts the system calls of both processes, which it slows down while it does.
+    /// A count of the system calls of both processes, which slows them down.
     private static final class Strace {
         private final long sender;
         private final long receiver;

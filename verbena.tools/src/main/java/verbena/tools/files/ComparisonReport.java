@@ -11,7 +11,7 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.report.Json;
 
-/// What a comparison has measured, and what can be said about it; its components are those of its JSON.
+/// The results of a comparison, with sentences about them; its components are those of its JSON.
 public record ComparisonReport(String title, Map<String, String> facts, long bytes, List<Row> rows) {
     /// Median, least and most of the rounds.
     public record Spread(double median, double least, double most) {
@@ -62,7 +62,7 @@ public record ComparisonReport(String title, Map<String, String> facts, long byt
         return Json.format(this);
     }
 
-    /// One page that needs no other file.
+    /// Returns one page that needs no other file.
     public String html() {
         try (InputStream in = ComparisonReport.class.getResourceAsStream("compare.html")) {
             if (in == null) {
@@ -76,7 +76,7 @@ public record ComparisonReport(String title, Map<String, String> facts, long byt
         }
     }
 
-    /// For a terminal.
+    /// Returns the table for a terminal.
     String table() {
         var text = new StringBuilder(title).append("\n");
         facts.forEach((name, fact) -> text.append("  %-8s %s%n".formatted(name, fact)));
@@ -120,7 +120,7 @@ public record ComparisonReport(String title, Map<String, String> facts, long byt
         return text.toString();
     }
 
-    /// What the figures say, and what they do not.
+    /// Returns sentences on what the figures show, and what they do not.
     private List<String> words() {
         var words = new ArrayList<String>();
         Row best = best(false);

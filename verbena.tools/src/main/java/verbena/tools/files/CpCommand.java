@@ -186,7 +186,7 @@ public final class CpCommand extends FilesCommand {
         return progress.failures() == 0 ? 0 : 1;
     }
 
-    /// Each has its own name at the destination, which only the user decides.
+    /// Checks that each source has a name of its own at the destination: only the user can decide it.
     private static void requireNamesOnce(List<Location> sources) {
         Set<Path> names = new HashSet<>();
         for (Location source : sources) {
@@ -233,7 +233,7 @@ public final class CpCommand extends FilesCommand {
         }
     }
 
-    /// All of it; after a cut again from the beginning, where most is the same already.
+    /// Copies everything. After a lost connection it begins again, and most files are the same already.
     private void copy(FileClient.Way way, List<Location> sources, Location destination, Progress progress)
             throws InterruptedException {
         long moved = -1;
@@ -282,7 +282,7 @@ public final class CpCommand extends FilesCommand {
         return Path.of(location.path().replaceFirst("^/+", ""));
     }
 
-    /// A file here: its folder, and its name in it.
+    /// Returns a file on this host: its folder, and its name in it.
     private static Walk.Source source(String text) {
         Path path = Path.of(text);
         try {

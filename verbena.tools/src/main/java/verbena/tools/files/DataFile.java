@@ -35,7 +35,8 @@ final class DataFile implements AutoCloseable {
         }
     }
 
-    /// The JDK has O_DIRECT in jdk.unsupported only, and javac warns wherever that is named.
+    /// Returns the option for O_DIRECT. The JDK has it in jdk.unsupported only, and javac warns wherever that is
+    /// named.
     ///
     /// @throws UnsupportedOperationException when this JDK does not have it
     static OpenOption bypass() {

@@ -13,10 +13,10 @@ import verbena.tools.kit.Legible;
 /// @param name from the transfer's root on: `photos/2024/a.jpg`
 /// @param target of a link, absolute or not; empty for anything else
 record Entry(int id, Attributes attributes, Path name, Path target) {
-    /// Bytes of a path that can be told.
+    /// The greatest number of bytes of a path that can be sent.
     static final int NAME_MAX = Message.TEXT_MAX;
 
-    /// Why a link stays behind.
+    /// The reason why a link stays behind.
     static final String OUTSIDE = "a link to outside of what is copied";
 
     /// Bytes of it in a message, without its name and target.
@@ -25,7 +25,7 @@ record Entry(int id, Attributes attributes, Path name, Path target) {
     static final Path NO_TARGET = Path.of("");
     private static final Path ROOT = Path.of("/");
 
-    /// Bytes of it in a message.
+    /// Returns the number of bytes that it takes in a message.
     int length() {
         return FIXED + Names.bytes(name).length + Names.bytes(target).length;
     }
@@ -62,13 +62,13 @@ record Entry(int id, Attributes attributes, Path name, Path target) {
         }
     }
 
-    /// Unlike a name it may be absolute, and is refused later then.
+    /// Returns the target of a link. Unlike a name it may be absolute: then it is refused later.
     private static Path target(byte[] bytes) {
         Path relative = Names.path(bytes);
         return bytes.length > 0 && bytes[0] == '/' ? ROOT.resolve(relative) : relative;
     }
 
-    /// One or more names with a slash between each two, and nothing else.
+    /// Returns the path of these bytes: one or more names with a slash between each two, and nothing else.
     private static Path checked(byte[] bytes) {
         Path name = Names.path(bytes);
         boolean isPlain = bytes.length <= NAME_MAX && Arrays.equals(bytes, Names.bytes(name));
@@ -82,7 +82,8 @@ record Entry(int id, Attributes attributes, Path name, Path target) {
         return name;
     }
 
-    /// Why a link of a tree stays behind; null when it leads to somewhere in that tree, whatever else is made there.
+    /// Returns the reason why a link of a tree stays behind; null when it leads to somewhere in that tree, whatever
+    /// else is made there.
     ///
     /// Its target may go up at its start only, and not above the tree. The folders on the way to a link are no
     /// links themselves (see [Folder#find(Path, Path)]), so going up from there leads where the text says. After

@@ -32,7 +32,7 @@ final class FileClient implements AutoCloseable {
         this.timeout = timeout;
     }
 
-    /// How to come to a server, and what to agree on.
+    /// The path to a server, and the settings to agree on with it.
     ///
     /// @param device to use; null for the one that reaches the server
     /// @param isDirect whether local files go past the page cache
@@ -85,12 +85,12 @@ final class FileClient implements AutoCloseable {
         }
     }
 
-    /// What was agreed on.
+    /// Returns the terms that were agreed on.
     Terms terms() {
         return terms;
     }
 
-    /// Copies there.
+    /// Copies files to the server.
     ///
     /// @param path in the served folder
     void put(List<Walk.Source> sources, Path path, Set<Option> options, TransferListener listener)
@@ -101,7 +101,7 @@ final class FileClient implements AutoCloseable {
         }
     }
 
-    /// Copies here.
+    /// Copies files to this host.
     void get(Path path, Landing landing, Set<Option> options, TransferListener listener) throws InterruptedException {
         try (var session = new Session(channel, terms, false, isDirect)) {
             var request = new Request(false, options, path);

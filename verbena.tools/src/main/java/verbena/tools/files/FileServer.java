@@ -23,16 +23,16 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
-/// Serves one folder to clients, each on a thread and in a protection domain of its own.
+/// A server of one folder to clients, each on a thread and in a protection domain of its own.
 final class FileServer implements AutoCloseable {
     /// Connections that may be proving their secret.
     static final int STRANGERS_MAX = 16;
 
     private static final Duration HANDSHAKE = Duration.ofSeconds(10);
-    /// Between requests.
+    /// The time between requests of a client.
     private static final Duration IDLE = Duration.ofSeconds(60);
 
-    /// What it is to do.
+    /// The settings of the server.
     ///
     /// @param folder what is served
     /// @param isWritable whether clients may change it

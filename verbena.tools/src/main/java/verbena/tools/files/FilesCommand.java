@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import verbena.tools.kit.ToolCommand;
 
-/// What both ends' commands have in common.
+/// The base of both ends' commands.
 abstract class FilesCommand extends ToolCommand {
     static final String PORT = "7472";
     /// Seconds; an end that is busy says so each second.

@@ -7,9 +7,9 @@ import java.util.Deque;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
-/// Finds the places of one transfer. Most files are in the folder of the file before them, so the folders that were
-/// used last stay open: a place in one of them is found without another walk. A folder that stays open is the folder
-/// that the walk has found, whatever others do with its name meanwhile. Any thread may use it.
+/// A finder of the places of one transfer. Most files are in the folder of the file before them, so the folders that
+/// were used last stay open: a place in one of them is found without another walk. A folder that stays open is the
+/// folder that the walk has found, whatever others do with its name meanwhile. Any thread may use it.
 final class Finder implements AutoCloseable {
     /// Folders that stay open.
     static final int FOLDERS_MAX = 16;
@@ -17,7 +17,7 @@ final class Finder implements AutoCloseable {
     /// A folder that was walked to.
     private record Known(Folder root, Path way, OpenFolder open) {}
 
-    /// How a place is found by walking.
+    /// A method of finding a place by walking.
     interface Walking {
         Spot find() throws IOException;
     }

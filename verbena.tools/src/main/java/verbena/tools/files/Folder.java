@@ -25,9 +25,10 @@ import verbena.tools.kit.Failures;
 /// rename meanwhile. The targets of links are walked the same way, from where the link is and not above this
 /// folder. Any thread may use it.
 final class Folder {
-    /// As the kernel has it.
+    /// The greatest number of links in a path, as the kernel limits it.
     private static final int LINKS_MAX = 40;
-    /// Each folder on a way is open while it is walked, and one process has a few thousand open files.
+    /// The greatest depth of a path. Each folder of a path is open while it is walked, and one process has a few
+    /// thousand open files.
     private static final int DEPTH_MAX = 128;
 
     private static final Path HERE = Path.of(".");
@@ -60,7 +61,7 @@ final class Folder {
         }
     }
 
-    /// The folder that a file is in.
+    /// Returns the folder that a file is in.
     static Folder holding(Path file) {
         Path parent = file.toAbsolutePath().getParent();
         if (parent == null) {
@@ -101,7 +102,7 @@ final class Folder {
         }
     }
 
-    /// Whether a link leads to somewhere in its tree, or to nothing, as things are on the disk.
+    /// Returns whether a link, as the disk is now, leads to somewhere in its tree or to nothing.
     ///
     /// @param link below `base`; its first name is the tree, which the target may not leave
     boolean leadsInside(Path base, Path link, Path target) throws IOException {
@@ -209,7 +210,7 @@ final class Folder {
             walked.add(name);
         }
 
-        /// The place of a name in the folder where this is, which the place holds open.
+        /// Returns the place of a name in the present folder, which the place keeps open.
         private Spot spot(Path name) {
             return new Spot(new OpenFolder(Folder.this, way.removeLast(), path()), name);
         }

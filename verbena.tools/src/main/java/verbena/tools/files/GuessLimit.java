@@ -5,32 +5,32 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
-/// How often an address may be wrong about the secret: a few times at once, then once in a while. So no peer tries
+/// A limit on wrong guesses of the secret by an address: a few times at once, then once in a while. So no peer tries
 /// many, and none keeps others from trying. Any thread may use it.
 final class GuessLimit {
-    /// Wrong ones at once.
+    /// The number of wrong guesses at once.
     static final int BURST = 5;
-    /// After this time one more.
+    /// The time after which one more guess is allowed.
     static final long REFILL_NANOS = 2_000_000_000L;
 
     /// The address that is forgotten first was wrong longest ago.
     private static final int ADDRESSES_MAX = 1024;
 
     private final LongSupplier clockNanos;
-    /// When an address will have its whole burst again.
+    /// The time at which an address will have its whole burst again.
     private final Map<InetAddress, Long> fullAt = new LinkedHashMap<>();
 
     GuessLimit(LongSupplier clockNanos) {
         this.clockNanos = clockNanos;
     }
 
-    /// Whether an address may try.
+    /// Returns whether an address may guess now.
     synchronized boolean allows(InetAddress from) {
         Long full = fullAt.get(from);
         return full == null || full - clockNanos.getAsLong() <= (BURST - 1) * REFILL_NANOS;
     }
 
-    /// It was wrong.
+    /// Counts a wrong guess.
     synchronized void wrong(InetAddress from) {
         long now = clockNanos.getAsLong();
         Long full = fullAt.remove(from);

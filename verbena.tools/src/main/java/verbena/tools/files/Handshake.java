@@ -18,7 +18,7 @@ final class Handshake {
 
     private Handshake() {}
 
-    /// Client: all of it; the terms to go on with.
+    /// Does the whole handshake as the client, and returns the agreed terms.
     ///
     /// @throws CommandFailed when the server is none, or the secrets differ
     static Terms asClient(MessageChannel channel, Terms wish, Optional<Secret> secret, Duration timeout)
@@ -66,7 +66,7 @@ final class Handshake {
         }
     }
 
-    /// Server: all of it.
+    /// Does the whole handshake as the server, and returns the agreed terms.
     ///
     /// @param windowBytes that one client may have under way
     /// @throws CommandFailed when the client is none, or does not know the secret; it has been told then

@@ -9,15 +9,15 @@ final class Incoming {
     final String name;
     final Announced.Level folder;
     private final Target target;
-    /// Guarded by this.
+    /// The part file. Guarded by this.
     private @Nullable PartFile part;
-    /// It comes in chunks, and counts as such.
+    /// Whether the file comes in chunks, and counts as such.
     boolean isInChunks;
     /// Its first chunk that is wanted.
     long first;
-    /// It was said to be complete.
+    /// Whether the sender has called the file complete.
     boolean isEnding;
-    /// All of it is in a slot. Any thread reads it.
+    /// Whether all of it is in a slot. Any thread reads it.
     volatile boolean isPacked;
     /// The peer was told that it cannot go on. Any thread reads it.
     volatile boolean isOver;
@@ -37,7 +37,7 @@ final class Incoming {
         return entry.attributes().size();
     }
 
-    /// Its part, opened when it is wanted for the first time.
+    /// Returns its part file, and opens it at the first call.
     synchronized PartFile part() throws IOException {
         if (part == null) {
             part = target.open(entry);
@@ -45,7 +45,7 @@ final class Incoming {
         return part;
     }
 
-    /// It cannot go on; whether that is new.
+    /// Gives the file up, which cannot go on, and returns whether that is new.
     synchronized boolean giveUp() {
         boolean isNew = !isOver;
         isOver = true;

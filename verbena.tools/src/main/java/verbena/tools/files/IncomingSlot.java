@@ -17,20 +17,20 @@ final class IncomingSlot implements Runnable {
     /// @param missing why its bytes are not among those of the slot; empty when they are
     record Packed(Incoming file, String missing) {}
 
-    /// Decides what a fault of one file means for the others.
+    /// The owner of the slots, which decides what a fault of a file means for the others.
     interface Owner {
-        /// A file that comes in chunks cannot go on.
+        /// Handles a failure of a file that comes in chunks and cannot go on.
         ///
         /// @param reached bytes of it that are there
         void fault(Incoming file, IOException e, long reached) throws InterruptedException;
 
-        /// There is no room: so everything ends.
+        /// Ends everything, because there is no room.
         void full(Incoming file, IOException e, long missing) throws InterruptedException;
 
-        /// Whether everything has ended.
+        /// Returns whether everything has ended.
         boolean isOver();
 
-        /// A file is complete or given up.
+        /// Forgets a file that is complete or given up.
         void forget(Incoming file);
     }
 
@@ -50,7 +50,7 @@ final class IncomingSlot implements Runnable {
     private volatile boolean isBusy;
     private @Nullable Incoming file;
     private long chunk;
-    /// Or the files that are whole in it.
+    /// The files that are whole in it.
     private List<Packed> pack = List.of();
     private int length;
 
@@ -87,12 +87,12 @@ final class IncomingSlot implements Runnable {
         return isBusy;
     }
 
-    /// Whether a chunk of this file is in it, and not answered yet.
+    /// Returns whether a chunk of this file is in the slot, and not answered yet.
     boolean holds(Incoming one) {
         return isBusy && file == one;
     }
 
-    /// The sender has filled it with a chunk.
+    /// Takes a chunk that the sender has put into the slot.
     ///
     /// @param in at the checksum
     /// @param file null for one that was given up here
@@ -102,7 +102,7 @@ final class IncomingSlot implements Runnable {
         fill(length, in);
     }
 
-    /// The sender has filled it with whole files.
+    /// Takes whole files that the sender has put into the slot.
     void fill(List<Packed> pack, int length, byte[] sum) {
         this.pack = pack;
         fill(length, ByteBuffer.wrap(sum));
@@ -218,7 +218,7 @@ final class IncomingSlot implements Runnable {
         part.write(0, copy.put(data).flip(), sum, record);
     }
 
-    /// Whether the slot holds what its checksum says.
+    /// Returns whether the content of the slot fits its checksum.
     private boolean isIntact() {
         int sumBytes = terms.checksum().bytes();
         bytes.position(0).limit(length);

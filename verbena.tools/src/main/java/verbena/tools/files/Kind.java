@@ -1,6 +1,6 @@
 package verbena.tools.files;
 
-/// What a message is; its first byte on the wire is the ordinal. Numbers are big-endian, text is UTF-8, names are
+/// The kind of a message; its first byte on the wire is the ordinal. Numbers are big-endian, text is UTF-8, names are
 /// the file system's bytes. The end that sends a file's bytes is the sender, be it client or server.
 enum Kind {
     /// Client, first of all: magic (8), version (2), chunk bytes (4), slots (4), mode (1), checksum (1), nonce

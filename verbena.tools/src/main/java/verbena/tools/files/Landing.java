@@ -6,14 +6,14 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// Where what arrives is put: into a folder, or in place of the first name of its path.
+/// The destination of files that arrive: in a folder, or in place of the first name of its path.
 ///
 /// @param base where in the folder
 /// @param rename what the source is called here; null for its own name
 record Landing(Folder folder, Path base, @Nullable Path rename) {
     private static final Path HERE = Path.of("");
 
-    /// As cp(1) decides it: into a folder that is there, else under this name.
+    /// Returns the destination as cp(1) decides it: into a folder that is there, else under this name.
     ///
     /// @param intoFolder whether it has to be a folder
     /// @throws IOException when it, or the folder that it is to be in, does not exist
@@ -35,14 +35,14 @@ record Landing(Folder folder, Path base, @Nullable Path rename) {
         }
     }
 
-    /// The place of an entry; no name of it is followed when it is a link.
+    /// Returns the place of an entry; no name of it is followed when it is a link.
     Spot find(Path name, Finder finder) throws IOException {
         Path below = within(name);
         Path parent = below.getParent();
         return finder.find(folder, parent == null ? HERE : parent, below.getFileName(), () -> folder.find(base, below));
     }
 
-    /// Whether a link of this name, with this target, leads to somewhere in its tree or to nothing.
+    /// Returns whether a link of this name, with this target, leads to somewhere in its tree or to nothing.
     boolean leadsInside(Path name, Path target) throws IOException {
         return folder.leadsInside(base, within(name), target);
     }

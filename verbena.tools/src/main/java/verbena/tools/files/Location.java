@@ -2,7 +2,7 @@ package verbena.tools.files;
 
 import org.jspecify.annotations.Nullable;
 
-/// Where a file is, as with scp(1): `HOST:PATH` is elsewhere when no slash is before the colon, and an IPv6
+/// The location of a file, as with scp(1): `HOST:PATH` is elsewhere when no slash is before the colon, and an IPv6
 /// address stands in brackets; anything else is a path here.
 ///
 /// @param host null for here

@@ -25,7 +25,7 @@ final class Message {
         return index;
     }
 
-    /// Where the next field is written or read.
+    /// Returns the buffer, at whose position the next field is written or read.
     ByteBuffer bytes() {
         return bytes;
     }
@@ -55,7 +55,7 @@ final class Message {
         return this;
     }
 
-    /// Bytes with their number before them.
+    /// Writes bytes with their number before them.
     Message counted(byte[] value) {
         bytes.putShort((short) value.length).put(value);
         return this;
@@ -72,7 +72,8 @@ final class Message {
         return this;
     }
 
-    /// Text with its share of what is left of the message: it is cut where the records behind it need the room.
+    /// Writes text into its share of the room that is left in the message: it is cut where the records behind it need
+    /// the room.
     ///
     /// @param records that follow
     /// @param least bytes of each of them without its text
@@ -81,12 +82,12 @@ final class Message {
         return text(value, Math.clamp(share, 0, TEXT_MAX));
     }
 
-    /// Bytes that can still be written.
+    /// Returns the number of bytes that can still be written.
     int room() {
         return bytes.remaining();
     }
 
-    /// Whether another field can be read.
+    /// Returns whether another field can be read.
     boolean hasMore() {
         return bytes.hasRemaining();
     }
@@ -96,7 +97,7 @@ final class Message {
         return this;
     }
 
-    /// Received: so many bytes, the kind among them.
+    /// Makes this a received message of so many bytes, the kind among them.
     Message arrived(long length) {
         bytes.clear().limit((int) length);
         if (length == 0) {
@@ -125,7 +126,7 @@ final class Message {
         return take(Short.toUnsignedInt(bytes.getShort()));
     }
 
-    /// Text of the peer, made harmless.
+    /// Reads a text of the peer, and makes it harmless.
     String takeText() {
         return Legible.text(takeCounted());
     }
@@ -140,14 +141,14 @@ final class Message {
         return new RemoteMemory(address, key, length);
     }
 
-    /// What has been written so far.
+    /// Returns the bytes that have been written so far.
     byte[] written() {
         var all = new byte[bytes.position()];
         bytes.get(0, all);
         return all;
     }
 
-    /// All of what was received.
+    /// Returns all bytes that were received.
     byte[] whole() {
         var all = new byte[bytes.limit()];
         bytes.get(0, all);

@@ -32,23 +32,23 @@ final class MessageChannel implements AutoCloseable {
     /// Messages that can be outstanding on either side.
     static final int MESSAGES_MAX = Terms.ANNOUNCEMENTS_MAX + Terms.FILES_MAX + Terms.SLOTS_MAX + 8;
 
-    /// In the number of a request: a READ into a slot, or a WRITE. A message has its index.
+    /// Bits in the number of a request, for a READ into a slot and for a WRITE. The number of a message is its index.
     private static final long READ = 1L << 32;
 
     private static final long WRITE = 1L << 33;
-    /// How long a peer may say nothing, where no other time is given.
+    /// The time that a peer may be silent, where no other time is given.
     private static final Duration SILENCE = Duration.ofSeconds(60);
-    /// How often a peer hears that this end is busy.
+    /// The interval at which this end reports to a peer that it is busy.
     private static final Duration BEAT = Duration.ofSeconds(1);
-    /// How often in a row a peer may say so: a day long.
+    /// The number of such reports in a row that a peer may send: a day long.
     private static final int BUSY_MAX = 86_400;
 
-    /// How long the end of a connection waits for last words.
+    /// The time that the end of a connection waits for last messages.
     private static final Duration FAREWELL = Duration.ofSeconds(1);
 
     private final Connection connection;
     private final Duration silence;
-    /// What is done with files at this time.
+    /// The number of operations on files that run now.
     private final AtomicInteger busy = new AtomicInteger();
     private final MemoryRegion received;
     private final MemoryRegion sent;
@@ -149,12 +149,13 @@ final class MessageChannel implements AutoCloseable {
                 .postRead(READ | slot, from.slice(offset, length).address(), from.rkey(), into, offset, length);
     }
 
-    /// The listener that is told when the READ into a slot is done, on a thread of the channel's own.
+    /// Sets the listener that is called when the READ into a slot is done, on a thread of the channel's own.
     void onRead(@Nullable IntConsumer listener) {
         onRead = listener == null ? MessageChannel::ignore : listener;
     }
 
-    /// The peer is told why nothing more will come, if it can be, and has not said so itself.
+    /// Sends the peer the reason why nothing more will come, unless the peer has sent such a reason itself or cannot
+    /// be reached.
     void abort(String text) throws InterruptedException {
         if (isAborted) {
             return;
@@ -192,8 +193,8 @@ final class MessageChannel implements AutoCloseable {
         disconnect();
     }
 
-    /// Something with files begins (1) or ends (-1). In between the peer hears at least once a second that this end
-    /// lives, however long the disk takes.
+    /// Counts an operation on files that begins (1) or ends (-1). In between, this end reports to the peer at least
+    /// once a second that it lives, however long the disk takes.
     void busy(int change) {
         busy.addAndGet(change);
     }
@@ -239,7 +240,7 @@ final class MessageChannel implements AutoCloseable {
         }
     }
 
-    /// Says that this end is busy; null when it cannot be said now.
+    /// Sends the message that this end is busy, and returns it; null when it cannot be sent now.
     private @Nullable Message beat() {
         Message message = free.poll();
         if (message == null) {
@@ -256,7 +257,7 @@ final class MessageChannel implements AutoCloseable {
 
     // ---- receiving
 
-    /// The next message of a request, open at its first field; it is valid until the next one is asked for.
+    /// Returns the next message of a request, open at its first field; it is valid until the next one is asked for.
     ///
     /// @throws ConnectionException when the connection has ended, or the peer is silent for too long
     /// @throws CommandFailed when the peer says why it will not go on
@@ -270,7 +271,7 @@ final class MessageChannel implements AutoCloseable {
         throw new CommandFailed("the peer says that it is busy, and nothing else");
     }
 
-    /// The next message of any kind, within a time.
+    /// Returns the next message of any kind, within a time.
     Message receive(Duration timeout) throws InterruptedException {
         Message before = inHand;
         if (before != null) {
@@ -319,7 +320,7 @@ final class MessageChannel implements AutoCloseable {
         return cause == null ? "the connection has ended" : cause;
     }
 
-    /// The next message, which has to be of this kind.
+    /// Returns the next message, which has to be of this kind.
     Message expect(Kind kind, Duration timeout) throws InterruptedException {
         Message message = receive(timeout);
         if (message.kind() != kind) {

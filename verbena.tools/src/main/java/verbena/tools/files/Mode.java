@@ -1,6 +1,7 @@
 package verbena.tools.files;
 
-/// Which end moves the bytes: the sender WRITEs into the receiver's window, or the receiver READs from the sender's.
+/// The end that moves the bytes: the sender WRITEs into the receiver's window, or the receiver READs from the
+/// sender's.
 enum Mode {
     WRITE,
     READ

@@ -16,7 +16,7 @@ final class Names {
 
     private Names() {}
 
-    /// The bytes of a path; with a slash before them when it is absolute.
+    /// Returns the bytes of a path; with a slash before them when it is absolute.
     static byte[] bytes(Path path) {
         String text = path.toString();
         if (Legible.isPlain(text)) {
@@ -47,7 +47,7 @@ final class Names {
         return bytes.toByteArray();
     }
 
-    /// The relative path of these bytes, name by name, whatever the names are. Slashes at its start mean
+    /// Returns the relative path of these bytes, name by name, whatever the names are. Slashes at its start mean
     /// nothing, nor do those behind another one or at its end.
     ///
     /// @throws CommandFailed when no file can be named so
@@ -83,7 +83,7 @@ final class Names {
         return Path.of(URI.create(uri.toString())).getFileName();
     }
 
-    /// Legible, whatever it holds: a name may not speak to the terminal.
+    /// Returns the path in legible form, whatever it holds: a name may not control the terminal.
     static String shown(Path path) {
         String text = path.toString();
         return Legible.isPlain(text) ? text : Legible.text(bytes(path));

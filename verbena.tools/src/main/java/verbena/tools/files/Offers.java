@@ -6,8 +6,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.kit.CommandFailed;
 
-/// What a sender offers: it walks through the sources, many entries in a message, and keeps what is on its way. Limits
-/// hold it back: so many entries, messages without an answer, and files that go in chunks. Guarded by the sender.
+/// The offers of a sender. It walks through the sources, puts many entries into a message, and keeps those that are
+/// under way. Limits hold it back: so many entries, messages without an answer, and files that go in chunks. Guarded
+/// by the sender.
 final class Offers {
     private final MessageChannel channel;
     private final Terms terms;
@@ -37,7 +38,7 @@ final class Offers {
         this.listener = listener;
     }
 
-    /// Tells the receiver how much there is, and begins.
+    /// Sends the receiver the number of files and bytes, and begins.
     void begin() throws InterruptedException {
         long files = 0;
         long bytes = 0;
@@ -121,23 +122,23 @@ final class Offers {
         return one;
     }
 
-    /// The receiver has said what it wants of it.
+    /// Notes that the receiver has answered an offer.
     void answered(Outgoing one) {
         unanswered -= --one.announcement.unanswered == 0 ? 1 : 0;
     }
 
-    /// It is a file that goes in chunks.
+    /// Counts a file that goes in chunks.
     void count(Outgoing file) {
         file.isCounted = true;
         inChunks++;
     }
 
-    /// Whether one more file may go in chunks.
+    /// Returns whether one more file may go in chunks.
     boolean mayCount() {
         return inChunks < Terms.FILES_MAX;
     }
 
-    /// What was offered with this number and is on its way.
+    /// Returns the entry that was offered with this number and is under way.
     ///
     /// @throws CommandFailed when nothing was
     Outgoing get(int id) {
@@ -148,7 +149,7 @@ final class Offers {
         return file;
     }
 
-    /// It is complete, given up, or not wanted.
+    /// Forgets a file that is complete, given up, or not wanted.
     void forget(Outgoing file) {
         file.stage = Outgoing.Stage.OVER;
         offered.remove(file.id);
@@ -156,7 +157,7 @@ final class Offers {
         file.close();
     }
 
-    /// Whether the receiver knows that no more comes.
+    /// Returns whether the receiver knows that no more comes.
     boolean isFinished() {
         return isFinished;
     }

@@ -24,7 +24,7 @@ final class OpenFolder {
         this.path = path;
     }
 
-    /// The folder that nothing leads out of.
+    /// Returns the folder that nothing leads out of.
     Folder root() {
         return root;
     }
@@ -37,7 +37,7 @@ final class OpenFolder {
         return path;
     }
 
-    /// The same for the same folder, by whatever way it was found.
+    /// Returns a key that is the same for the same folder, by whatever path it was found.
     synchronized String key() throws IOException {
         if (key == null) {
             key = String.valueOf(stream.getFileAttributeView(PosixFileAttributeView.class)

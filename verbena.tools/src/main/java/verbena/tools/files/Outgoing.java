@@ -9,17 +9,17 @@ import verbena.tools.kit.CommandFailed;
 
 /// A file on its way, or anything else that was offered. Guarded by the sender, but for the checksums of its chunks.
 final class Outgoing {
-    /// What becomes of an entry; the receiver may say of it only what fits.
+    /// The stage of an entry, which limits the answers that the receiver may send.
     enum Stage {
-        /// The receiver has not said what it wants of it.
+        /// An entry that the receiver has not answered.
         OFFERED,
-        /// It goes whole, or will.
+        /// A file that goes whole, now or later.
         WHOLE,
         /// Its chunks are on their way.
         MOVING,
         /// The receiver knows that it is complete.
         ENDED,
-        /// No more of it comes, and the receiver knows.
+        /// An entry of which no more comes, as the receiver knows.
         OVER
     }
 
@@ -28,7 +28,7 @@ final class Outgoing {
     final Announcement announcement;
     final String name;
     final long chunks;
-    /// It counts as a file that goes in chunks.
+    /// Whether it counts as a file that goes in chunks.
     boolean isCounted;
 
     @Nullable
@@ -38,7 +38,7 @@ final class Outgoing {
     long next;
     int underWay;
     Stage stage = Stage.OFFERED;
-    /// Of the chunks that were sent, from the first on. Guarded by this.
+    /// The checksums of the chunks that were sent, from the first on. Guarded by this.
     private byte[] sums = new byte[0];
 
     Outgoing(int id, Walk.Step step, Announcement announcement, long chunks) {
@@ -60,7 +60,7 @@ final class Outgoing {
         return item().attributes().size();
     }
 
-    /// The receiver may say this of an entry in one stage only.
+    /// Checks the stage: the receiver may send this answer in one stage only.
     ///
     /// @throws CommandFailed when it is in another
     void require(Stage stage) {
@@ -88,7 +88,7 @@ final class Outgoing {
         System.arraycopy(sum, 0, sums, at, length);
     }
 
-    /// The digest of the whole file. Chunks that the receiver had already are read for it too.
+    /// Returns the digest of the whole file. Chunks that the receiver had already are read for it too.
     byte[] digest(Terms terms) throws IOException {
         long size = size();
         MessageDigest digest = Checksum.fileDigest(size);

@@ -12,14 +12,14 @@ import verbena.verbs.VerbsException;
 /// A slot of the sender's window. A thread for the disk reads a chunk or whole files into it and tells the receiver.
 /// The thread that it was given to has it alone.
 final class OutgoingSlot implements Runnable {
-    /// How often a chunk is sent that arrives damaged.
+    /// The number of attempts to send a chunk that arrives damaged.
     private static final int TRIES_MAX = 4;
 
     private static final String DAMAGED = "arrived damaged " + TRIES_MAX + " times";
 
-    /// Hears of a slot that could not be sent.
+    /// A listener for slots that have nothing under way any more.
     interface Owner {
-        /// Nothing of the slot is under way any more.
+        /// Handles a slot that has nothing under way any more.
         ///
         /// @param trouble why its file cannot go on; null when it can
         void freed(OutgoingSlot slot, @Nullable String trouble);
@@ -38,7 +38,7 @@ final class OutgoingSlot implements Runnable {
     private final byte[] sum = new byte[Checksum.MAX];
     private @Nullable Outgoing file;
     private long chunk;
-    /// Or the files that are whole in it, and why the bytes of some are not.
+    /// The files that are whole in it, and why the bytes of some are not.
     private List<Outgoing> pack = List.of();
     private final String[] missing = new String[Terms.PACK_MAX];
     private int tries;
@@ -66,13 +66,13 @@ final class OutgoingSlot implements Runnable {
         computer = terms.checksum().computer();
     }
 
-    /// The file whose chunk is in it, if one is.
+    /// Returns the file whose chunk is in it, if there is one.
     @Nullable
     Outgoing file() {
         return file;
     }
 
-    /// Bytes of its chunk.
+    /// Returns the number of bytes of its chunk.
     int chunkLength() {
         return file == null ? 0 : terms.length(file.size(), chunk);
     }
@@ -81,7 +81,7 @@ final class OutgoingSlot implements Runnable {
         return pack;
     }
 
-    /// Why a file of [#pack] could not be read; empty when it could.
+    /// Returns the reason why a file of [#pack] could not be read; empty when it could.
     String missing(int i) {
         return missing[i];
     }
@@ -90,7 +90,7 @@ final class OutgoingSlot implements Runnable {
         return isSent;
     }
 
-    /// To be filled with a chunk.
+    /// Takes a chunk to fill the slot with.
     void take(Outgoing file, long chunk) {
         this.file = file;
         this.chunk = chunk;
@@ -98,14 +98,14 @@ final class OutgoingSlot implements Runnable {
         isSent = false;
     }
 
-    /// To be filled with whole files.
+    /// Takes whole files to fill the slot with.
     void take(List<Outgoing> pack) {
         this.pack = pack;
         tries = 1;
         isSent = false;
     }
 
-    /// To be sent once more: what arrived was damaged.
+    /// Notes that the content has to be sent once more, because it arrived damaged.
     ///
     /// @return why its file cannot go on; null when it is tried again
     @Nullable
@@ -118,7 +118,7 @@ final class OutgoingSlot implements Runnable {
         return null;
     }
 
-    /// Nothing is in it any more; the file that was, if it was a chunk.
+    /// Empties the slot, and returns the file whose chunk was in it, if it was a chunk.
     @Nullable
     Outgoing clear() {
         Outgoing was = file;

@@ -25,7 +25,7 @@ final class PartFile implements AutoCloseable {
     private static final byte[] MAGIC = "VRBPART1".getBytes(StandardCharsets.US_ASCII);
     private static final int HEADER = 64;
     private static final int NAME_MAX = 255;
-    /// Those that are being written by this process: a lock of the system's holds between processes only.
+    /// The part files that this process writes now: a lock of the system's holds between processes only.
     private static final Set<String> OPEN = ConcurrentHashMap.newKeySet();
 
     private final Spot spot;
@@ -121,7 +121,7 @@ final class PartFile implements AutoCloseable {
                 .limit(HEADER);
     }
 
-    /// Chunks from the first on whose bytes are what the journal says.
+    /// Returns the number of chunks from the first on whose bytes are what the journal says.
     private long verified() throws IOException {
         ByteBuffer data = terms.alignedChunk();
         Checksum.Computer computer = terms.checksum().computer();
@@ -142,7 +142,7 @@ final class PartFile implements AutoCloseable {
         return chunks;
     }
 
-    /// The checksum of a chunk that is there; null of one that is not.
+    /// Returns the checksum of a chunk; null when the chunk is not there.
     private byte @Nullable [] record(long chunk) throws IOException {
         DataFile records = journal;
         if (records == null) {
@@ -165,7 +165,7 @@ final class PartFile implements AutoCloseable {
         return opened;
     }
 
-    /// Chunks from the first on that are there.
+    /// Returns the number of chunks from the first on that are there.
     long kept() {
         return kept;
     }
@@ -185,7 +185,7 @@ final class PartFile implements AutoCloseable {
         }
     }
 
-    /// The file's digest by the checksums of its chunks; null when one is missing.
+    /// Returns the file's digest by the checksums of its chunks; null when one is missing.
     byte @Nullable [] digest() throws IOException {
         MessageDigest digest = Checksum.fileDigest(source.size());
         for (long chunk = 0; chunk < chunks; chunk++) {
@@ -262,7 +262,7 @@ final class PartFile implements AutoCloseable {
                 .array();
     }
 
-    /// Whether a name is one of those that a receiver makes for itself, which are not copied.
+    /// Returns whether a receiver makes files of such a name for itself. Such files are not copied.
     static boolean isOne(Path name) {
         String text = name.toString();
         return text.startsWith(Spot.ASIDE)

@@ -24,12 +24,12 @@ final class Places {
         this.share = share;
     }
 
-    /// Places of which one address leaves the last quarter, and at least one, to others.
+    /// Returns places of which one address leaves the last quarter, and at least one, to others.
     static Places shared(int all) {
         return new Places(all, Math.max(1, all - Math.max(1, all / 4)));
     }
 
-    /// Places that are all for one address: no other comes.
+    /// Returns places that are all for one address: no other comes.
     static Places unshared(int all) {
         return new Places(all, all);
     }
@@ -38,7 +38,7 @@ final class Places {
         return all;
     }
 
-    /// False when there is no place for this address.
+    /// Takes a place for this address; returns false when there is none.
     synchronized boolean take(InetAddress from) {
         InetAddress origin = origin(from);
         int has = taken.getOrDefault(origin, 0);

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import verbena.tools.kit.Closing;
 
-/// Tells how far a transfer has come: on a terminal in one line, with rate and time left; elsewhere in a line
+/// The display of the progress of a transfer: on a terminal in one line, with rate and time left; elsewhere in a line
 /// every ten seconds. What fails is a line of its own, at once.
 final class Progress extends Tally implements AutoCloseable {
     private static final long BEAT_MILLIS = 200;

@@ -42,7 +42,7 @@ final class Receiver implements IncomingSlot.Owner {
     private final IncomingSlot[] slots;
     private volatile @Nullable CommandFailed fatal;
 
-    /// What is said to an entry.
+    /// The answer to an entry.
     private record Answer(long from, Verdict verdict, String why) {}
 
     /// @param window own
@@ -247,7 +247,8 @@ final class Receiver implements IncomingSlot.Owner {
         }
     }
 
-    /// The first chunk that is wanted. The part of a small file is opened when the file comes.
+    /// Begins a file, and returns the first chunk that is wanted. The part of a small file is opened when the file
+    /// comes.
     private long begin(Entry entry, String name, Announced.Level folder) throws IOException, InterruptedException {
         long size = entry.attributes().size();
         var file = new Incoming(entry, name, folder, target);
@@ -306,7 +307,7 @@ final class Receiver implements IncomingSlot.Owner {
         fetch(slot, length);
     }
 
-    /// Whole files are in a slot.
+    /// Handles the message that whole files are in a slot.
     private void pack(Message message) {
         ByteBuffer in = message.bytes();
         IncomingSlot slot = freeSlot(in.getInt());
@@ -342,7 +343,7 @@ final class Receiver implements IncomingSlot.Owner {
         return slots[index];
     }
 
-    /// The bytes of a slot are here, or are read from the peer first.
+    /// Takes the bytes of a slot, which are here or are read from the peer first.
     private void fetch(IncomingSlot slot, int length) {
         if (terms.mode() == Mode.READ) {
             int index = slot.index();
@@ -377,7 +378,7 @@ final class Receiver implements IncomingSlot.Owner {
         full(file.name, Failures.why(e), missing, room);
     }
 
-    /// No room: nothing else will have any, so all ends. What is there is kept.
+    /// Ends everything, because there is no room for anything else either. Files that are there are kept.
     private void full(String name, String reason, long missing, long room) throws InterruptedException {
         synchronized (this) {
             if (fatal != null) {
@@ -432,7 +433,7 @@ final class Receiver implements IncomingSlot.Owner {
         announced.done(file.folder);
     }
 
-    /// Everything is in a folder.
+    /// Completes a folder, whose entries are all there.
     private void complete(Entry folder) {
         try {
             target.complete(folder);

@@ -5,38 +5,38 @@ import java.util.Collection;
 import java.util.EnumSet;
 import java.util.Set;
 
-/// What a client asks for: that the server takes files, or gives some.
+/// The request of a client: that the server takes files, or gives some.
 ///
 /// @param isPut whether the client is the sender
 /// @param path in the served folder: where to, or what
 record Request(boolean isPut, Set<Option> options, Path path) {
-    /// On the wire the bit of its ordinal.
+    /// An option of a request; on the wire the bit of its ordinal.
     enum Option {
         /// Folders too, with all that is in them.
         RECURSIVE,
         /// Files of the same size and time too.
         ALWAYS,
-        /// Nothing is changed; what would be is told.
+        /// A rehearsal: nothing is changed, and the changes that would be made are reported.
         REHEARSAL,
         /// The path has to be a folder, and what comes goes into it.
         INTO_FOLDER,
-        /// Files have their names before the disk has their bytes.
+        /// The permission to name files before the disk has their bytes.
         NO_SYNC,
-        /// Each file is read again before it has its name.
+        /// A check that reads each file again before it has its name.
         VERIFY
     }
 
-    /// What the served folder itself is called at its destination: its own name is the server's alone.
+    /// The name of the served folder itself at its destination: its own name is the server's alone.
     private static final Path SERVED = Path.of("served");
 
-    /// What both ends call a source: by the last name of its path.
+    /// Returns the name of a source at both ends: the last name of its path.
     static Path nameOf(Path path) {
         Path last = path.normalize().getFileName();
         return last == null || last.toString().isEmpty() || last.toString().equals("..") ? SERVED : last;
     }
 
-    /// What the receiver is ready to take: a client takes the one source that it has asked for; a server takes
-    /// what a client names, and more than one source only into a folder.
+    /// Returns the entries that the receiver is ready to take: a client takes the one source that it has asked for; a
+    /// server takes what a client names, and more than one source only into a folder.
     Announced.Scope scope() {
         boolean isRecursive = options.contains(Option.RECURSIVE);
         return isPut

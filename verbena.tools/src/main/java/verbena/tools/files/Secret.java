@@ -19,8 +19,8 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.kit.CommandFailed;
 
-/// What both ends know and never say. An end proves that it knows the secret by an HMAC over all that was said so far,
-/// its role included. So a proof is good for this connection and this role only.
+/// The secret that both ends know and never send. An end proves that it knows the secret by an HMAC over all messages
+/// so far, its role included. So a proof is good for this connection and this role only.
 final class Secret {
     static final int PROOF = 32;
     static final String VARIABLE = "VERBENA_SECRET";
@@ -49,7 +49,8 @@ final class Secret {
         return new Secret(text.strip().getBytes(StandardCharsets.UTF_8), "$" + VARIABLE);
     }
 
-    /// From a file, which only its owner may read, else from the environment; empty when there is neither.
+    /// Finds the secret in a file, which only its owner may read, else in the environment; empty when there is
+    /// neither.
     static Optional<Secret> find(@Nullable Path file, Map<String, String> environment) {
         if (file != null) {
             return Optional.of(read(file));
@@ -96,7 +97,7 @@ final class Secret {
         }
     }
 
-    /// In a time that does not depend on where they differ.
+    /// Returns whether a proof is right, in a time that does not depend on where it differs.
     boolean isProof(byte[] proof, boolean isClient, byte[]... said) {
         return MessageDigest.isEqual(proof, proof(isClient, said));
     }

@@ -31,9 +31,9 @@ final class Sender implements OutgoingSlot.Owner {
 
     // Guarded by this.
     private final Offers offers;
-    /// To be sent in chunks.
+    /// The files to be sent in chunks.
     private final Deque<Outgoing> wanted = new ArrayDeque<>();
-    /// To be sent whole.
+    /// The files to be sent whole.
     private final Deque<Outgoing> small = new ArrayDeque<>();
     private final Deque<OutgoingSlot> free = new ArrayDeque<>();
     private final OutgoingSlot[] slots;
@@ -127,7 +127,8 @@ final class Sender implements OutgoingSlot.Owner {
         }
     }
 
-    /// Past the page cache a file is read to the start of a page, so it has a slot of its own.
+    /// Packs whole files into a slot. A file that is read past the page cache is read to the start of a page, so it
+    /// has a slot of its own.
     private void pack(OutgoingSlot slot) {
         List<Outgoing> pack = new ArrayList<>();
         long room = terms.chunkBytes();
@@ -205,7 +206,7 @@ final class Sender implements OutgoingSlot.Owner {
         return slots[index];
     }
 
-    /// What has become of the files in a slot.
+    /// Takes the outcome of the files in a slot.
     private void stored(OutgoingSlot slot, Message message) {
         if (slot.pack().isEmpty()) {
             throw new CommandFailed("the peer speaks of files in a slot that has none");
@@ -261,7 +262,7 @@ final class Sender implements OutgoingSlot.Owner {
         small.add(file);
     }
 
-    /// The first of its chunks can go.
+    /// Begins a file: the first of its chunks can go.
     private void begin(Outgoing file, long from) throws InterruptedException {
         long size = file.size();
         file.stage = Outgoing.Stage.MOVING;
@@ -290,7 +291,7 @@ final class Sender implements OutgoingSlot.Owner {
         }
     }
 
-    /// A slot has nothing under way any more.
+    /// Handles a slot that has nothing under way any more.
     ///
     /// @param trouble why its file cannot go on; null when it can
     @Override
@@ -321,7 +322,7 @@ final class Sender implements OutgoingSlot.Owner {
         channel.send(channel.write(Kind.FAILED).int32(file.id).text(told));
     }
 
-    /// All chunks have arrived: is it still the same file, and what is its digest?
+    /// Ends a file whose chunks have all arrived: checks that it is still the same file, and computes its digest.
     private void end(Outgoing file) {
         try {
             String trouble = null;

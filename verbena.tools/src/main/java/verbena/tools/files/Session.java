@@ -15,7 +15,7 @@ import verbena.verbs.cm.ConnectionOptions;
 /// One request, from when both ends agree on it until it is done: a window, threads for the disk, and one of the
 /// two roles. When it is closed, the window is withdrawn and no thread is left.
 final class Session implements AutoCloseable {
-    /// Enough to have some at the disk while others compute.
+    /// The number of threads for the disk: enough to have some there while others compute.
     private static final int DISK_THREADS = 4;
 
     private final MessageChannel channel;
@@ -27,7 +27,7 @@ final class Session implements AutoCloseable {
             Thread.ofPlatform().daemon().name("verbena-files-disk-", 0).factory());
 
     private Runnable closing = () -> {};
-    /// From when the window may be in use.
+    /// Whether requests may still use the window.
     private boolean isUnderWay;
 
     /// @param isSender whether files leave from here
@@ -38,7 +38,7 @@ final class Session implements AutoCloseable {
         window = new Window(channel.connection(), terms, isSender);
     }
 
-    /// What connections for this are made with.
+    /// Returns the options that connections for this are made with.
     static ConnectionOptions connectionOptions() {
         return ConnectionOptions.defaults()
                 .withSizes(new QueuePairOptions.Sizes(
@@ -49,7 +49,7 @@ final class Session implements AutoCloseable {
                         0));
     }
 
-    /// The peer has to know it before anything moves.
+    /// Returns the memory that the peer has to know before anything moves.
     RemoteMemory exposed() {
         return window.exposed();
     }

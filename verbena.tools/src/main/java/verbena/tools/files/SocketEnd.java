@@ -26,7 +26,7 @@ final class SocketEnd implements Endpoint {
     private final Way.Kind kind;
     private final Path file;
     private final boolean isSender;
-    /// Of O_DIRECT. They live until this is closed, so that what they have cost can be seen.
+    /// The threads for O_DIRECT. They live until this is closed, so that their costs can be seen.
     private final ExecutorService threads = Executors.newFixedThreadPool(IN_FLIGHT);
 
     SocketEnd(SocketChannel socket, Way.Kind kind, Path file, boolean isSender) {

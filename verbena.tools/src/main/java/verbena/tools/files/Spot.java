@@ -25,7 +25,7 @@ import java.util.Set;
 /// A name in a folder that is held open. All it does concerns this name in that folder, and a link of this name is
 /// never followed. For one thread.
 final class Spot implements AutoCloseable {
-    /// What begins the names of folders and links until they are in their places.
+    /// The beginning of the names of folders and links until they are in their places.
     static final String ASIDE = ".verbena-new-";
 
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -52,12 +52,12 @@ final class Spot implements AutoCloseable {
         return name;
     }
 
-    /// The same for the same name in the same folder, by whatever way it was found.
+    /// Returns a key that is the same for the same name in the same folder, by whatever path it was found.
     String key() throws IOException {
         return folder.key() + "/" + HexFormat.of().formatHex(Names.bytes(name));
     }
 
-    /// What is there; empty for nothing.
+    /// Returns the attributes of the file that is there; empty when there is none.
     Optional<Attributes> look() throws IOException {
         return look(parent, name);
     }
@@ -88,7 +88,7 @@ final class Spot implements AutoCloseable {
         throw new IOException("this system gives no file channel for it");
     }
 
-    /// The names in this folder, in the order of their bytes.
+    /// Returns the names in this folder, in the order of their bytes.
     List<Path> list() throws IOException {
         List<Path> names = new ArrayList<>();
         try (SecureDirectoryStream<Path> stream = parent.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS)) {
@@ -100,7 +100,7 @@ final class Spot implements AutoCloseable {
         return names;
     }
 
-    /// The text of this link.
+    /// Returns the text of this link.
     Path target() throws IOException {
         return Files.readSymbolicLink(folder.path().resolve(name));
     }
@@ -165,7 +165,7 @@ final class Spot implements AutoCloseable {
         }
     }
 
-    /// Bytes that fit on its file system.
+    /// Returns the number of bytes that fit on its file system.
     long room() throws IOException {
         try {
             return Files.getFileStore(folder.path()).getUsableSpace();

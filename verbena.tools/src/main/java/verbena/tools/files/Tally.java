@@ -2,7 +2,7 @@ package verbena.tools.files;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/// Counts what a transfer does, for one line about it.
+/// The counts of a transfer, for one line about it.
 class Tally implements TransferListener {
     private static final double NANOS = 1e9;
 

@@ -23,7 +23,7 @@ final class Target implements AutoCloseable {
         this.isDirect = isDirect;
     }
 
-    /// What is wanted of an entry. A folder or a link is there when this returns, except in a rehearsal.
+    /// Returns the answer to an entry. A folder or a link is there when this returns, except in a rehearsal.
     ///
     /// @throws IOException when it cannot be here
     Verdict judge(Entry entry) throws IOException {
@@ -38,7 +38,7 @@ final class Target implements AutoCloseable {
         };
     }
 
-    /// What has this name already; in a rehearsal the folders on the way may be missing.
+    /// Returns the file that has this name already; in a rehearsal the folders of the path may be missing.
     private Optional<Attributes> existing(Entry entry) throws IOException {
         try (Spot spot = landing.find(entry.name(), finder)) {
             return spot.look();
@@ -123,14 +123,14 @@ final class Target implements AutoCloseable {
         }
     }
 
-    /// Bytes that fit where a file goes.
+    /// Returns the number of bytes that fit where a file goes.
     long room(Entry entry) throws IOException {
         try (Spot spot = landing.find(entry.name(), finder)) {
             return spot.room();
         }
     }
 
-    /// Everything is in a folder, so it gets its time, which stays.
+    /// Completes a folder, whose entries are all there: it gets its time, which stays.
     void complete(Entry folder) throws IOException {
         if (isRehearsal()) {
             return;

@@ -2,7 +2,7 @@ package verbena.tools.files;
 
 import java.nio.ByteBuffer;
 
-/// What two ends agree on: the client proposes, the server may take less.
+/// The terms that two ends agree on: the client proposes, the server may take less.
 ///
 /// @param chunkBytes bytes of a slot and of all chunks of a file but its last; a multiple of the page
 /// @param slots chunks under way
@@ -14,7 +14,7 @@ record Terms(int chunkBytes, int slots, Mode mode, Checksum checksum) {
 
     // What no end exceeds, whatever they agree on.
 
-    /// What is spoken here.
+    /// The version of the protocol.
     static final int VERSION = 3;
     /// Entries that have no answer yet, and files that are on their way.
     static final int ENTRIES_MAX = 512;
@@ -41,13 +41,14 @@ record Terms(int chunkBytes, int slots, Mode mode, Checksum checksum) {
         return new Terms(chunkBytes, slots, mode, checksum);
     }
 
-    /// The same with no more than so many bytes under way.
+    /// Returns these terms with no more than so many bytes under way.
     Terms within(long bytes) {
         int chunk = (int) Math.min(chunkBytes, Math.max(PAGE, bytes / PAGE * PAGE));
         return new Terms(chunk, Math.clamp(bytes / chunk, 1, slots), mode, checksum);
     }
 
-    /// Whether a file goes whole into a slot, alone or with others. Nothing of it is kept when it does not arrive.
+    /// Returns whether a file goes whole into a slot, alone or with others. Nothing of it is kept when it does not
+    /// arrive.
     boolean isSmall(long size) {
         return size <= chunkBytes;
     }
@@ -56,17 +57,17 @@ record Terms(int chunkBytes, int slots, Mode mode, Checksum checksum) {
         return (long) chunkBytes * slots;
     }
 
-    /// Memory for a chunk, aligned as O_DIRECT wants it.
+    /// Returns memory for a chunk, aligned as O_DIRECT needs it.
     ByteBuffer alignedChunk() {
         return ByteBuffer.allocateDirect(chunkBytes + PAGE).alignedSlice(PAGE);
     }
 
-    /// Chunks of a file.
+    /// Returns the number of chunks of a file.
     long chunks(long size) {
         return size / chunkBytes + (size % chunkBytes == 0 ? 0 : 1);
     }
 
-    /// Bytes of a chunk.
+    /// Returns the number of bytes of a chunk.
     int length(long size, long chunk) {
         return (int) Math.min(chunkBytes, size - chunk * chunkBytes);
     }

@@ -1,30 +1,30 @@
 package verbena.tools.files;
 
-/// Hears what becomes of a transfer, on any thread. Names are legible already.
+/// A listener for the events of a transfer, on any thread. Names are legible already.
 interface TransferListener {
-    /// What will be looked at.
+    /// Called with the number of files and bytes that will be looked at.
     default void total(long files, long bytes) {}
 
-    /// A file's bytes begin to move.
+    /// Called when a file's bytes begin to move.
     ///
     /// @param kept bytes that were there from an earlier attempt
     default void begins(String name, long size, long kept) {}
 
     default void moved(long bytes) {}
 
-    /// It is complete, and has its name.
+    /// Called when a file is complete and has its name.
     default void done(String name, long size) {}
 
-    /// A folder or link was made.
+    /// Called when a folder or link was made.
     default void made(String name) {}
 
-    /// It was there already.
+    /// Called for a file that was there already.
     default void same(String name, long size) {}
 
-    /// A rehearsal: it would be copied.
+    /// Called in a rehearsal for an entry that would be copied.
     default void would(String name, long size) {}
 
-    /// It stays behind, which is no error.
+    /// Called for an entry that stays behind, which is no error.
     default void leftOut(String name, String why) {}
 
     default void failed(String name, String why) {}

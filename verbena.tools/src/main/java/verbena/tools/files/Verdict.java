@@ -1,6 +1,6 @@
 package verbena.tools.files;
 
-/// What the receiver does with an entry; on the wire its ordinal.
+/// The decision of the receiver about an entry; on the wire its ordinal.
 enum Verdict {
     /// Its bytes are wanted.
     SEND,
@@ -8,8 +8,8 @@ enum Verdict {
     MADE,
     /// A file of this size and time is there.
     SAME,
-    /// It would be copied, but this is a rehearsal.
+    /// An entry that would be copied, but this is a rehearsal.
     WOULD,
-    /// It cannot be.
+    /// An entry that cannot be copied.
     REFUSED
 }

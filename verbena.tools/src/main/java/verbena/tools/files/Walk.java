@@ -12,12 +12,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.kit.Failures;
 
-/// What there is to send: each source, and of folders all that is in them, a folder before its contents, and names in
+/// The entries to send: each source, and of folders all that is in them, a folder before its contents, and names in
 /// ascending order, as [Announced] wants them. For one thread.
 final class Walk {
-    /// What a walk comes by.
+    /// A step of a walk.
     sealed interface Step {
-        /// What the receiver is told that it is.
+        /// Returns the path that is announced to the receiver.
         Path name();
     }
 
@@ -34,7 +34,7 @@ final class Walk {
     /// @param target of a link; empty for anything else
     record Item(Folder folder, Path path, boolean followed, Path name, Attributes attributes, Path target)
             implements Step {
-        /// Its place.
+        /// Returns its place.
         Spot find(Finder finder) throws IOException {
             return place(finder, folder, path, followed);
         }
@@ -44,7 +44,7 @@ final class Walk {
     ///
     /// @param name what it is called at its destination
     record Source(Folder folder, Path path, Path name) {
-        /// By the name that the asking end expects.
+        /// Returns a source by the name that the asking end expects.
         static Source of(Folder folder, Path path) {
             return new Source(folder, path, Request.nameOf(path));
         }
@@ -67,7 +67,7 @@ final class Walk {
         }
     }
 
-    /// The next; null when there is none.
+    /// Returns the next step; null when there is none.
     @Nullable
     Step next() {
         if (pending.isEmpty()) {

@@ -53,12 +53,12 @@ record Way(String name, Kind kind, @Nullable String device, int copies, String p
                     "(disk > buffer) > socket | socket > buffer (> disk)",
                     "pread, write; reads, pwrite; hand-overs to the threads that wait for the disk"));
 
-    /// Those over a TCP socket, the simplest first.
+    /// Returns the transfers over a TCP socket, the simplest first.
     static List<Way> sockets() {
         return SOCKETS;
     }
 
-    /// RDMA over a device, written and read.
+    /// Returns RDMA over a device, written and read.
     static List<Way> over(String device) {
         boolean isStream = device.startsWith("iwarp");
         boolean isUdp = device.startsWith("rocev2");

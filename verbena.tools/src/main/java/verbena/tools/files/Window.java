@@ -50,12 +50,12 @@ final class Window implements AutoCloseable {
         }
     }
 
-    /// What the peer is told of it.
+    /// Returns the description of the window for the peer.
     RemoteMemory exposed() {
         return isExposed ? region.remote() : NONE;
     }
 
-    /// Whether what the peer says of its window is what it has to be.
+    /// Returns whether the peer's description of its window is as it has to be.
     boolean fits(RemoteMemory theirs) {
         return theirs.length() == (isExposed ? 0 : terms.windowBytes());
     }
@@ -68,7 +68,7 @@ final class Window implements AutoCloseable {
         return (long) slot * terms.chunkBytes();
     }
 
-    /// Slot as a buffer; the thread that has the slot sets its position and limit.
+    /// Returns a slot as a buffer; the thread that has the slot sets its position and limit.
     ByteBuffer slot(int slot) {
         return slots[slot];
     }

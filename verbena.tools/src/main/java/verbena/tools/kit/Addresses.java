@@ -11,12 +11,13 @@ import verbena.verbs.cm.ConnectionId;
 public final class Addresses {
     private Addresses() {}
 
-    /// A GID as inet_ntop(3) writes it: the shortest form of RFC 5952, and `::ffff:10.0.0.1` for an IPv4 address.
+    /// Returns a GID as inet_ntop(3) writes it: the shortest form of RFC 5952, and `::ffff:10.0.0.1` for an IPv4
+    /// address.
     public static String gid(Gid gid) {
         return gid.isIpv4() ? "::ffff:" + gid : gid.toString();
     }
 
-    /// An IP address in its shortest form, with the zone where it has one.
+    /// Returns an IP address in its shortest form, with the zone where it has one.
     public static String ip(InetAddress address) {
         if (address instanceof Inet6Address six) {
             String zone = six.getScopedInterface() != null
@@ -27,17 +28,17 @@ public final class Addresses {
         return address.getHostAddress();
     }
 
-    /// An IP address and a port, for messages.
+    /// Returns an IP address and a port, for messages.
     public static String port(InetSocketAddress at) {
         return ip(at.getAddress()) + " port " + at.getPort();
     }
 
-    /// The other end of a connection, for messages.
+    /// Returns the other end of a connection, for messages.
     public static String peer(ConnectionId id) {
         return id.peerAddress().map(Addresses::port).orElse("no peer");
     }
 
-    /// What a server says on standard error: where it listens, and what to call there.
+    /// Returns the line that a server prints on standard error: where it listens, and the command to call there.
     ///
     /// @param command with `%s` for the address and `%d` for the port
     public static String waits(InetSocketAddress at, String command) {
@@ -47,7 +48,7 @@ public final class Addresses {
                 + command.formatted(isEvery ? "ADDRESS" : where, at.getPort());
     }
 
-    /// A GUID in four groups, as `ibv_devinfo` writes it.
+    /// Returns a GUID in four groups, as `ibv_devinfo` writes it.
     public static String guid(long guid) {
         String hex = HexFormat.of().toHexDigits(guid);
         return String.join(":", hex.substring(0, 4), hex.substring(4, 8), hex.substring(8, 12), hex.substring(12));

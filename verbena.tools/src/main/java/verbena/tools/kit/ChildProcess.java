@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 /// This program once more, as the second process of a command. It is ended on close, whatever it does then. It
 /// reads its standard input, and so it ends by itself when this process is killed.
 public final class ChildProcess implements AutoCloseable {
-    /// What [#lines] has when there are no more.
+    /// The element of [#lines] after the last line.
     public static final String NO_MORE = "";
 
     private static final long END_SECONDS = 2;
@@ -59,12 +59,12 @@ public final class ChildProcess implements AutoCloseable {
         input.flush();
     }
 
-    /// The lines that it prints.
+    /// Returns the lines that it prints.
     public BufferedReader output() {
         return process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /// The lines that it prints about errors.
+    /// Returns the lines that it prints about errors.
     public BufferedReader errors() {
         return process.errorReader(StandardCharsets.UTF_8);
     }
@@ -100,7 +100,7 @@ public final class ChildProcess implements AutoCloseable {
         return process.waitFor();
     }
 
-    /// ` with status 1`, or nothing when it has not ended yet.
+    /// Returns ` with status 1`, or nothing when it has not ended yet.
     public String ending() throws InterruptedException {
         return process.waitFor(1, TimeUnit.SECONDS) ? " with status " + process.exitValue() : "";
     }

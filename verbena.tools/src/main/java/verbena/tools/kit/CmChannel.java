@@ -26,7 +26,7 @@ public final class CmChannel implements AutoCloseable {
     private final Consumer<ConnectionEvent> witness;
     private EventChannel channel;
 
-    /// A channel whose connections to one address all have one device.
+    /// Opens a channel whose connections to one address all have one device.
     ///
     /// @param device its name; null for the device that has the address
     /// @param timeout how long to wait for an event of a connection that is being made or ended
@@ -35,7 +35,8 @@ public final class CmChannel implements AutoCloseable {
         this(device == null ? null : Device.named(device).open(), false, true, timeout, witness);
     }
 
-    /// The same, but without a name, connections within this host go through its memory where both ends can.
+    /// Opens such a channel. Without a device name, connections within this host go through its memory where both
+    /// ends can.
     public static CmChannel nearest(@Nullable String device, Duration timeout, Consumer<ConnectionEvent> witness) {
         return new CmChannel(device == null ? null : Device.named(device).open(), true, true, timeout, witness);
     }
@@ -61,7 +62,7 @@ public final class CmChannel implements AutoCloseable {
         return isNearest ? EventChannel.openNearest() : EventChannel.open();
     }
 
-    /// Where the device of choice is found; empty for the device that has the address.
+    /// Returns the address of the device of choice; empty for the device that has the address.
     public Optional<InetAddress> address() {
         return Optional.ofNullable(device)
                 .flatMap(chosen -> chosen.gids(1).stream()
@@ -71,7 +72,7 @@ public final class CmChannel implements AutoCloseable {
                         .findFirst());
     }
 
-    /// Another one on the same device, for another thread.
+    /// Returns another channel on the same device, for another thread.
     public CmChannel another() {
         return new CmChannel(device, isNearest, false, timeout, witness);
     }
@@ -93,14 +94,14 @@ public final class CmChannel implements AutoCloseable {
         before.close();
     }
 
-    /// The next event, however long it takes.
+    /// Waits for the next event, however long it takes, and returns it.
     public ConnectionEvent awaitAny() throws InterruptedException {
         ConnectionEvent event = channel.await();
         witness.accept(event);
         return event;
     }
 
-    /// The next event.
+    /// Returns the next event.
     ///
     /// @param what is waited for, for the message
     /// @throws CommandFailed when none comes in time
@@ -109,7 +110,7 @@ public final class CmChannel implements AutoCloseable {
                 .orElseThrow(() -> new CommandFailed(what + ": nothing heard for " + timeout.toSeconds() + " s"));
     }
 
-    /// The next event, which has to be of this kind.
+    /// Waits for the next event, which has to be of this kind.
     ///
     /// @throws CommandFailed when it is another, or none comes in time
     public <T extends ConnectionEvent> T await(Class<T> wanted, String what) throws InterruptedException {
@@ -123,7 +124,7 @@ public final class CmChannel implements AutoCloseable {
         return wanted.cast(event);
     }
 
-    /// The next event; empty when none comes in time.
+    /// Returns the next event; empty when none comes in time.
     public Optional<ConnectionEvent> await(Duration atMost) throws InterruptedException {
         return seen(channel.await(atMost));
     }
@@ -133,7 +134,7 @@ public final class CmChannel implements AutoCloseable {
         return event;
     }
 
-    /// Its identifiers have to be closed.
+    /// Closes the channel, whose identifiers have to be closed before.
     @Override
     public void close() {
         channel.close();

@@ -11,7 +11,7 @@ public final class CmEvents {
 
     private CmEvents() {}
 
-    /// The name in `enum rdma_cm_event_type`.
+    /// Returns the name in `enum rdma_cm_event_type`.
     public static String name(ConnectionEvent event) {
         return "RDMA_CM_EVENT_"
                 + switch (event) {
@@ -35,7 +35,8 @@ public final class CmEvents {
                 };
     }
 
-    /// The number that goes with it: the peer's reason to refuse, or an error number, negative; 0 for good news.
+    /// Returns the number that goes with it: the peer's reason to refuse, or an error number, negative; 0 for good
+    /// news.
     public static int status(ConnectionEvent event) {
         return switch (event) {
             case ConnectionEvent.Rejected rejected -> rejected.reason();
@@ -48,7 +49,7 @@ public final class CmEvents {
         };
     }
 
-    /// What happened, in words; empty for good news.
+    /// Returns the failure in words; empty for good news.
     static String why(ConnectionEvent event) {
         return switch (event) {
             case ConnectionEvent.Rejected rejected -> rejected.why();
@@ -63,7 +64,7 @@ public final class CmEvents {
         };
     }
 
-    /// The line of the C program, and why.
+    /// Returns the line of the C program, with the reason.
     public static String line(ConnectionEvent event) {
         int status = status(event);
         String line = "cma event " + name(event) + (status == 0 ? "" : ", error " + status);

@@ -25,14 +25,14 @@ public final class CommandFailed extends RuntimeException {
         this.status = status;
     }
 
-    /// A file, or a stream, that could not be read or written.
+    /// Returns the failure for a file, or a stream, that could not be read or written.
     ///
     /// @param what what was being done, with the file's name
     public static CommandFailed io(String what, IOException e) {
         return new CommandFailed(what + ": " + Failures.why(e), e);
     }
 
-    /// What the command is to end with.
+    /// Returns the status that the command has to end with.
     ///
     /// @param usual when this failure has no status of its own
     public int status(int usual) {

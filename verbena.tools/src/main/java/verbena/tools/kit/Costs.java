@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/// What a process has used so far, as Linux tells in `/proc`; proc(5).
+/// The resources that a process has used so far, as Linux counts them in `/proc`; proc(5).
 ///
 /// @param user seconds of processor, in steps of 10 ms
 /// @param system the same in the kernel
@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 ///     sendmsg(2) and recvmsg(2), which the devices use, and all that wait or wake are not among them
 /// @param threads context switches of the present threads, by thread: those that end take theirs along
 public record Costs(double user, double system, long readsAndWrites, Map<Path, Switches> threads) {
-    /// Of one thread.
+    /// The context switches of one thread.
     ///
     /// @param voluntary because it waited
     /// @param involuntary because another thread had a turn
@@ -30,7 +30,7 @@ public record Costs(double user, double system, long readsAndWrites, Map<Path, S
 
     private static final double TICKS_A_SECOND = 100; // USER_HZ, on every Linux
 
-    /// Of a process of this user.
+    /// Returns the costs of a process of this user.
     ///
     /// @throws IOException when there is none, or no `/proc`
     public static Costs of(long pid) throws IOException {
@@ -55,7 +55,7 @@ public record Costs(double user, double system, long readsAndWrites, Map<Path, S
                 Map.copyOf(threads));
     }
 
-    /// Of all its threads: how often one waited.
+    /// Returns the number of times that a thread of the process waited.
     public long voluntary() {
         return threads.values().stream().mapToLong(Switches::voluntary).sum();
     }
@@ -89,7 +89,7 @@ public record Costs(double user, double system, long readsAndWrites, Map<Path, S
         return Long.parseLong(line.substring(line.indexOf(':') + 1).strip());
     }
 
-    /// What was used since; switches are of the threads that are there now.
+    /// Returns the costs since then; switches are of the threads that are there now.
     public Costs minus(Costs before) {
         var since = new HashMap<>(threads);
         since.replaceAll((thread, now) -> now.minus(before.threads.getOrDefault(thread, Switches.NONE)));
@@ -97,7 +97,7 @@ public record Costs(double user, double system, long readsAndWrites, Map<Path, S
                 user - before.user, system - before.system, readsAndWrites - before.readsAndWrites, Map.copyOf(since));
     }
 
-    /// That of another process as well.
+    /// Returns the sum with the costs of another process.
     public Costs plus(Costs other) {
         var both = new HashMap<>(threads);
         both.putAll(other.threads);

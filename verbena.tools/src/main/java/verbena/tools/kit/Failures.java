@@ -11,16 +11,16 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import org.jspecify.annotations.Nullable;
 
-/// What the file system refuses, in words for the user that waits for the file.
+/// Texts for the refusals of the file system, for the user that waits for the file.
 public final class Failures {
     private Failures() {}
 
-    /// `name: why`, without paths of this host.
+    /// Returns `name: why`, without paths of this host.
     public static String text(String name, IOException e) {
         return name + ": " + why(e);
     }
 
-    /// The words for an error; the JDK's message is only the path for some of them.
+    /// Returns the words for an error; the JDK's message is only the path for some of them.
     public static String why(IOException e) {
         return switch (e) {
             case NoSuchFileException _ -> "no such file or folder";
@@ -39,7 +39,7 @@ public final class Failures {
         return message == null ? e.getClass().getSimpleName() : Legible.text(message.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// Whether there is no room: on the disk, in the quota, or under the limit for a file's size.
+    /// Returns whether there is no room: on the disk, in the quota, or under the limit for a file's size.
     public static boolean isFull(IOException e) {
         String text = why(e);
         return text.contains("No space left") || text.contains("quota exceeded") || text.contains("File too large");

@@ -29,12 +29,12 @@ public final class HostNetwork implements AutoCloseable {
         }
     }
 
-    /// The process that holds it.
+    /// Returns the process that holds it.
     public long pid() {
         return holder.pid();
     }
 
-    /// What a command in it begins with.
+    /// Returns the words that a command in it begins with.
     public List<String> there() {
         return List.of("nsenter", "--target", Long.toString(holder.pid()), "--net");
     }
@@ -53,8 +53,8 @@ public final class HostNetwork implements AutoCloseable {
         ip(List.of(), words);
     }
 
-    /// What a command begins with that runs as root in a network of its own: as root that needs nothing, and else a
-    /// user namespace.
+    /// Returns the words that a command begins with to run as root in a network of its own. Other users than root
+    /// also need a user namespace for that.
     ///
     /// @throws CommandFailed when no such network can be made; says why
     public static List<String> newNetwork() throws IOException, InterruptedException {

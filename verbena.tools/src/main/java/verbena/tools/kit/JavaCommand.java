@@ -17,8 +17,8 @@ public final class JavaCommand {
 
     private JavaCommand() {}
 
-    /// The words of the command, from the same modules or classes, in a JVM with the same options. The arguments of
-    /// a command are to follow.
+    /// Returns the words of the command, from the same modules or classes, in a JVM with the same options. The
+    /// arguments of a command are to follow.
     public static List<String> again() {
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -38,8 +38,9 @@ public final class JavaCommand {
         return command;
     }
 
-    /// Those options of a JVM that a child is to have too: collector, sizes of the heap, compilers, and the cache that
-    /// makes the start fast. Not those that name a file or a port for one process to write to or to listen at.
+    /// Returns the options of a JVM that a child has to have too: collector, sizes of the heap, compilers, and the
+    /// cache that makes the start fast. Options that name a file to write to, or a port to listen at, are for one
+    /// process and left out.
     static List<String> forChildren(List<String> jvmOptions) {
         return jvmOptions.stream()
                 .filter(option -> FOR_CHILDREN.matcher(option).matches())

@@ -7,7 +7,8 @@ import java.util.Locale;
 public final class Legible {
     private Legible() {}
 
-    /// The text of these bytes, with escapes in place of what controls a terminal or the direction of text.
+    /// Returns the text of these bytes, with escapes in place of characters that control a terminal or the direction
+    /// of text.
     public static String text(byte[] bytes) {
         var text = new String(bytes, StandardCharsets.UTF_8);
         if (isPlain(text)) {
@@ -27,13 +28,13 @@ public final class Legible {
         return shown.toString();
     }
 
-    /// A figure by a format for one, such as `%.1f`. What rounds to zero has no sign.
+    /// Returns a figure by a format for one, such as `%.1f`. A figure that rounds to zero has no sign.
     public static String figure(String format, double value) {
         String text = String.format(Locale.ROOT, format, value);
         return text.chars().noneMatch(c -> c >= '1' && c <= '9') ? text.replace("-", "") : text;
     }
 
-    /// Whether it has nothing but the characters of ASCII that are printed.
+    /// Returns whether it has nothing but the characters of ASCII that are printed.
     public static boolean isPlain(String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

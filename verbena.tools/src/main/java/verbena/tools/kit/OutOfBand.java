@@ -121,22 +121,22 @@ public final class OutOfBand implements AutoCloseable {
         }
     }
 
-    /// How long to wait for an answer from now on; zero is without limit.
+    /// Sets the time to wait for an answer from now on; zero is without limit.
     public void waitFor(Duration timeout) throws IOException {
         channel.socket().setSoTimeout(Math.toIntExact(timeout.toMillis()));
     }
 
-    /// This end's address on the connection.
+    /// Returns this end's address on the connection.
     public InetAddress localAddress() throws IOException {
         return ((InetSocketAddress) channel.getLocalAddress()).getAddress();
     }
 
-    /// The other end's address on the connection.
+    /// Returns the other end's address on the connection.
     public InetAddress remoteAddress() throws IOException {
         return ((InetSocketAddress) channel.getRemoteAddress()).getAddress();
     }
 
-    /// The other end, for messages.
+    /// Returns the other end, for messages.
     public String peer() {
         return peer;
     }
@@ -174,7 +174,7 @@ public final class OutOfBand implements AutoCloseable {
         }
     }
 
-    /// Whether the peer has closed the connection and there is nothing left to read. Does not wait.
+    /// Returns whether the peer has closed the connection and there is nothing left to read. Does not wait.
     public boolean hasEnded() {
         if (ahead.hasRemaining()) {
             return false;
@@ -192,7 +192,7 @@ public final class OutOfBand implements AutoCloseable {
         }
     }
 
-    /// Says that nothing more comes from here, and waits until the peer has ended the connection too, at most so
+    /// Ends the own direction of the connection, and waits until the peer has ended the connection too, at most so
     /// long.
     public void part(Duration timeout) {
         try {

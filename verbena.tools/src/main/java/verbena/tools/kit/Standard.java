@@ -4,7 +4,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/// What all commands have in common: three options, and the looks of their help.
+/// The common part of all commands: three options, and the looks of their help.
 public final class Standard {
     private static final String STACK_TRACE = "--stacktrace";
     private static final int USAGE_COLUMNS = 100;
@@ -45,7 +45,7 @@ public final class Standard {
         command.getSubcommands().values().forEach(Standard::addTo);
     }
 
-    /// Whether an error of this command is to be shown with its stack trace, as said here or at a parent.
+    /// Returns whether an error of this command is to be shown with its stack trace, as said here or at a parent.
     public static boolean wantsStackTrace(CommandLine command) {
         for (CommandLine at = command; at != null; at = at.getParent()) {
             if (at.getParseResult() != null && at.getParseResult().hasMatchedOption(STACK_TRACE)) {

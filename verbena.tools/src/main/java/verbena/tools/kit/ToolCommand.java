@@ -23,12 +23,12 @@ public abstract class ToolCommand implements Callable<Integer> {
         return spec.commandLine().getErr();
     }
 
-    /// A line of what the command is for.
+    /// Prints a line of the result.
     public final void print(String line) {
         println(out(), line);
     }
 
-    /// A line on standard error that is none about an error.
+    /// Prints a line on standard error that is not about an error.
     public final void note(String line) {
         println(err(), line);
     }
@@ -47,7 +47,7 @@ public abstract class ToolCommand implements Callable<Integer> {
         }
     }
 
-    /// The command was not called rightly.
+    /// Returns the exception for a command that was not called rightly.
     public final ParameterException wrong(String message) {
         return new ParameterException(spec.commandLine(), message);
     }

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
-/// What `--version` shows: the version of the build and the Java that runs it.
+/// The text of `--version`: the version of the build and the Java that runs it.
 public final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {
@@ -15,7 +15,7 @@ public final class Version implements IVersionProvider {
         };
     }
 
-    /// The version of the build alone.
+    /// Returns the version of the build alone.
     public static String ofThisBuild() {
         var properties = new Properties();
         try (InputStream in = Version.class.getResourceAsStream("version.properties")) {

@@ -26,22 +26,22 @@ final class EmulatedHost implements AutoCloseable {
         return name;
     }
 
-    /// The name of its interface before it is moved there.
+    /// Returns the name of its interface before it is moved there.
     String cable() {
         return "vnet" + number;
     }
 
-    /// 10.76.0.1 and so on.
+    /// Returns 10.76.0.1 and so on.
     String address() {
         return "10.76." + number / HOSTS_IN_BYTE + "." + (number % HOSTS_IN_BYTE + 1);
     }
 
-    /// fd76::1 and so on.
+    /// Returns fd76::1 and so on.
     private String address6() {
         return "fd76::" + Integer.toHexString(number + 1);
     }
 
-    /// Where programs find it.
+    /// Returns the place where programs find it.
     String where() {
         return plug == null ? address() + "  " + address6() : "behind " + plug.bridge() + " of " + plug.namespace();
     }

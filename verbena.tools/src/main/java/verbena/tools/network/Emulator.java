@@ -12,14 +12,14 @@ import verbena.sim.ethernet.EthernetNetwork;
 import verbena.sim.ethernet.Switch;
 import verbena.tools.kit.Closing;
 
-/// Moves frames between TAP interfaces and an emulated network, in a thread of its own. The thread sleeps while nothing
-/// is under way, and spins for the last [#SPIN_NANOS] before a frame is due.
+/// A thread that moves frames between TAP interfaces and an emulated network. The thread sleeps while nothing is
+/// under way, and spins for the last [#SPIN_NANOS] before a frame is due.
 final class Emulator implements AutoCloseable {
     /// A sleep ends so much too late at times.
     private static final long SPIN_NANOS = 30_000;
     /// The most frames taken from one host before the next has its turn.
     private static final int TURN = 16;
-    /// How late frames were is counted in microseconds, up to this.
+    /// The greatest delay of a frame that is counted as it is, in microseconds.
     private static final int LATE_MICROS_MAX = 10_000;
 
     private final EthernetNetwork network;
@@ -124,7 +124,7 @@ final class Emulator implements AutoCloseable {
         late[(int) Math.min(LATE_MICROS_MAX, lateNanos / 1_000)]++;
     }
 
-    /// What passed, when it has ended.
+    /// Returns the counts of frames, when it has ended.
     List<String> summary() {
         double seconds = (System.nanoTime() - beganNanos) / 1e9;
         var lines = new ArrayList<String>();

@@ -121,7 +121,7 @@ public final class NetworkTryCommand extends ToolCommand {
         return 0;
     }
 
-    /// The lines of a network that is a file, or one line.
+    /// Returns the lines of a network that is a file, or one line.
     static List<String> lines(String network, ToolCommand command) {
         try {
             Path file = Path.of(network);

@@ -104,7 +104,7 @@ public final class NetworkUpCommand extends ToolCommand {
         }
     }
 
-    /// A name that is a file's name too.
+    /// Returns the name, after a check that it can be a file's name too.
     static String checked(String name, ToolCommand command) {
         if (!name.matches("[A-Za-z0-9_-]{1,32}")) {
             throw command.wrong("--name: 1 to 32 letters, digits, - and _; got " + name);

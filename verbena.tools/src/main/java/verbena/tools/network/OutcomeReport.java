@@ -17,13 +17,13 @@ import verbena.tools.report.Goal;
 import verbena.tools.report.Plot;
 import verbena.tools.report.Report;
 
-/// Tells an outcome as lines, as JSON, and on a page.
+/// The report of an outcome as lines, as JSON, and on a page.
 ///
 /// @param json whether as JSON and not as lines
 /// @param html the page; null for none
 record OutcomeReport(
         ToolCommand command, boolean json, @Nullable Path html) {
-    /// Says before a long run that the page could not be written.
+    /// Checks before a long run that the page can be written.
     static void checkPage(ToolCommand command, @Nullable Path html) {
         if (html == null) {
             return;

@@ -46,7 +46,7 @@ record RunningNetwork(Path file) {
         }
     }
 
-    /// The file of the network with this name, in the runtime folder of the user.
+    /// Returns the file of the network with this name, in the runtime folder of the user.
     static RunningNetwork named(String name) {
         String runtime = System.getenv("XDG_RUNTIME_DIR");
         Path folder = runtime == null || runtime.isEmpty()
@@ -88,7 +88,7 @@ record RunningNetwork(Path file) {
         return Optional.ofNullable(file.toAbsolutePath().getParent()).orElseThrow();
     }
 
-    /// Tells which hosts there are.
+    /// Writes the hosts into the file.
     void write(List<Member> members) throws IOException {
         var lines = new ArrayList<String>();
         for (Member each : members) {
@@ -97,7 +97,7 @@ record RunningNetwork(Path file) {
         Files.write(file, lines);
     }
 
-    /// The hosts; none when there is no file.
+    /// Returns the hosts; none when there is no file.
     private List<Member> members() throws IOException {
         try {
             return Files.readAllLines(file).stream().map(Member::of).toList();
@@ -106,7 +106,7 @@ record RunningNetwork(Path file) {
         }
     }
 
-    /// A host of the network.
+    /// Returns a host of the network.
     ///
     /// @throws CommandFailed when there is none, or the network does not run
     Member member(String name) {
@@ -130,7 +130,7 @@ record RunningNetwork(Path file) {
                         + String.join(", ", members.stream().map(Member::name).toList())));
     }
 
-    /// The network has ended.
+    /// Ends the network.
     void end() {
         try {
             Files.deleteIfExists(file);

@@ -114,7 +114,7 @@ public final class CaptureCommand extends ToolCommand {
             this.id = bean.startCapture(bufferBytes, packetBytes);
         }
 
-        /// Idempotent.
+        /// Stops the capture; idempotent.
         void stop() {
             try {
                 bean.stopCapture(id);
@@ -257,7 +257,8 @@ public final class CaptureCommand extends ToolCommand {
         }
     }
 
-    /// Fetches what there is from each device, and writes it in the order of time; false when it is enough.
+    /// Fetches the new packets of each device, and writes them in the order of time. Returns false when there are
+    /// enough.
     private boolean copyOnce(List<Source> sources, OutputStream out, long bytesMax) throws IOException {
         var blocks = new ArrayList<Block>();
         for (int i = 0; i < sources.size(); i++) {
@@ -304,7 +305,7 @@ public final class CaptureCommand extends ToolCommand {
         }
     }
 
-    /// Behind the packets of each device: how many there were.
+    /// Writes the number of packets of each device behind the packets.
     private void complete(List<Source> sources, OutputStream out) throws IOException {
         boolean interrupted = Thread.interrupted(); // or nothing could be said any more
         Instant now = Instant.now();

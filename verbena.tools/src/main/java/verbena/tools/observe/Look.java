@@ -5,7 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.management.QueuePairStatus;
 
-/// What one look at the processes of a host has shown.
+/// The result of one look at the processes of a host.
 ///
 /// @param timeMillis since 1970
 public record Look(long timeMillis, List<ProcessLook> processes) {
@@ -32,7 +32,7 @@ public record Look(long timeMillis, List<ProcessLook> processes) {
             return counters.getOrDefault(counter, 0L);
         }
 
-        /// Packets that were dropped, for whatever reason.
+        /// Returns the number of packets that were dropped, for whatever reason.
         long dropped() {
             return counters.entrySet().stream()
                     .filter(entry -> entry.getKey().startsWith("dropped."))
@@ -41,7 +41,7 @@ public record Look(long timeMillis, List<ProcessLook> processes) {
         }
     }
 
-    /// What it showed of a device before; null when it was not there.
+    /// Returns the state of a device at this look; null when it was not there.
     @Nullable
     DeviceLook device(long pid, int id) {
         for (ProcessLook process : processes) {

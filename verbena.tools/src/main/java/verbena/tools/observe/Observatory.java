@@ -16,8 +16,9 @@ import verbena.nic.management.DeviceMXBean;
 import verbena.tools.observe.Look.DeviceLook;
 import verbena.tools.observe.Look.ProcessLook;
 
-/// Looks at the processes that use Verbena again and again; attaches to those that are new, and forgets those that
-/// are gone. One that does not answer, because it is stopped perhaps, is told of and does not hold up the others.
+/// An observer of the processes that use Verbena. At each look it attaches to new processes, and forgets those that
+/// are gone. A process that does not answer, because it is stopped perhaps, is reported and does not hold up the
+/// others.
 public final class Observatory implements AutoCloseable {
     private static final long ANSWER_SECONDS = 3;
 
@@ -29,7 +30,7 @@ public final class Observatory implements AutoCloseable {
         this.only = only;
     }
 
-    /// How all are now.
+    /// Returns the present state of all processes.
     ///
     /// @throws UnsupportedOperationException where the system does not tell which processes there are
     public Look look() throws InterruptedException {
@@ -119,7 +120,7 @@ public final class Observatory implements AutoCloseable {
                 bean.getQueuePairs());
     }
 
-    /// Also when it is still being attached to.
+    /// Closes an observed process, also while the program still attaches to it.
     private static boolean close(CompletableFuture<Observed> attached) {
         var _ = attached.thenAccept(Observed::close);
         return true;

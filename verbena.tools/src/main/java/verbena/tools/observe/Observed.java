@@ -68,15 +68,16 @@ public final class Observed implements AutoCloseable {
         }
     }
 
-    /// The connector of a process listens at a port of loopback.
+    /// Returns whether a process is in another network. The connector of a process listens at a port of loopback, so
+    /// it cannot be reached there.
     private static boolean isElsewhere(long pid) throws IOException {
         Path own = Path.of("/proc/self/ns/net");
         return Files.exists(own)
                 && !Files.readSymbolicLink(own).equals(Files.readSymbolicLink(Path.of("/proc/" + pid + "/ns/net")));
     }
 
-    /// A command without the packages of its main class, or the folder of its jar. A program that made its virtual
-    /// machine by itself may have its words as the kernel has them, with zero bytes between.
+    /// Returns a command without the packages of its main class, or the folder of its jar. A program that made its
+    /// virtual machine by itself may have its words as the kernel has them, with zero bytes between.
     static String program(String command) {
         String[] parts = Legible.text(command.replace('\0', ' ').getBytes(StandardCharsets.UTF_8))
                 .strip()
@@ -91,7 +92,7 @@ public final class Observed implements AutoCloseable {
         return pid;
     }
 
-    /// Main class and arguments, cut short.
+    /// Returns main class and arguments, cut short.
     public String program() {
         return program;
     }
@@ -99,7 +100,7 @@ public final class Observed implements AutoCloseable {
     /// A device of the process.
     public record ObservedDevice(int id, DeviceMXBean bean) {}
 
-    /// Its devices, in the order in which they were opened.
+    /// Returns its devices, in the order in which they were opened.
     ///
     /// @throws IOException when the process has ended
     public List<ObservedDevice> devices() throws IOException {
@@ -118,7 +119,8 @@ public final class Observed implements AutoCloseable {
         return devices;
     }
 
-    /// The same, and when there is none waits for one for as long as a process that has just started needs.
+    /// Returns its devices. When there is none, the method waits for the first as long as a process that has just
+    /// started needs.
     public List<ObservedDevice> awaitDevices() throws IOException, InterruptedException {
         long until = System.nanoTime() + DEVICES_NANOS;
         List<ObservedDevice> devices = devices();

@@ -16,7 +16,7 @@ public final class Processes {
 
     private Processes() {}
 
-    /// Their numbers, ascending.
+    /// Returns their numbers, ascending.
     ///
     /// @throws UnsupportedOperationException where the system does not tell; name the process then
     public static List<Long> find() {

@@ -44,7 +44,7 @@ public final class Screen implements AutoCloseable {
         return new Screen(settings.strip());
     }
 
-    /// The lines, as far as there is room.
+    /// Draws the lines, as far as there is room.
     public void draw(List<String> lines) {
         if (drawn++ % SIZE_EVERY == 0) {
             measure();
@@ -69,7 +69,7 @@ public final class Screen implements AutoCloseable {
         }
     }
 
-    /// The key that was pressed last; -1 for none.
+    /// Returns the key that was pressed last; -1 for none.
     public int key() throws IOException {
         int last = -1;
         while (keys.available() > 0) {

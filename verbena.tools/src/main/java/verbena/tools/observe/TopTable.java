@@ -17,7 +17,7 @@ import verbena.tools.observe.Look.ProcessLook;
 
 /// Two looks as a table: rates are what has changed between them. Text in, text out.
 public final class TopTable {
-    /// By what queue pairs are sorted, the most first.
+    /// The order of queue pairs, the greatest first.
     public enum Order {
         RATE,
         RETRIES,
@@ -29,7 +29,7 @@ public final class TopTable {
             return values()[(ordinal() + 1) % values().length];
         }
 
-        /// As options name it.
+        /// Returns its name in options.
         public String label() {
             return name().toLowerCase(Locale.ROOT);
         }
@@ -55,7 +55,7 @@ public final class TopTable {
             double receivedBytes,
             long retries) {}
 
-    /// The lines of the table.
+    /// Returns the lines of the table.
     ///
     /// @param before null for the first look: no rates yet
     public static List<String> lines(@Nullable Look before, Look now, Order order) {
@@ -142,7 +142,7 @@ public final class TopTable {
                 .stripTrailing();
     }
 
-    /// Which way one-sided requests take where some need no packet.
+    /// Returns the path of one-sided requests where some need no packet.
     private static String oneSided(@Nullable DeviceLook was, DeviceLook is) {
         return String.format(
                 Locale.ROOT,
@@ -219,7 +219,7 @@ public final class TopTable {
         return text.length() <= chars ? text : text.substring(0, chars - 2) + "..";
     }
 
-    /// At most six characters: 999, 12.3k, 4.56M.
+    /// Returns a number in at most six characters: 999, 12.3k, 4.56M.
     static String number(double value) {
         if (Double.isNaN(value)) {
             return "-";

@@ -6,7 +6,7 @@ import verbena.tools.kit.CommandFailed;
 import verbena.tools.report.Result;
 import verbena.tools.report.Timeline;
 
-/// How much went through, and how fast.
+/// The amount of data that went through, and its rate.
 ///
 /// @param size bytes of a message
 /// @param messages that were counted
@@ -31,13 +31,13 @@ record Bandwidth(long size, long messages, double peak, double average, double m
                 messages / seconds / 1e6);
     }
 
-    /// Of both directions.
+    /// Returns the bandwidth of both directions.
     Bandwidth plus(Bandwidth other) {
         return new Bandwidth(
                 size, messages, peak + other.peak, average + other.average, messageRate + other.messageRate);
     }
 
-    /// Itself, as what the peer has told.
+    /// Returns these figures, which the peer has sent, after a check.
     ///
     /// @throws CommandFailed when that cannot be figures
     Bandwidth toldBy(String peer) {
@@ -48,7 +48,7 @@ record Bandwidth(long size, long messages, double peak, double average, double m
         return this;
     }
 
-    /// As a result of a report, whose bandwidths are in 2^20 bytes a second.
+    /// Returns these figures as a result of a report, whose bandwidths are in 2^20 bytes a second.
     ///
     /// @param series null for the only one
     Result result(@Nullable String series, boolean gigabits, @Nullable Timeline timeline) {
@@ -57,7 +57,7 @@ record Bandwidth(long size, long messages, double peak, double average, double m
                 series, size, messages, average * unit, peak == 0 ? null : peak * unit, messageRate, null, timeline, null);
     }
 
-    /// Tells the peer and hears what it has measured: number by number, as big-endian longs and doubles.
+    /// Exchanges the measured figures with the peer: number by number, as big-endian longs and doubles.
     Bandwidth swap(Exchange exchange) throws InterruptedException {
         return new Bandwidth(
                 swap(exchange, size),
@@ -77,7 +77,7 @@ record Bandwidth(long size, long messages, double peak, double average, double m
                 .getLong();
     }
 
-    /// The least time that a message took, over any stretch from the post of one list to a completion.
+    /// Returns the least time that a message took, over any stretch from the post of one list to a completion.
     ///
     /// @param posted when each list was posted, at the index of its first message
     /// @param completed when each completion came, at the index of the last message that it stands for

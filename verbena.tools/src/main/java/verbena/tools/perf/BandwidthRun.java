@@ -239,7 +239,7 @@ final class BandwidthRun {
         }
     }
 
-    /// How the bandwidth was through the run.
+    /// Returns the course of the bandwidth through the run.
     Timeline timeline() {
         long[] bytes = Arrays.stream(sampleMessages, 0, samples)
                 .map(messages -> messages * size)
@@ -267,7 +267,7 @@ final class BandwidthRun {
         }
     }
 
-    /// Whether it was ended before its time.
+    /// Returns whether it was ended before its time.
     boolean isInterrupted() {
         return interrupted;
     }

@@ -31,7 +31,8 @@ final class Clock {
         periodNanos = options.forEver ? nanos : Long.MAX_VALUE;
     }
 
-    /// One of so many equal parts of the run, or of a period of a run without end; in nanoseconds.
+    /// Returns the length of one of so many equal parts of the run, or of a period of a run without end; in
+    /// nanoseconds.
     long part(int parts) {
         return Math.min(durationNanos, periodNanos) / parts;
     }
@@ -46,7 +47,7 @@ final class Clock {
         return started;
     }
 
-    /// The time has gone on.
+    /// Takes the present time.
     void tick(long now) {
         if (!started || over) {
             return;
@@ -63,7 +64,7 @@ final class Clock {
         over = passed >= durationNanos;
     }
 
-    /// The run ends, perhaps before its time: when that is within the margin at the start, all of it counts.
+    /// Ends the run, perhaps before its time: when that is within the margin at the start, all of it counts.
     void stop(long now) {
         if (sampleEnd == 0) {
             if (!samples) {
@@ -76,7 +77,7 @@ final class Clock {
         over = true;
     }
 
-    /// So many messages more are through.
+    /// Counts so many more messages.
     void count(long more) {
         messages += more;
         if (samples) {
@@ -84,15 +85,15 @@ final class Clock {
         }
     }
 
-    /// Messages that count; from now on they are counted anew.
+    /// Returns the number of messages that count, and begins to count anew.
     long takeCounted() {
         long counted = sampled;
         sampled = 0;
         return counted;
     }
 
-    /// With `--run_infinitely`: how long the period has been that is over now, and the next begins; 0 when none is
-    /// over.
+    /// Returns the length of the period that is over now, and begins the next; 0 when none is over. For
+    /// `--run_infinitely`.
     long takePeriod(long now) {
         long passed = now - sampleStart;
         if (!samples || passed < periodNanos) {
@@ -102,7 +103,7 @@ final class Clock {
         return passed;
     }
 
-    /// Whether what happens now counts.
+    /// Returns whether messages count now.
     boolean samples() {
         return samples;
     }
@@ -111,7 +112,7 @@ final class Clock {
         return over;
     }
 
-    /// How long it counted.
+    /// Returns the time during which it counted.
     long sampleNanos() {
         return sampleEnd - sampleStart;
     }

@@ -39,7 +39,7 @@ import verbena.verbs.cm.PortSpace;
 /// The exchange by SEND over a reliable connection of its own, which the connection manager has made; and, with
 /// `-R`, the connections that are measured, which are made by the same port after it. For one thread.
 final class CmExchange implements Exchange {
-    /// How long to wait for the peer to end as well.
+    /// The time to wait for the peer to end as well.
     private static final Duration LINGER = Duration.ofSeconds(1);
 
     /// The longest message.
@@ -65,10 +65,10 @@ final class CmExchange implements Exchange {
     private MemoryRegion toSend;
     private MemoryRegion received;
     private final WorkCompletion wc = new WorkCompletion();
-    /// For the next message of the peer; null for no limit.
+    /// The time for the next message of the peer; null for no limit.
     private @Nullable Duration timeout;
     private boolean sending;
-    /// Why a send of ours failed; null when none did.
+    /// The reason why a send of this end failed; null when none did.
     private @Nullable WcStatus lost;
 
     private CmExchange(Options options, Consumer<InetSocketAddress> listening) throws InterruptedException {

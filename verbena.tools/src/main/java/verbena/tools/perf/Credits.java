@@ -8,22 +8,22 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 
-/// How many messages the receiver has taken, which it writes into the sender's memory itself: iWARP has nothing
-/// that tells a sender to wait for a receive, so `ib_send_bw` counts. A number of 4 bytes for each queue pair, in
-/// the byte order of both hosts, after each third of the receives that are kept posted. Its writes have as `wrId`
-/// the number of their queue pair plus that of all queue pairs. For one thread.
+/// The number of messages that the receiver has taken, which the receiver itself writes into the sender's memory:
+/// iWARP has nothing that makes a sender wait for a receive, so `ib_send_bw` counts. The receiver writes a number of
+/// 4 bytes for each queue pair, in the byte order of both hosts, after each third of the receives that are kept
+/// posted. Its writes have as `wrId` the number of their queue pair plus that of all queue pairs. For one thread.
 final class Credits implements AutoCloseable {
     /// Writes under way for each queue pair, at most.
     static final int WRITES_MAX = 8;
 
     private static final VarHandle COUNT = ValueLayout.JAVA_INT.varHandle();
 
-    /// First what is written to the peer, then what the peer writes.
+    /// The region: first the numbers that are written to the peer, then those that the peer writes.
     private final MemoryRegion region;
     private final int queuePairs;
     private final int depth;
     private final int[] writing;
-    /// What is to be told when a write may begin; 0 for nothing.
+    /// The numbers to write when a write may begin; 0 for none.
     private final long[] due;
 
     /// @param depth receives that each end keeps posted for a queue pair
@@ -39,7 +39,7 @@ final class Credits implements AutoCloseable {
         return region.rkey();
     }
 
-    /// Where the peer tells of queue pair `i`.
+    /// Returns the address at which the peer writes its number for queue pair `i`.
     long address(int i) {
         return region.address() + theirs(i);
     }
@@ -52,25 +52,25 @@ final class Credits implements AutoCloseable {
         return ours(queuePairs + i);
     }
 
-    /// Nothing has been taken yet. The peer must not be sending.
+    /// Begins anew: nothing has been taken yet. The peer must not be sending.
     void begin() {
         for (int i = 0; i < queuePairs; i++) {
             COUNT.setRelease(region.segment(), theirs(i), 0);
         }
     }
 
-    /// So many messages can be received without telling the peer.
+    /// Returns the number of messages that can be received without a write to the peer.
     int untoldMax() {
         return Math.max(1, depth / 3) - 1;
     }
 
-    /// Whether the peer has a receive for message number `last`, counted from 1.
+    /// Returns whether the peer has a receive for message number `last`, counted from 1.
     boolean allows(int i, long last) {
         int taken = (int) COUNT.getAcquire(region.segment(), theirs(i));
         return Integer.compareUnsigned((int) last - taken, depth) <= 0;
     }
 
-    /// So many have been taken from queue pair `on` so far; tells the peer when it is time.
+    /// Notes that so many messages have been taken from queue pair `on`, and writes that to the peer when it is time.
     void received(int i, long taken, QueuePair on, PerfPeer to) {
         if (taken % depth % Math.max(1, depth / 3) == 0) {
             due[i] = taken;
@@ -78,7 +78,7 @@ final class Credits implements AutoCloseable {
         }
     }
 
-    /// One of the writes on queue pair `on` is complete.
+    /// Notes that a write on queue pair `on` is complete.
     void written(int i, QueuePair on, PerfPeer to) {
         writing[i]--;
         write(i, on, to);

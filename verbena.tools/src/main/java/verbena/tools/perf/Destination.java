@@ -12,24 +12,24 @@ final class Destination {
     private int qpn;
     private int qkey;
 
-    /// The peer has told this.
+    /// Takes the description that the peer has sent.
     void told(PerfPeer peer) {
         this.peer = peer;
     }
 
-    /// Datagrams go this way.
+    /// Sets the destination of datagrams.
     void found(AddressHandle handle, int qpn, int qkey) {
         this.handle = handle;
         this.qpn = qpn;
         this.qkey = qkey;
     }
 
-    /// What the peer has told.
+    /// Returns the description that the peer has sent.
     PerfPeer peer() {
         return Objects.requireNonNull(peer, "the peer has told nothing yet");
     }
 
-    /// Addresses the last request of a batch, if it is a datagram.
+    /// Puts the address into the last request of a batch, if it is a datagram.
     void address(SendBatch batch) {
         AddressHandle to = handle;
         if (to != null) {

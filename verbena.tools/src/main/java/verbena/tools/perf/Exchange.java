@@ -11,17 +11,17 @@ import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Context;
 import verbena.verbs.Mtu;
 
-/// How the two ends talk before and after measuring, and wait for each other between: each says as much as the
-/// other, the client first. One goes over TCP, the other through a connection of its own.
+/// The messages of the two ends before and after measuring, by which they also wait for each other: each sends as
+/// much as the other, the client first. One exchange goes over TCP, the other through a connection of its own.
 interface Exchange extends AutoCloseable {
-    /// What perftest 4.5 calls itself here.
+    /// The version by which perftest 4.5 names itself here.
     String VERSION = "6.06";
 
     int VERSION_BYTES = 16;
-    /// What Verbena says of itself behind the version, where a C program does not look.
+    /// The name that Verbena sends behind the version, where a C program does not look.
     String NAME = "verbena";
 
-    /// What it adds when it is ready to warm up together with its peer.
+    /// The text that it adds when it is ready to warm up together with its peer.
     String WARMS_UP = "w";
 
     int TERMS_BYTES = 96;
@@ -29,40 +29,40 @@ interface Exchange extends AutoCloseable {
     int PAGE_BYTES = 4_096;
     int CACHE_LINE_BYTES = 64;
 
-    /// What the ends have agreed on.
+    /// The agreement of the ends.
     ///
     /// @param cycle the larger page, in bytes
     /// @param cacheLine the larger cache line, in bytes
     /// @param warmsUp whether both ends are ready to warm up together
     record Agreement(Mtu mtu, int cycle, int cacheLine, boolean warmsUp) {}
 
-    /// Says something and hears as many bytes.
+    /// Sends bytes, and returns as many of the peer.
     byte[] swap(byte[] mine) throws InterruptedException;
 
-    /// Says what a queue pair is, and hears the same of the peer's. Also the way to wait for each other: then the
-    /// first queue pair is told once more.
+    /// Sends the description of a queue pair, and returns that of the peer's. The ends also wait for each other by
+    /// it: then they send the first queue pair once more.
     PerfPeer swap(PerfPeer mine) throws InterruptedException;
 
-    /// From now on the peer may be silent as long as it measures.
+    /// Lets the peer be silent from now on, as long as it measures.
     void waitWithoutLimit();
 
-    /// Whether the peer is gone. Does not wait.
+    /// Returns whether the peer is gone. Does not wait.
     boolean hasEnded();
 
-    /// All is said. Waits until the peer is through too, for a while, so that its last packets are answered.
+    /// Ends the exchange. It waits a while until the peer has ended too, so that its last packets are answered.
     ///
     /// @param done whether the programs say so to each other
     void part(boolean done) throws InterruptedException;
 
-    /// This host's address that the peer has been found by.
+    /// Returns this host's address by which the peer has been found.
     InetAddress localAddress();
 
     InetAddress remoteAddress();
 
-    /// The device that the exchange itself goes through, if it does.
+    /// Returns the device that the exchange itself goes through, if it does.
     Optional<Context> context();
 
-    /// The peer, for messages.
+    /// Returns the peer, for messages.
     String peer();
 
     @Override

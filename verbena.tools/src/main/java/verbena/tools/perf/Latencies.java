@@ -16,7 +16,7 @@ final class Latencies {
         Arrays.sort(sorted);
     }
 
-    /// All times, the two longest included.
+    /// Returns all times, the two longest included.
     double[] sorted() {
         return sorted.clone();
     }

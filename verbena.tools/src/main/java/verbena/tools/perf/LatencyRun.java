@@ -12,7 +12,7 @@ final class LatencyRun {
     private static final int POLLS_FOR_A_LOOK = 64;
 
     private static final int POLLS_FOR_A_QUESTION = 8;
-    /// How often the memory is looked at for each poll, which takes ten times as long.
+    /// The number of looks at the memory for each poll, which takes ten times as long.
     private static final int LOOKS_FOR_A_POLL = 8;
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
@@ -186,7 +186,8 @@ final class LatencyRun {
         }
     }
 
-    /// A request was posted. What comes before a post is part of a latency, and the look at the clock is not.
+    /// Takes the time after a request was posted. The work before a post is part of a latency, and the look at the
+    /// clock is not.
     private void stamp() {
         long now = System.nanoTime();
         if (sent > 0 && (!isDuration || clock.samples())) {
@@ -226,17 +227,17 @@ final class LatencyRun {
         return sent + " messages sent, " + received + " received, of " + (isDuration ? "any number" : limit);
     }
 
-    /// Whether it was ended before its time.
+    /// Returns whether it was ended before its time.
     boolean isInterrupted() {
         return interrupted;
     }
 
-    /// Messages that were counted.
+    /// Returns the number of messages that were counted.
     long messages() {
         return isDuration ? clock.takeCounted() : sent;
     }
 
-    /// The times between two posts that count, in nanoseconds; the last four million, for there may be many.
+    /// Returns the times between two posts that count, in nanoseconds; the last four million, for there may be many.
     long[] betweenPosts() {
         long first = Math.max(0, times - between.length);
         return LongStream.range(first, times)
@@ -244,7 +245,7 @@ final class LatencyRun {
                 .toArray();
     }
 
-    /// With a duration: how long was counted.
+    /// Returns the time that was counted, for a run with a duration.
     long sampleNanos() {
         return clock.sampleNanos();
     }

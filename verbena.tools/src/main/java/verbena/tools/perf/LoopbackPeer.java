@@ -16,7 +16,7 @@ import verbena.tools.kit.CommandFailed;
 
 /// The server of a measurement with `--loopback`: this program once more, in a process of its own.
 final class LoopbackPeer implements AutoCloseable {
-    /// Where the ends meet, unless the device has addresses of its own.
+    /// The address at which the ends meet, unless the device has addresses of its own.
     private static final String ADDRESS = "127.0.0.1";
 
     /// Options that are for the end that the user looks at.
@@ -58,7 +58,7 @@ final class LoopbackPeer implements AutoCloseable {
         said = ChildProcess.lines(process.errors(), 16);
     }
 
-    /// Waits until it listens; returns where.
+    /// Waits until it listens, and returns the address.
     ///
     /// @throws CommandFailed when it does not come up
     InetSocketAddress address() throws InterruptedException {

@@ -29,7 +29,7 @@ final class Measurement {
     private final Mtu mtu;
     private final WarmUp warmUp;
     private final List<Result> results = new ArrayList<>();
-    /// Of the last bandwidth, for the report.
+    /// The course of the last bandwidth, for the report.
     private @Nullable Timeline timeline;
     private boolean interrupted;
     private boolean missed;
@@ -65,17 +65,17 @@ final class Measurement {
         }
     }
 
-    /// What was found.
+    /// Returns the results.
     List<Result> results() {
         return results;
     }
 
-    /// Whether the thread was interrupted before all was measured.
+    /// Returns whether the thread was interrupted before all was measured.
     boolean isInterrupted() {
         return interrupted;
     }
 
-    /// Whether a figure is below what the user has set.
+    /// Returns whether a figure is below what the user has set.
     boolean hasMissed() {
         return missed;
     }

@@ -359,7 +359,7 @@ abstract sealed class OptionTable permits Options {
     @Nullable
     Path page;
 
-    /// The name that `--html` had before.
+    /// Sets the file of the page. This option is the former name of `--html`.
     @Option(names = "--report", hidden = true)
     void setReport(Path file) {
         page = file;

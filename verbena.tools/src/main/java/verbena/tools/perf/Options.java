@@ -35,13 +35,13 @@ final class Options extends OptionTable {
     private static final int QUEUE_PAIRS_MAX = 16_384;
     private static final int MODERATION = 100;
     private static final int MODERATION_MAX = 1_024;
-    /// Up to this size a completion may stand for several messages; beyond it would blur the figures.
+    /// The size up to which a completion may stand for several messages; beyond it would blur the figures.
     private static final int MODERATION_SIZE_MAX = 8_192;
     private static final int INLINE_MAX = 912;
     private static final int INLINE_WRITE = 220;
     private static final int INLINE_SEND = 236;
     private static final int INLINE_SEND_UD = 188;
-    /// Times of all posts are kept for the peak up to so many iterations.
+    /// The number of iterations up to which the times of all posts are kept for the peak.
     private static final int PEAK_ITERATIONS_MAX = 20_000;
 
     private static final int WARM_UP_SECONDS_MAX = 600;
@@ -63,7 +63,7 @@ final class Options extends OptionTable {
         this.isLatency = isLatency;
     }
 
-    /// The names of options that this measurement does not have.
+    /// Returns the names of options that this measurement does not have.
     Set<String> notFor() {
         var names = new HashSet<String>();
         names.addAll(
@@ -252,7 +252,7 @@ final class Options extends OptionTable {
         }
     }
 
-    /// The options that have to be the same at both ends, as they would be given.
+    /// Returns the options that have to be the same at both ends, as they would be given.
     List<String> terms() {
         var terms = new ArrayList<>(List.of(command(), "-c " + type, "-q " + queuePairs));
         if (verb.takesReceives() || bidirectional || (isLatency && !verb.isAnswered())) {
@@ -273,7 +273,7 @@ final class Options extends OptionTable {
         return terms;
     }
 
-    /// As the measurement is called: `write-bw`.
+    /// Returns the name of the measurement, such as `write-bw`.
     String command() {
         return verb.command + (isLatency ? "-lat" : "-bw");
     }
@@ -286,7 +286,7 @@ final class Options extends OptionTable {
         return durationSeconds != null;
     }
 
-    /// Be a client of this server, whatever was asked for.
+    /// Makes this end a client of this server, whatever was asked for.
     void connectTo(String server, int serverPort) {
         host = server;
         port = serverPort;
@@ -304,12 +304,13 @@ final class Options extends OptionTable {
         return connectionManager || exchangeByConnectionManager;
     }
 
-    /// Whether a server without `--source_ip` listens at the addresses of its device, and not at those of the host.
+    /// Returns whether a server without `--source_ip` listens at the addresses of its device, and not at those of the
+    /// host.
     boolean listensAtItsDevice() {
         return exchangesByConnectionManager() && device != null;
     }
 
-    /// The path MTU on a port that can use `active` now.
+    /// Returns the path MTU on a port that can use `active` now.
     Mtu mtu(Mtu active) {
         return mtuBytes == null ? active : active.min(Mtu.ofBytes(mtuBytes));
     }
@@ -318,7 +319,7 @@ final class Options extends OptionTable {
         return mtuBytes != null && mtuBytes > active.bytes();
     }
 
-    /// Whether this end sends; the other receives, or has its memory used.
+    /// Returns whether this end sends; the other receives, or has its memory used.
     boolean sends() {
         return isClient() || bidirectional || isLatency;
     }

@@ -21,8 +21,8 @@ import picocli.CommandLine.Spec;
 public final class PerfCommand implements Runnable {
     private @Nullable CommandSpec spec;
 
-    /// For picocli, which hands in the model of this command: the measurements become part of it, each with the
-    /// options that it has.
+    /// Takes the model of this command from picocli: the measurements become part of it, each with the options that
+    /// it has.
     @Spec
     void setSpec(CommandSpec spec) {
         this.spec = spec;

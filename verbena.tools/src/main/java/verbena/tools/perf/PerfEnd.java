@@ -39,8 +39,8 @@ import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionId;
 
-/// What one end measures with: its queue pairs and their memory, how they are connected, and what completes on them.
-/// [Requests] posts on them. Posting and polling allocate nothing. For one thread.
+/// The objects that one end measures with: its queue pairs and their memory, their connections, and their
+/// completions. [Requests] posts on them. Posting and polling allocate nothing. For one thread.
 final class PerfEnd implements AutoCloseable {
     // The attributes that the C programs give their queue pairs.
     private static final RnrTimer RNR_TIMER = new RnrTimer(12);
@@ -55,7 +55,7 @@ final class PerfEnd implements AutoCloseable {
     final MemoryRegion region;
     /// READs and atomics that this end serves at once for each queue pair.
     final int outstanding;
-    /// What is posted on the queue pairs.
+    /// The requests that are posted on the queue pairs.
     final Requests requests;
 
     private final List<AutoCloseable> opened = new ArrayList<>();
@@ -153,7 +153,7 @@ final class PerfEnd implements AutoCloseable {
         add(opened(id.createQueuePair(domain, queuePairOptions())));
     }
 
-    /// The last queue pair could not be connected.
+    /// Removes the last queue pair, which could not be connected.
     void dropQueuePair() {
         queuePairs[--made].close();
     }
@@ -172,7 +172,7 @@ final class PerfEnd implements AutoCloseable {
         return srq == null ? wanted : wanted.withSharedReceiveQueue(srq);
     }
 
-    /// What to tell the peer of queue pair `i`.
+    /// Returns the description of queue pair `i` for the peer.
     PerfPeer local(int i, GidEntry gid) {
         return new PerfPeer(
                 context.port(options.devicePort).lid(),
@@ -184,32 +184,33 @@ final class PerfEnd implements AutoCloseable {
                 gid.gid());
     }
 
-    /// The peer's queue pair `i`.
+    /// Returns the peer's queue pair `i`.
     PerfPeer peer(int i) {
         return peers[i].peer();
     }
 
-    /// What the peer has told of its queue pair `i`.
+    /// Takes the peer's description of its queue pair `i`.
     void peer(int i, PerfPeer peer) {
         peers[i].told(peer);
     }
 
-    /// Where the datagrams of queue pair `i` go, as the connection manager has found out.
+    /// Sets the destination of the datagrams of queue pair `i`, which the connection manager has found.
     void peer(int i, AddressVector path, int qpn, int qkey) {
         peers[i].found(opened(domain.createAddressHandle(path)), qpn, qkey);
     }
 
-    /// Whether requests are posted here, so that the way to the peer has to be known.
+    /// Returns whether requests are posted here, so that the path to the peer has to be known.
     boolean sends() {
         return options.sends();
     }
 
-    /// READs and atomics that are asked of the connection manager.
+    /// Returns the number of READs and atomics that are asked of the connection manager.
     int readsOfPeer() {
         return options.verb.isAnswered() ? outstanding : 0;
     }
 
-    /// Datagrams by the connection manager: only the client is told where its peer is, and sends a first message.
+    /// Sends the first message of a client of datagrams by the connection manager: only the client gets the address
+    /// of its peer from there.
     void sendAddress(int i) {
         try (SendBatch batch = queuePairs[i].sendBatch()) {
             batch.sendWithImmediate(i, queuePairs[i].qpn()).sge(region, layout.sendOffset(i), Integer.BYTES);
@@ -219,12 +220,12 @@ final class PerfEnd implements AutoCloseable {
         awaitOne(sendCq);
     }
 
-    /// Server: posts the receive for that message.
+    /// Posts the receive for the first message of a client, at the server.
     void postAddressReceive(int i) {
         queuePairs[i].postReceive(i, region, layout.sendOffset(i), Layout.DATAGRAM_HEADER_BYTES + Integer.BYTES);
     }
 
-    /// Server: takes one of those messages, and knows from it where the client's queue pair is.
+    /// Takes the first message of a client at the server, and the address of the client's queue pair from it.
     void takeAddress() {
         awaitOne(receiveCq);
         int i = (int) wc.wrId();
@@ -280,7 +281,8 @@ final class PerfEnd implements AutoCloseable {
 
     // ---- what may be posted
 
-    /// How many messages a round of the warm-up may have on each queue pair, in one direction or both.
+    /// Returns the number of messages that a round of the warm-up may have on each queue pair, in one direction or
+    /// both.
     int messagesAtOnceMax() {
         if (credits != null) {
             return credits.untoldMax();
@@ -288,27 +290,27 @@ final class PerfEnd implements AutoCloseable {
         return options.type == QpType.RC ? WarmUp.messagesMax() : 0; // what gets lost would be waited for
     }
 
-    /// The ends have met, and send and receive from now on.
+    /// Begins the sending and receiving: the ends have met.
     void meet() {
         if (credits != null) {
             credits.begin();
         }
     }
 
-    /// Whether messages on queue pair `i` up to number `last` have a receive at the peer, as far as that is
+    /// Returns whether messages on queue pair `i` up to number `last` have a receive at the peer, as far as that is
     /// counted.
     boolean mayPost(int i, long last) {
         return credits == null || credits.allows(i, last);
     }
 
-    /// So many messages have been received on queue pair `i`, and their receives posted again.
+    /// Notes that so many messages have been received on queue pair `i`, and their receives posted again.
     void received(int i, long taken) {
         if (credits != null) {
             credits.received(i, taken, queuePairs[i], peers[i].peer());
         }
     }
 
-    /// For an end that sends nothing else.
+    /// Polls the completions of credits, for an end that sends nothing else.
     void pollCredits() {
         if (credits != null && pollSend() >= 0) {
             throw new IllegalStateException("a message completed at an end that sends none");
@@ -360,8 +362,8 @@ final class PerfEnd implements AutoCloseable {
                 + failure.status().page();
     }
 
-    /// With `-e`: called when there was nothing to poll; the second time in a row it sleeps until there is.
-    /// (A thread that asks for an event has to look once more: what came before counts for nothing.)
+    /// Called with `-e` when there was nothing to poll: the second time in a row it sleeps until there is. (A thread
+    /// that asks for an event has to look once more: what came before counts for nothing.)
     ///
     /// @return false when nothing came in `timeout`, or the thread was interrupted, which it then still is
     boolean sleep(Duration timeout) {

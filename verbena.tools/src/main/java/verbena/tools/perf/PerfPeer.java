@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
 
-/// What the ends tell each other of a queue pair (`struct pingpong_dest`): over TCP as text, through the
+/// The description of a queue pair that the ends exchange (`struct pingpong_dest`): over TCP as text, through the
 /// connection manager as a structure of big-endian numbers.
 ///
 /// @param outstanding READs and atomics that may be outstanding towards it
@@ -24,7 +24,7 @@ record PerfPeer(int lid, int outstanding, int qpn, int psn, int rkey, long addre
     private static final int ADDRESS_OFFSET = 24;
     private static final int GID_OFFSET = 32;
 
-    /// Nothing to tell yet; only to wait for each other.
+    /// An empty description, by which the ends only wait for each other.
     static final PerfPeer NONE = new PerfPeer(0, 0, 0, 0, 0, 0, new Gid(0, 0));
 
     private static final int BITS_16 = 0xFFFF;
@@ -42,7 +42,7 @@ record PerfPeer(int lid, int outstanding, int qpn, int psn, int rkey, long addre
     private static final Pattern TEXT = Pattern.compile("(\\p{XDigit}+):(\\p{XDigit}+):(\\p{XDigit}+):(\\p{XDigit}+)"
             + ":(\\p{XDigit}+):(\\p{XDigit}+):((?:\\p{XDigit}{2}:){15}\\p{XDigit}{2}):(\\p{XDigit}+):\0");
 
-    /// The text, with its zero.
+    /// Returns the text, with its zero.
     byte[] text() {
         var hex = HexFormat.of();
         String text = hex.toHexDigits(lid, 4) + ":" + hex.toHexDigits(outstanding, 4) + ":" + hex.toHexDigits(qpn, 6)
@@ -76,7 +76,7 @@ record PerfPeer(int lid, int outstanding, int qpn, int psn, int rkey, long addre
                 + text.replaceAll("[^\\p{Graph} ]", ".") + "\"");
     }
 
-    /// The structure.
+    /// Returns the structure.
     byte[] structure() {
         return ByteBuffer.allocate(STRUCTURE_BYTES)
                 .putInt(lid)
@@ -105,7 +105,7 @@ record PerfPeer(int lid, int outstanding, int qpn, int psn, int rkey, long addre
                 new Gid(from.getLong(GID_OFFSET), from.getLong(GID_OFFSET + Long.BYTES)));
     }
 
-    /// The line that the C programs print of it, and one for its GID.
+    /// Returns the line that the C programs print of it, and one for its GID.
     ///
     /// @param side `local` or `remote`
     String lines(String side, Verb verb) {

@@ -130,7 +130,7 @@ final class PerfTest extends ToolCommand {
         }
     }
 
-    /// The software device at an address of this host; on loopback the one that gets an address of its own.
+    /// Returns the software device at an address of this host; on loopback the one that gets an address of its own.
     private static Device deviceAt(InetAddress address) {
         return Device.named(address.isLoopbackAddress() ? "rocev2" : "rocev2@" + Addresses.ip(address));
     }

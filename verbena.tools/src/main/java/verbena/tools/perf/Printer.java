@@ -7,7 +7,7 @@ import verbena.verbs.Context;
 import verbena.verbs.Mtu;
 import verbena.verbs.TransportType;
 
-/// What a measurement prints: the lines of perftest 4.5.
+/// The output of a measurement: the lines of perftest 4.5.
 final class Printer {
     private static final String LINE = "-".repeat(87);
     private static final double TINY = 0.1;
@@ -34,7 +34,7 @@ final class Printer {
         tell(LINE);
     }
 
-    /// What is about to be measured, and with what.
+    /// Prints the settings of the measurement that is about to begin.
     void settings(Context context, Mtu mtu, int gidIndex, int outstanding) {
         line();
         tell("                    " + title());
@@ -91,7 +91,7 @@ final class Printer {
         tell(peer.lines(side, options.verb));
     }
 
-    /// The heading of the results.
+    /// Prints the heading of the results.
     void heading() {
         tell(LINE);
         columns();
@@ -124,7 +124,7 @@ final class Printer {
         }
     }
 
-    /// Both directions one by one, after their sum.
+    /// Prints both directions one by one, after their sum.
     void bothWays(Bandwidth here, Bandwidth there) {
         line();
         tell("");
@@ -138,7 +138,7 @@ final class Printer {
         bandwidth(there);
     }
 
-    /// All times, one a line.
+    /// Prints all times, one a line.
     ///
     /// @param times in microseconds, or cycles
     void times(double[] times) {
@@ -175,7 +175,7 @@ final class Printer {
                         result.percentile(0.999)));
     }
 
-    /// Of a run of `-D` seconds only the average is known.
+    /// Prints the average of a run of `-D` seconds, of which nothing else is known.
     void averageLatency(long size, long messages, double average, double perSecond) {
         if (options.output != null) {
             figure(average);

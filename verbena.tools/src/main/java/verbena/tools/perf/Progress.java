@@ -7,8 +7,8 @@ import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import verbena.tools.kit.Closing;
 
-/// Tells on standard error how far a long run has come: on a terminal in one line, once a second from the third
-/// second on; elsewhere a line every ten seconds. [#at] is for the loop that measures and costs it a store; the
+/// The display of the progress of a long run on standard error: on a terminal in one line, once a second from the
+/// third second on; elsewhere a line every ten seconds. [#at] is for the loop that measures and costs it a store; the
 /// rest has a thread of its own.
 final class Progress implements AutoCloseable {
     private static final VarHandle COUNT;
@@ -43,7 +43,7 @@ final class Progress implements AutoCloseable {
         teller = Thread.ofVirtual().start(() -> tell(total));
     }
 
-    /// So many messages are through.
+    /// Notes that so many messages are through.
     void at(long messages) {
         COUNT.setOpaque(this, messages);
     }

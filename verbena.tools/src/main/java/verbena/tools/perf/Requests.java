@@ -9,8 +9,8 @@ import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SendBatch;
 import verbena.verbs.SharedReceiveQueue;
 
-/// Posts the messages of a measurement and the receives for them: each queue pair goes through its area of the memory,
-/// slot by slot, and begins anew at its end. Allocates nothing after [#begin].
+/// The requests of a measurement: its messages and the receives for them. Each queue pair goes through its area of
+/// the memory, slot by slot, and begins anew at its end. Allocates nothing after [#begin].
 final class Requests {
     private static final int ADD = 1;
     private static final int SWAP = 0;
@@ -51,7 +51,7 @@ final class Requests {
         receiveSlot = new int[queuePairs.length];
     }
 
-    /// From now on messages have this size; each queue pair begins its area anew.
+    /// Sets the size of messages from now on; each queue pair begins its area anew.
     void begin(int size) {
         this.size = size;
         step = layout.step(size);

@@ -5,8 +5,8 @@ import java.util.function.Supplier;
 import verbena.tools.kit.CommandFailed;
 import verbena.verbs.QpType;
 
-/// Notices that a loop waits in vain: the thread is interrupted, the peer has gone, or nothing has happened for too
-/// long. When the loop spins, it looks only now and then.
+/// A watch for a loop that waits in vain: the thread is interrupted, the peer has gone, or nothing has happened for
+/// too long. When the loop spins, it looks only now and then.
 final class StallWatch {
     private static final int LOOKS = 1 << 12;
     private static final long SECOND_NANOS = 1_000_000_000;
@@ -31,12 +31,12 @@ final class StallWatch {
         nanos = end.options.timeout().toNanos();
     }
 
-    /// Something has happened.
+    /// Notes that there was progress.
     void progress() {
         watching = false;
     }
 
-    /// Nothing has happened. With `-e` it sleeps until there is something, for a second at most.
+    /// Called when nothing has happened. With `-e` it sleeps until there is an event, for a second at most.
     ///
     /// @return whether the thread is interrupted: the loop is to end
     /// @throws CommandFailed when nothing will happen any more

@@ -13,7 +13,7 @@ import verbena.verbs.Context;
 
 /// The exchange over TCP, as the C programs have it by default.
 final class TcpExchange implements Exchange {
-    /// How long to wait for the peer to end as well.
+    /// The time to wait for the peer to end as well.
     private static final Duration LINGER = Duration.ofSeconds(1);
 
     private final OutOfBand stream;

@@ -9,9 +9,9 @@ enum Verb {
     READ("read", "RDMA_Read"),
     ATOMIC("atomic", "Atomic");
 
-    /// As the command is called, before `-bw` or `-lat`.
+    /// The name of the command, before `-bw` or `-lat`.
     final String command;
-    /// As the program's report calls it.
+    /// The name in the program's report.
     final String title;
 
     Verb(String command, String title) {
@@ -19,12 +19,12 @@ enum Verb {
         this.title = title;
     }
 
-    /// Whether each operation takes a receive of the peer, so that its program is involved.
+    /// Returns whether each operation takes a receive of the peer, so that its program is involved.
     boolean takesReceives() {
         return this == SEND || this == WRITE_IMM;
     }
 
-    /// Whether the answer carries what was asked for: then its time is the round trip, otherwise half of a
+    /// Returns whether the answer carries what was asked for: then its time is the round trip, otherwise half of a
     /// ping-pong.
     boolean isAnswered() {
         return this == READ || this == ATOMIC;

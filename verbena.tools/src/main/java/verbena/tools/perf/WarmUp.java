@@ -13,14 +13,14 @@ import verbena.tools.report.Steady;
 /// peer's program takes no part in the operations, an end warms up alone. Otherwise both do it together: the client
 /// leads, and tells before each round how many messages it has. For one thread.
 final class WarmUp {
-    /// More than this in one round is a mistake of the peer.
+    /// The greatest number of messages in one round; more is a mistake of the peer.
     private static final int MESSAGES_MAX = 1 << 20;
 
     private static final long ROUND_NANOS = 50_000_000;
     private static final int FIRST_BYTES = 1 << 20;
     private static final int FIRST_MESSAGES = 16;
     private static final int GROWTH_MAX = 8;
-    /// Of several sizes, each after the first gets such a part of the time: most of the code is warm already.
+    /// The divisor of the time for each of several sizes after the first, when most of the code is warm already.
     private static final int FURTHER_SIZES = 12;
 
     private static final double NANOS_PER_SECOND = 1e9;
@@ -35,9 +35,9 @@ final class WarmUp {
     private boolean isWarm;
     private boolean isFirst = true;
 
-    /// Measures so many messages of each queue pair.
+    /// A round, which measures so many messages of each queue pair.
     interface Round {
-        /// A figure of this round, a rate or a time.
+        /// Runs the round, and returns its figure, a rate or a time.
         ///
         /// @param before how many messages there were of this size already
         double figure(int messages, long before) throws InterruptedException;
@@ -53,29 +53,29 @@ final class WarmUp {
                 : "none, measured cold: the peer is not ready to warm up (perftest's programs never are)";
     }
 
-    /// How it went.
+    /// Returns the course of the warm-up.
     String words() {
         return words;
     }
 
-    /// When this process was fast; nothing when it led no warm-up.
+    /// Returns the time at which this process was fast, in words; empty when it led no warm-up.
     Optional<String> fast() {
         return Optional.ofNullable(fast);
     }
 
-    /// Whether the figures stood still at its end.
+    /// Returns whether the figures stood still at its end.
     boolean isWarm() {
         return isWarm;
     }
 
-    /// The rounds of an end whose peer has no part in them.
+    /// Runs the rounds of an end whose peer has no part in them.
     void alone(int size, Round round) throws InterruptedException {
         if (options.warmUpSeconds > 0) {
             lead(size, options.postList, MESSAGES_MAX, round, false);
         }
     }
 
-    /// The rounds of both ends.
+    /// Runs the rounds of both ends.
     ///
     /// @param messagesMax in one round, 0 when this end cannot
     /// @return how many messages they had

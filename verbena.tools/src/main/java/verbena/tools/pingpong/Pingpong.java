@@ -61,7 +61,7 @@ final class Pingpong implements AutoCloseable {
     /// Time for the acknowledgement of the last message to leave before the queue pair is gone, and once more when
     /// it was lost: longer than the ACK timeout.
     private static final Duration LINGER = Duration.ofMillis(100);
-    /// How long nothing comes before a look at the port.
+    /// The time without a completion after which the port is looked at.
     private static final long LOOK_NANOS = 200_000_000;
 
     /// @param queuePairs how many; one but for [PingpongService#SRQ]
@@ -108,7 +108,7 @@ final class Pingpong implements AutoCloseable {
         /// The way to it, of datagrams.
         @Nullable
         AddressHandle handle;
-        /// What has to complete before the next message: RECEIVE and SEND, or one of them.
+        /// The requests that have to complete before the next message: RECEIVE and SEND, or one of them.
         int pending;
 
         Player(QueuePair qp, int psn) {
@@ -205,7 +205,7 @@ final class Pingpong implements AutoCloseable {
         }
     }
 
-    /// What to tell the other end.
+    /// Returns the description for the other end.
     List<PingpongPeer> local(GidEntry gid) {
         int lid = context.port(settings.port()).lid();
         return players.stream()
@@ -251,7 +251,7 @@ final class Pingpong implements AutoCloseable {
         }
     }
 
-    /// The connection manager has connected all queue pairs.
+    /// Takes the addresses of the queue pairs, all of which the connection manager has connected.
     ///
     /// @return what they and those of the peer are
     List<PingpongPeer> connected() {
@@ -269,14 +269,14 @@ final class Pingpong implements AutoCloseable {
         return ends;
     }
 
-    /// The connection manager has found out where the datagrams go.
+    /// Takes the destination of the datagrams, which the connection manager has found.
     void connected(AddressVector path, int qpn) {
         Player player = players.getFirst();
         player.remote = new PingpongPeer(0, qpn, 0, path.destination());
         player.handle = opened(pd.createAddressHandle(path));
     }
 
-    /// Plays to the end.
+    /// Runs the exchange of messages to the end.
     ///
     /// @param check whether the client marks its pages and the server checks them
     /// @throws CommandFailed when a message fails or nothing happens for the time-out

@@ -32,7 +32,7 @@ final class PingpongCm implements AutoCloseable {
         return isDatagram ? PortSpace.UDP : PortSpace.TCP;
     }
 
-    /// Client: makes all connections.
+    /// Makes all connections, as the client.
     void connect(InetSocketAddress to) throws InterruptedException {
         for (int i = 0; i < settings.queuePairs(); i++) {
             ConnectionId id = channel.newId(space());
@@ -58,7 +58,7 @@ final class PingpongCm implements AutoCloseable {
         }
     }
 
-    /// Server: waits for all connections of a client.
+    /// Waits for all connections of a client, as the server.
     ///
     /// @param listening told where clients can connect
     void serve(InetSocketAddress at, Consumer<InetSocketAddress> listening) throws InterruptedException {
@@ -93,18 +93,18 @@ final class PingpongCm implements AutoCloseable {
         return ConnectionParameters.defaults();
     }
 
-    /// What the queue pairs are, and those of the peer; of datagrams nothing, for their server does not know its client
-    /// yet.
+    /// Returns the queue pairs, and those of the peer; none for datagrams, because their server does not know its
+    /// client yet.
     List<PingpongPeer> ends() {
         return isDatagram ? List.of() : game().connected();
     }
 
-    /// Plays to the end.
+    /// Runs the exchange of messages to the end.
     Pingpong.Result run(boolean isClient, boolean check) throws InterruptedException {
         return game().run(isClient, check);
     }
 
-    /// The client ends all connections, when it has all answers; the server waits for that.
+    /// Ends all connections: the client does so when it has all answers, and the server waits for that.
     void disconnect(boolean isClient) throws InterruptedException {
         if (isDatagram) {
             return;

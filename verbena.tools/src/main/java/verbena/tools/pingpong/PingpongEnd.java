@@ -23,9 +23,9 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
 
-/// What the commands `pingpong rc`, `uc`, `ud` and `srq` have in common: everything but some options.
+/// The common part of the commands `pingpong rc`, `uc`, `ud` and `srq`: everything but some options.
 abstract class PingpongEnd extends ToolCommand {
-    /// Why `-o` is refused.
+    /// The reason why `-o` is refused.
     static final String NO_PAGING = "a software device has no on demand paging; its memory needs none";
 
     private final PingpongService service;
@@ -122,10 +122,10 @@ abstract class PingpongEnd extends ToolCommand {
         this.service = service;
     }
 
-    /// Bytes of a message.
+    /// Returns the number of bytes of a message.
     abstract int size();
 
-    /// The path MTU; datagrams have none.
+    /// Returns the path MTU; datagrams have none.
     ///
     /// @throws ParameterException when it is no MTU
     Mtu mtu() {
@@ -140,7 +140,7 @@ abstract class PingpongEnd extends ToolCommand {
         return receiveDepth;
     }
 
-    /// Looks at the options.
+    /// Checks the options.
     ///
     /// @throws ParameterException when one is out of range
     /// @throws CommandFailed when one asks for what there is not
@@ -303,12 +303,13 @@ abstract class PingpongEnd extends ToolCommand {
         return Duration.ofSeconds(timeoutSeconds);
     }
 
-    /// The software device at an address of this host; on loopback the one that gets an address of its own.
+    /// Returns the software device at an address of this host; on loopback the one that gets an address of its own.
     private static Device deviceAt(InetAddress address) {
         return Device.named(address.isLoopbackAddress() ? "rocev2" : "rocev2@" + Addresses.ip(address));
     }
 
-    /// Where a server listens by default: at the device's address, and on loopback at 127.0.0.1.
+    /// Returns the address at which a server listens by default: at the device's address, and on loopback at
+    /// 127.0.0.1.
     private List<InetAddress> addresses(Context context) {
         List<InetAddress> own = context.gids(devicePort).stream()
                 .map(GidEntry::gid)
@@ -344,7 +345,8 @@ abstract class PingpongEnd extends ToolCommand {
         }
     }
 
-    /// A client has to name its GID before it knows the server's: it takes the one that suits the way it got there.
+    /// Returns the GID of a client, which has to name it before it knows the server's: the GID that fits the path to
+    /// the server.
     private GidEntry gidTowards(Context context, InetAddress remote, InetAddress local) {
         for (GidEntry entry : context.gids(devicePort)) {
             if (entry.gid().equals(Gid.of(local)) && !local.isLoopbackAddress()) {

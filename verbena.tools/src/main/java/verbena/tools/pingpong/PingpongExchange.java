@@ -10,8 +10,8 @@ import java.util.function.IntConsumer;
 import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.OutOfBand;
 
-/// What the ends of a ping-pong tell each other over TCP, as the C programs do: the client speaks first, the
-/// server answers, the client says "done".
+/// The messages that the ends of a ping-pong exchange over TCP, as the C programs do: the client sends first, the
+/// server answers, the client sends "done".
 final class PingpongExchange implements AutoCloseable {
     private static final String DONE = "done\0";
 
@@ -34,24 +34,24 @@ final class PingpongExchange implements AutoCloseable {
         return new PingpongExchange(OutOfBand.accept(addresses, port, timeout, "--bind", listening));
     }
 
-    /// This end's address on the connection.
+    /// Returns this end's address on the connection.
     InetAddress localAddress() throws IOException {
         return stream.localAddress();
     }
 
-    /// The other end's address on the connection.
+    /// Returns the other end's address on the connection.
     InetAddress remoteAddress() throws IOException {
         return stream.remoteAddress();
     }
 
-    /// Tells about the queue pairs here, in `count` messages of which the last are empty.
+    /// Sends the descriptions of the queue pairs here, in `count` messages of which the last are empty.
     void send(List<PingpongPeer> local, int count) throws InterruptedException {
         for (int i = 0; i < count; i++) {
             write((i < local.size() ? local.get(i) : PingpongPeer.NONE).message());
         }
     }
 
-    /// Hears about the queue pairs there.
+    /// Receives the descriptions of the queue pairs there.
     List<PingpongPeer> receive(int count) throws InterruptedException {
         var peers = new ArrayList<PingpongPeer>();
         while (peers.size() < count) {

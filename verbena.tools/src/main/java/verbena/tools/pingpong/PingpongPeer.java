@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 import verbena.tools.kit.Addresses;
 import verbena.verbs.Gid;
 
-/// What the ends of an `ibv_*_pingpong` tell each other over TCP before they connect: `LID:QPN:PSN:GID` in hexadecimal,
-/// of a fixed length, with the terminating zero of a C string.
+/// The message that the ends of an `ibv_*_pingpong` exchange over TCP before they connect: `LID:QPN:PSN:GID` in
+/// hexadecimal, of a fixed length, with the terminating zero of a C string.
 record PingpongPeer(int lid, int qpn, int psn, Gid gid) {
     /// Length of the message in bytes, with the zero.
     static final int MESSAGE_BYTES = "0000:000000:000000:00000000000000000000000000000000\0".length();
@@ -18,7 +18,7 @@ record PingpongPeer(int lid, int qpn, int psn, Gid gid) {
     private static final Pattern MESSAGE =
             Pattern.compile("(\\p{XDigit}{4}):(\\p{XDigit}{6}):(\\p{XDigit}{6}):(\\p{XDigit}{32})\0");
 
-    /// The message, zero included.
+    /// Returns the message, zero included.
     String message() {
         var hex = HexFormat.of();
         return hex.toHexDigits(lid, 4) + ":" + hex.toHexDigits(qpn, 6) + ":" + hex.toHexDigits(psn, 6) + ":"
@@ -41,7 +41,7 @@ record PingpongPeer(int lid, int qpn, int psn, Gid gid) {
                 new Gid(HexFormat.fromHexDigitsToLong(gid, 0, 16), HexFormat.fromHexDigitsToLong(gid, 16, 32)));
     }
 
-    /// The line that the C programs print.
+    /// Returns the line that the C programs print.
     @Override
     public String toString() {
         return "LID 0x%04x, QPN 0x%06x, PSN 0x%06x, GID %s".formatted(lid, qpn, psn, Addresses.gid(gid));

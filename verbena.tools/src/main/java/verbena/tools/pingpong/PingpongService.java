@@ -13,8 +13,8 @@ enum PingpongService {
     /// `ibv_srq_pingpong`: reliable connections that share a receive queue.
     SRQ(256, 0);
 
-    /// How many messages each end sends over TCP, one for each queue pair; those for queue pairs that are not there
-    /// are empty.
+    /// The number of messages that each end sends over TCP, one for each queue pair; those for queue pairs that are
+    /// not there are empty.
     final int messages;
     /// Bytes of a receive before the message: what UD puts there is the address (IBTA 11.4.1.2).
     final int areaBytes;
@@ -24,7 +24,7 @@ enum PingpongService {
         this.areaBytes = areaBytes;
     }
 
-    /// As the command is called: `rc`.
+    /// Returns the name of the command, such as `rc`.
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

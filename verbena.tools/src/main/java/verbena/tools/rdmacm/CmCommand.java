@@ -17,7 +17,7 @@ import verbena.verbs.Device;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionOptions;
 
-/// What the tools of librdmacm have in common: peers are found by address and port.
+/// The base of the tools of librdmacm: peers are found by address and port.
 abstract class CmCommand extends ToolCommand {
     @Option(
             names = "--device",
@@ -46,18 +46,18 @@ abstract class CmCommand extends ToolCommand {
         return CmChannel.nearest(deviceName, timeout(), witness);
     }
 
-    /// The device of choice; null for the device that has the address.
+    /// Returns the device of choice; null for the device that has the address.
     final @Nullable Context openDevice() {
         return deviceName == null ? null : Device.named(deviceName).open();
     }
 
-    /// For connections on that device.
+    /// Returns the options for connections on that device.
     final ConnectionOptions options(@Nullable Context device) {
         ConnectionOptions options = ConnectionOptions.defaults().withTimeout(timeout());
         return device == null ? options : options.withDevice(device);
     }
 
-    /// An address by its text or name.
+    /// Returns an address by its text or name.
     ///
     /// @param host null for every address of this host
     final InetSocketAddress address(String option, @Nullable String host, int port) {
@@ -70,7 +70,7 @@ abstract class CmCommand extends ToolCommand {
         }
     }
 
-    /// An address by its text alone, without a name service.
+    /// Returns an address by its text alone, without a name service.
     final InetAddress literal(String option, String text) {
         try {
             return InetAddress.ofLiteral(text);
@@ -79,7 +79,7 @@ abstract class CmCommand extends ToolCommand {
         }
     }
 
-    /// Says where a server is to be found.
+    /// Prints the address of a server.
     ///
     /// @param at where it listens
     /// @param command what to call there, with `%s` for the address and `%d` for the port

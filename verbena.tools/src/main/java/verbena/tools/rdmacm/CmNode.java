@@ -25,7 +25,7 @@ import verbena.verbs.cm.ConnectionId;
 /// One connection of a test, or one end of datagrams, with a buffer that all its messages go into and come from. For
 /// one thread.
 final class CmNode implements AutoCloseable {
-    /// What a datagram has in front of it (IBTA 11.4.1.2).
+    /// The number of bytes that a datagram has in front of it (IBTA 11.4.1.2).
     static final int AREA_BYTES = 40;
 
     private final ConnectionId id;
@@ -38,7 +38,7 @@ final class CmNode implements AutoCloseable {
     private @Nullable Target target;
     private boolean connected;
 
-    /// What needs a device, and so the address.
+    /// The objects that need a device, and so the address.
     private record Made(
             ProtectionDomain domain,
             CompletionQueue sent,
@@ -47,7 +47,7 @@ final class CmNode implements AutoCloseable {
             MemoryRegion buffer,
             int offset) {}
 
-    /// Where datagrams go.
+    /// The destination of datagrams.
     private record Target(AddressHandle handle, int qpn, int qkey) {}
 
     /// @param id closed with this
@@ -115,7 +115,7 @@ final class CmNode implements AutoCloseable {
         }
     }
 
-    /// Datagrams from now on go there.
+    /// Sets the destination of datagrams from now on.
     void sendTo(AddressVector path, int qpn, int qkey) {
         target = new Target(opened(made().domain.createAddressHandle(path)), qpn, qkey);
     }
@@ -152,7 +152,7 @@ final class CmNode implements AutoCloseable {
         awaitReceives(qkey, false);
     }
 
-    /// The same.
+    /// Does the same.
     ///
     /// @param anyTime whether the first may come as late as it likes
     void awaitReceives(int qkey, boolean anyTime) throws InterruptedException {

@@ -14,8 +14,8 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 
-/// What `ucmatose`, `udaddy` and `mckey` have in common: a number of connections, messages over each, and the
-/// last line, which tells the status.
+/// The base of `ucmatose`, `udaddy` and `mckey`: a number of connections, messages over each, and the last line,
+/// which shows the status.
 abstract class CmTestCommand extends CmCommand {
     /// Exit status and last line after a failure that no number of Linux describes.
     private static final int FAILED = -1;
@@ -99,7 +99,7 @@ abstract class CmTestCommand extends CmCommand {
         return connections;
     }
 
-    /// Messages each way; none when they have no bytes, as in the C programs.
+    /// Returns the number of messages in each direction; none when they have no bytes, as in the C programs.
     final int messages() {
         return size == 0 ? 0 : messages;
     }
@@ -108,7 +108,7 @@ abstract class CmTestCommand extends CmCommand {
         return size;
     }
 
-    /// One more connection; closed at the end.
+    /// Makes one more connection, which is closed at the end.
     final CmNode add(ConnectionId id) {
         var node = new CmNode(id, messages(), size, timeout());
         nodes.add(node);
@@ -128,12 +128,12 @@ abstract class CmTestCommand extends CmCommand {
         throw new IllegalStateException("an event of " + id + ", which is not ours");
     }
 
-    /// Says a line as the C program does, with its name.
+    /// Prints a line as the C program does, with its name.
     final void say(String what) {
         print(name + ": " + what);
     }
 
-    /// An event that ends the test.
+    /// Returns the failure for an event that ends the test.
     final CommandFailed failure(ConnectionEvent event) {
         int status = CmEvents.status(event);
         say("event: " + CmEvents.name(event) + ", error: " + status);

@@ -15,8 +15,8 @@ import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 
-/// What `ucmatose` and `udaddy` have in common: a server and a client make all connections, and then messages go
-/// one way and the other.
+/// The base of `ucmatose` and `udaddy`: a server and a client make all connections, and then messages go in one
+/// direction and the other.
 abstract class CmTransferCommand extends CmTestCommand {
     private static final int BACKLOG = 1_024;
 
@@ -51,7 +51,7 @@ abstract class CmTransferCommand extends CmTestCommand {
 
     abstract int port();
 
-    /// What to ask for and what to agree to.
+    /// Returns the parameters to ask for and to agree to.
     ConnectionParameters parameters() {
         return ConnectionParameters.defaults().withTrafficClass(typeOfService);
     }
@@ -107,7 +107,7 @@ abstract class CmTransferCommand extends CmTestCommand {
         }
     }
 
-    /// Server: ends all connections. Client: waits until the server has.
+    /// Ends all connections at the server; the client waits until the server has.
     final void disconnectAll(CmChannel channel) throws InterruptedException {
         if (isServer()) {
             nodes().stream()

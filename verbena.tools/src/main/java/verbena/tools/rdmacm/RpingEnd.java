@@ -43,7 +43,7 @@ final class RpingEnd implements AutoCloseable {
     private static final int FIRST = 'A';
     private static final int LAST = 'z';
 
-    /// What a ping is to be, and where its words go.
+    /// The settings of a ping, and the consumers of its lines.
     ///
     /// @param size bytes of the data, with a zero at the end
     /// @param count pings; 0 for no end
@@ -70,7 +70,7 @@ final class RpingEnd implements AutoCloseable {
     private final QueuePair qp;
     private final MemoryRegion received;
     private final MemoryRegion toSend;
-    /// Where the server reads into and writes from, and where the client is written to.
+    /// The region that the server reads into and writes from, and at the client the region that is written to.
     private final MemoryRegion data;
     private int pings;
     private final Thread watcher = Thread.ofVirtual().unstarted(this::watch);
@@ -117,7 +117,7 @@ final class RpingEnd implements AutoCloseable {
         return ConnectionParameters.defaults().withReads(1, 1).withKeepAlive(settings.timeout());
     }
 
-    /// Client: asks the server.
+    /// Asks the server for a connection, as the client.
     ///
     /// @throws CommandFailed when it says no, or nothing
     void connect() throws InterruptedException {
@@ -134,7 +134,7 @@ final class RpingEnd implements AutoCloseable {
         watcher.start();
     }
 
-    /// Server: says yes.
+    /// Accepts the connection, as the server.
     ///
     /// @throws CommandFailed when the client has gone meanwhile
     void accept() throws InterruptedException {
@@ -152,7 +152,7 @@ final class RpingEnd implements AutoCloseable {
         qp.modify(id.modification(QpState.RTS, parameters()));
     }
 
-    /// Client: pings to the end, and disconnects.
+    /// Pings to the end and disconnects, as the client.
     ///
     /// @throws CommandFailed when something is not as it should be
     void ping() throws InterruptedException {
@@ -178,7 +178,7 @@ final class RpingEnd implements AutoCloseable {
         }
     }
 
-    /// Server: serves until the client ends the connection.
+    /// Serves until the client ends the connection.
     ///
     /// @throws CommandFailed when the connection ends otherwise
     void serve() throws InterruptedException {
@@ -236,7 +236,7 @@ final class RpingEnd implements AutoCloseable {
         qp.postReceive(0, received, 0, RpingInfo.BYTES);
     }
 
-    /// The next completion but those of SENDs; false when the connection has ended.
+    /// Waits for the next completion that is not of a SEND; returns false when the connection has ended.
     private boolean await(WcOpcode wanted) throws InterruptedException {
         do {
             cq.await(wc);
@@ -304,7 +304,7 @@ final class RpingEnd implements AutoCloseable {
         }
     }
 
-    /// The text of a ping, with a zero at its end.
+    /// Writes the text of a ping, with a zero at its end.
     static void fill(MemorySegment buffer, int ping) {
         byte[] head = ("rdma-ping-" + ping + ": ").getBytes(StandardCharsets.US_ASCII);
         int last = (int) buffer.byteSize() - 1;

@@ -5,8 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import verbena.verbs.MemoryRegion;
 
-/// What `rping`'s client tells its server before each half of a ping: where the memory is that the server is to read or
-/// write. 16 bytes in network order.
+/// The message of `rping`'s client to its server before each half of a ping: the memory that the server has to read
+/// or write. It has 16 bytes in network order.
 ///
 /// @param size bytes, unsigned
 record RpingInfo(long address, int rkey, int size) {
@@ -17,7 +17,7 @@ record RpingInfo(long address, int rkey, int size) {
     private static final int RKEY = 8;
     private static final int SIZE = 12;
 
-    /// Of all of a region.
+    /// Returns the message for all of a region.
     static RpingInfo of(MemoryRegion region) {
         return new RpingInfo(region.address(), region.rkey(), (int) region.length());
     }
@@ -33,7 +33,7 @@ record RpingInfo(long address, int rkey, int size) {
         message.set(NUMBER, SIZE, size);
     }
 
-    /// The words of the C program's debug output.
+    /// Returns the words of the C program's debug output.
     @Override
     public String toString() {
         return "rkey %x addr %x len %d".formatted(rkey, address, Integer.toUnsignedLong(size));

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// How often which latency was measured: classes, each a ninth wider than the one before.
+/// The number of messages by latency: classes, each a ninth wider than the one before.
 ///
 /// @param fromUs where each class begins, in microseconds; the last is where the one before ends
 /// @param percent the share of the messages in each class
@@ -12,7 +12,7 @@ public record Distribution(List<Double> fromUs, List<Double> percent) {
     private static final double CLASSES_AN_OCTAVE = 8;
     private static final double ALL = 100;
 
-    /// Of latencies in microseconds, all more than 0, in any order; at least one.
+    /// Returns the distribution of latencies in microseconds, all more than 0, in any order; at least one.
     public static Distribution of(double[] us) {
         double least = Arrays.stream(us).min().orElseThrow();
         double most = Arrays.stream(us).max().orElseThrow();

@@ -10,18 +10,18 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// Writes JSON (RFC 8259), legibly: an object or list stands on one line where it fits there. ASCII only, and
+/// A writer of legible JSON (RFC 8259): an object or list stands on one line where it fits there. ASCII only, and
 /// without `<`, so that it can stand in a page.
 public final class Json {
     private static final int COLUMNS = 160;
     private static final String INDENT = "  ";
-    /// More digits than these say nothing in a measurement.
+    /// The digits of a number: more have no meaning in a measurement.
     private static final MathContext DIGITS = new MathContext(6);
 
     private Json() {}
 
-    /// An object of a record or a map, a list, text, a number or a truth value. What is null is left out of
-    /// objects, and so is an empty list; a number that is not finite is null.
+    /// Returns the JSON of a record or a map (as an object), a list, text, a number or a truth value. A value that is
+    /// null is left out of objects, and so is an empty list; a number that is not finite is null.
     ///
     /// @throws IllegalArgumentException for anything else
     public static String format(Object value) {

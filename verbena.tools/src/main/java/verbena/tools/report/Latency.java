@@ -14,7 +14,7 @@ public record Latency(
         double max,
         @Nullable Double mean,
         @Nullable Double deviation) {
-    /// A latency without mean and deviation.
+    /// Makes a latency without mean and deviation.
     public Latency(double min, double p50, double p99, double p999, double max) {
         this(min, p50, p99, p999, max, null, null);
     }

@@ -13,14 +13,14 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import verbena.tools.kit.Version;
 
-/// What a report says about the time and the machine of a measurement.
+/// The facts in a report about the time and the machine of a measurement.
 public final class Machine {
     private static final Path HOST = Path.of("/proc/sys/kernel/hostname");
     private static final Path PROCESSOR = Path.of("/proc/cpuinfo");
 
     private Machine() {}
 
-    /// The facts, by name, as they are now: to be asked for before the measurement, because of the load.
+    /// Returns the facts, by name, as they are now: to be asked for before the measurement, because of the load.
     public static Map<String, String> facts() {
         var facts = new LinkedHashMap<String, String>();
         facts.put(

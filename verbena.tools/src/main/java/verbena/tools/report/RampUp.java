@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/// Finds out how long a process took to become fast: when a round of its warm-up first had 90 % of the rate of the
-/// last rounds. It is told rates and time, and measures nothing itself. For one thread.
+/// The time that a process took to become fast: when a round of its warm-up first had 90 % of the rate of the last
+/// rounds. It is told rates and time, and measures nothing itself. For one thread.
 public final class RampUp {
     /// The share of the rate in the end that counts as fast.
     public static final double SHARE = 0.9;
@@ -16,7 +16,7 @@ public final class RampUp {
 
     private final List<Round> rounds = new ArrayList<>();
 
-    /// A round is over.
+    /// Adds a round.
     ///
     /// @param millis since the process began
     /// @param rate of this round, more than 0
@@ -24,7 +24,7 @@ public final class RampUp {
         rounds.add(new Round(millis, rate));
     }
 
-    /// When it was fast, in milliseconds since the process began.
+    /// Returns the time at which it was fast, in milliseconds since the process began.
     ///
     /// @throws IllegalStateException when there was no round
     public long millis() {
@@ -42,7 +42,7 @@ public final class RampUp {
                 .millis;
     }
 
-    /// The same in words that go behind "90 % of the rate: ".
+    /// Returns the same in words, which go behind "90 % of the rate: ".
     public String words() {
         return String.format(
                 Locale.ROOT,

@@ -24,22 +24,22 @@ public record Report(
         List<Plot> plots) {
     private static final String UPLOT = "uplot-1.6.32/uPlot.";
 
-    /// A report of messages alone.
+    /// Makes a report of messages alone.
     public Report(String title, Map<String, String> facts, List<Goal> goals, List<Result> results) {
         this(title, facts, goals, results, List.of(), List.of());
     }
 
-    /// A report without goals.
+    /// Makes a report without goals.
     public Report(String title, Map<String, String> facts, List<Result> results) {
         this(title, facts, List.of(), results);
     }
 
-    /// An object with the components of this record.
+    /// Returns an object with the components of this record.
     public String json() {
         return Json.format(this);
     }
 
-    /// One page that needs no other file: the plots are drawn by uPlot, which is in it.
+    /// Returns one page that needs no other file: the plots are drawn by uPlot, which is in it.
     public String html() {
         return resource("report.html")
                 .replace("/*UPLOT-STYLE*/", resource(UPLOT + "min.css"))

@@ -2,7 +2,7 @@ package verbena.tools.report;
 
 import org.jspecify.annotations.Nullable;
 
-/// What was measured with messages of one size. What was not measured is null, and left out of every report.
+/// The figures for messages of one size. A figure that was not measured is null, and left out of every report.
 ///
 /// @param series what was measured: the name of its curve; null when a report has only one
 /// @param size bytes of a message
@@ -22,7 +22,7 @@ public record Result(
         @Nullable Latency latencyUs,
         @Nullable Timeline timeline,
         @Nullable Distribution distribution) {
-    /// A result without the course of the run.
+    /// Makes a result without the course of the run.
     public Result(
             @Nullable String series,
             long size,

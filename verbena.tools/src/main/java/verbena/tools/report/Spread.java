@@ -2,9 +2,9 @@ package verbena.tools.report;
 
 import java.util.Arrays;
 
-/// What several rounds have shown: the median, the least and the greatest figure.
+/// The figures of several rounds: the median, the least and the greatest figure.
 public record Spread(double median, double least, double most) {
-    /// The spread of some figures.
+    /// Returns the spread of some figures.
     ///
     /// @param figures at least one, in any order
     public static Spread of(double... figures) {

@@ -3,8 +3,8 @@ package verbena.tools.report;
 import java.util.Arrays;
 import java.util.Locale;
 
-/// Decides when a warm-up may end: when the figures stand still and the compilers of the virtual machines have little
-/// left to do. It is told figures and time, and measures nothing itself. For one thread.
+/// The decision when a warm-up may end: when the figures stand still and the compilers of the virtual machines have
+/// little left to do. It is told figures and time, and measures nothing itself. For one thread.
 ///
 /// Figures stand still when the median of the last few rounds is that of the rounds before, within 10 %. Single
 /// rounds would not do: on a small machine two rounds in a row differ by more. Figures alone would not do either:
@@ -12,9 +12,9 @@ import java.util.Locale;
 public final class Steady {
     /// The length of the stretches of rounds that are compared: two in a row.
     public static final int STRETCH = 5;
-    /// How far apart the medians of the stretches may be, as a share of the lesser.
+    /// The greatest distance between the medians of the stretches, as a share of the lesser.
     public static final double APART = 0.10;
-    /// How much of the time of the last stretch the compilers of one process may have worked.
+    /// The greatest share of the time of the last stretch during which the compilers of one process may have worked.
     private static final double COMPILING = 0.10;
 
     private static final double NANOS_PER_SECOND = 1e9;
@@ -23,7 +23,8 @@ public final class Steady {
     private final long limitNanos;
     /// The figures of each contender in both stretches, the newest at the end.
     private final double[][] last;
-    /// When the rounds of the last stretch began, and how long the compilers had worked then; the newest at the end.
+    /// The times at which the rounds of the last stretch began, and the time that the compilers had worked then; the
+    /// newest at the end.
     private final long[] begun = new long[STRETCH + 1];
 
     private final long[] compiled = new long[STRETCH + 1];
@@ -37,7 +38,7 @@ public final class Steady {
         last = new double[contenders][2 * STRETCH];
     }
 
-    /// A round is over.
+    /// Adds a round.
     ///
     /// @param nanos how long the warm-up has lasted, this round included
     /// @param compiledNanos how long the compilers of one process have worked so far, the busiest of all
@@ -59,12 +60,12 @@ public final class Steady {
         return reached || nanos >= limitNanos;
     }
 
-    /// Whether the figures stand still.
+    /// Returns whether the figures stand still.
     public boolean isReached() {
         return reached;
     }
 
-    /// How the warm-up went, in words that go behind "warm-up: ".
+    /// Returns the course of the warm-up, in words that go behind "warm-up: ".
     public String words() {
         String seconds = String.format(Locale.ROOT, "%.1f s", begun[STRETCH] / NANOS_PER_SECOND);
         if (reached) {

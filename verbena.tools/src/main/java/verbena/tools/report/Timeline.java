@@ -9,13 +9,13 @@ import java.util.List;
 /// @param seconds since the start of the run: the ends of stretches
 /// @param values the figure in each stretch: MB/s of a bandwidth, the median in microseconds of a latency
 public record Timeline(List<Double> seconds, List<Double> values) {
-    /// About so many stretches are enough for a plot.
+    /// The number of stretches, about, that is enough for a plot.
     public static final int POINTS = 100;
 
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double MEGABYTE = 1 << 20;
 
-    /// Of times that were measured one after the other.
+    /// Returns the course of times that were measured one after the other.
     ///
     /// @param nanos how long each took
     /// @param factor makes the latency in microseconds of it
@@ -35,7 +35,7 @@ public record Timeline(List<Double> seconds, List<Double> values) {
         return new Timeline(seconds, values);
     }
 
-    /// Of bytes that had arrived at some times.
+    /// Returns the course of bytes that had arrived at some times.
     ///
     /// @param nanos the times, that of the start first
     /// @param bytes how many there were then
