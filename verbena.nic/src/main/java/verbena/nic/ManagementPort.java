@@ -13,7 +13,7 @@ public interface ManagementPort extends AutoCloseable {
     /// @throws IllegalArgumentException when `mad` has another size
     void send(MemorySegment mad, Gid local, Gid remote);
 
-    /// Idempotent.
+    /// Detaches the agent; idempotent.
     @Override
     void close();
 }

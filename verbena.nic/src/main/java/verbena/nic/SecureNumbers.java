@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.random.RandomGenerator;
 
-/// Numbers of a [SecureRandom], drawn in blocks, which makes them about as cheap as those of an ordinary
+/// The numbers of a [SecureRandom], drawn in blocks, which makes them about as cheap as those of an ordinary
 /// generator. Safe for use by any thread.
 final class SecureNumbers implements RandomGenerator {
     private static final int BLOCK_BYTES = 4_096;

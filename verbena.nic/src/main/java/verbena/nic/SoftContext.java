@@ -12,7 +12,7 @@ import verbena.verbs.QueuePair;
 
 /// An opened software device: the methods that it has beyond other contexts, for simulators, tests and tools.
 public interface SoftContext extends Context {
-    /// Numbers that no peer can guess, cheap enough for every key.
+    /// Returns a generator of numbers that no peer can guess, cheap enough for every key.
     static RandomGenerator secureRandom() {
         return new SecureNumbers();
     }
@@ -31,7 +31,7 @@ public interface SoftContext extends Context {
     /// @throws IOException when the file cannot be written
     AutoCloseable capture(Path file) throws IOException;
 
-    /// The engine's clock.
+    /// Returns the engine's clock.
     long nanoTime();
 
     /// Does a bounded piece of the engine's work on the calling thread. Returns false when there was nothing to
@@ -39,13 +39,13 @@ public interface SoftContext extends Context {
     /// verbs that wait.
     boolean drive();
 
-    /// When the engine has to be driven next even if nothing arrives, in the clock's time. [Long#MAX_VALUE] means
-    /// that nothing is waited for, a time in the past that there is work now. For the thread that drives.
+    /// Returns when the engine has to be driven next even if nothing arrives, in the clock's time. [Long#MAX_VALUE]
+    /// means that nothing is waited for, a time in the past that there is work now. For the thread that drives.
     long deadlineNanos();
 
-    /// How many PSNs this device's reliable connections to the address `peer` may send now, in the engine with the
-    /// least room. Zero or less means that their outstanding packets fill the window that they share, and further
-    /// requests wait. Any thread.
+    /// Returns how many PSNs this device's reliable connections to the address `peer` may send now, in the engine
+    /// with the least room. Zero or less means that their outstanding packets fill the window that they share, and
+    /// further requests wait. Any thread.
     int roomTo(Gid peer);
 
     /// Sets the keep-alive of a reliable connection: the peer is asked whether it is alive when nothing has come
@@ -56,8 +56,8 @@ public interface SoftContext extends Context {
     /// @throws IllegalArgumentException when the queue pair is not one of this device, or `silence` is negative
     void keepAlive(QueuePair queuePair, Duration silence);
 
-    /// The first internal error that ended only one queue pair, stream or command; empty when there was none. A
-    /// test that drives the device checks it, because nothing is thrown. Any thread.
+    /// Returns the first internal error that ended only one queue pair, stream or command; empty when there was none.
+    /// A test that drives the device checks it, because nothing is thrown. Any thread.
     Optional<Throwable> containedFailure();
 
     /// Registers the agent for management datagrams of a class, which queue pair 1 takes from now on. Datagrams of

@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
 import verbena.wire.pcap.LinkType;
 import verbena.wire.pcap.PcapngBlocks;
 
-/// Captures what one device sends and receives, from [#start] or [#toFile] until it is closed. The engine only
-/// copies into a ring of a fixed size and never waits. Packets without room in the ring are missing in the
-/// capture, and counted.
+/// A capture of the traffic that one device sends and receives, from [#start] or [#toFile] until it is closed. The
+/// engine only copies into a ring of a fixed size and never waits. Packets without room in the ring are missing in
+/// the capture, and counted.
 ///
 /// A thread of the capture writes the captured blocks to a file, or a reader takes them with [#take(int)]. A
 /// reader that stays away longer than [#LEASE_SECONDS] is considered dead, and the capture ends.
 public final class Capture implements AutoCloseable {
-    /// How long a reader may stay away.
+    /// The seconds that a reader may stay away.
     public static final int LEASE_SECONDS = 10;
 
     private static final int FILE_BUFFER_BYTES = 32 << 20;
@@ -107,7 +107,7 @@ public final class Capture implements AutoCloseable {
         return capture;
     }
 
-    /// The description of a device in a file.
+    /// Returns the description of a device in a file.
     public static byte[] description(String device) {
         return PcapngBlocks.interfaceDescription(
                 LinkType.ETHERNET,
@@ -134,24 +134,24 @@ public final class Capture implements AutoCloseable {
         }
     }
 
-    /// The next whole blocks of packets, until they are `enough` bytes; empty when nothing has come. All are of
-    /// interface 0.
+    /// Returns the next whole blocks of packets, until they are `enough` bytes; empty when nothing has come. All are
+    /// of interface 0.
     public synchronized byte[] take(int enough) {
         takenNanos = System.nanoTime();
         return blocks.take(enough);
     }
 
-    /// How many packets were not captured because there was no room.
+    /// Returns how many packets were not captured because there was no room.
     public long lost() {
         return ring.lost();
     }
 
-    /// How many packets, and events of streams, were captured.
+    /// Returns how many packets, and events of streams, were captured.
     public long captured() {
         return ring.noted();
     }
 
-    /// Whether nothing more will be captured; blocks may still wait to be taken.
+    /// Returns whether nothing more will be captured; blocks may still wait to be taken.
     public boolean isClosed() {
         return closed;
     }

@@ -13,8 +13,8 @@ import verbena.wire.pcap.PcapngBlocks;
 import verbena.wire.roce.Ethernet;
 import verbena.wire.roce.RoceV2;
 
-/// Turns the notes in a ring into blocks of packets. It makes up the headers that no link knows, so that a
-/// dissector finds what was on the wire: Ethernet, IP and UDP around a packet of RoCE, TCP around pieces of a
+/// The conversion of the notes in a ring into blocks of packets. It makes up the headers that no link knows, so that
+/// a dissector finds what was on the wire: Ethernet, IP and UDP around a packet of RoCE, TCP around pieces of a
 /// stream. One reader.
 final class CaptureBlocks {
     private static final Kind[] KINDS = Kind.values();
@@ -39,7 +39,7 @@ final class CaptureBlocks {
         this.epochNanos = epochNanos;
     }
 
-    /// The blocks of the waiting notes, whole, until they are `enough` bytes; empty when there are no notes.
+    /// Returns the blocks of the waiting notes, whole, until they are `enough` bytes; empty when there are no notes.
     byte[] take(int enough) {
         out = new ByteArrayOutputStream();
         int note = ring.peek();

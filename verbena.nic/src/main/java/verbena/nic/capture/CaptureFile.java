@@ -18,7 +18,7 @@ public record CaptureFile(Path file, long bytesMax, int packetBytesMax) {
     private static final long BYTES_MAX_DEFAULT = 1L << 30;
     private static final long BYTES_MIN = 1 << 16;
 
-    /// A file that may grow to 1 GiB.
+    /// Returns a file that may grow to 1 GiB.
     public static CaptureFile of(Path file) {
         return new CaptureFile(file, BYTES_MAX_DEFAULT, WHOLE_PACKETS);
     }

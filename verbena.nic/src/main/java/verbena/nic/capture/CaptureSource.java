@@ -7,7 +7,7 @@ import verbena.verbs.Device;
 public interface CaptureSource {
     Device device();
 
-    /// The clock of taps, in nanoseconds.
+    /// Returns the clock of taps, in nanoseconds.
     long nanoTime();
 
     /// Shows `tap` all traffic from now on.

@@ -14,10 +14,10 @@ import verbena.verbs.Gid;
 import verbena.wire.Frame;
 import verbena.wire.FrameMarks;
 
-/// Notes everything that it is shown in a ring. It waits only for another engine of the device that notes at the
-/// same moment. Allocates nothing for a packet.
+/// A tap that notes all traffic in a ring. It waits only for another engine of the device that notes at the same
+/// moment. Allocates nothing for a packet.
 final class CaptureTap implements Tap {
-    /// What a note describes.
+    /// The event that a note describes.
     enum Kind {
         SENT,
         UNSENDABLE,

@@ -26,14 +26,14 @@ final class NoteRing {
     static final int DESTINATION_PORT = 60;
     static final int TRAFFIC_CLASS = 64;
     static final int HOP_LIMIT = 68;
-    /// For a stream, in place of traffic class and hop limit: the octets of its direction before these.
+    /// The octets of a stream's direction before these: they replace traffic class and hop limit.
     static final int POSITION = TRAFFIC_CLASS;
 
     static final int STREAM = 72;
     static final int BYTES = 76;
-    /// How many notes were lost right before this one.
+    /// The number of notes that were lost right before this one.
     static final int LOST = 80;
-    /// How many bytes the packet had: as many as [#BYTES], or more.
+    /// The number of bytes that the packet had: as many as [#BYTES], or more.
     static final int WHOLE_BYTES = 84;
     static final int SOURCE_MAC = 88;
     static final int DESTINATION_MAC = 96;
@@ -137,7 +137,7 @@ final class NoteRing {
         memory.set(LONG, at + place, value);
     }
 
-    /// What has gone from a program's memory meanwhile is not noted.
+    /// Copies bytes into the note. Bytes that have gone from a program's memory meanwhile are not noted.
     void putBytes(MemorySegment from, long offset, int bytes) {
         boolean _ = GuardedAccess.copy(from, offset, memory, at + HEAD_BYTES, bytes);
     }
@@ -150,7 +150,7 @@ final class NoteRing {
 
     // ---- the reader, one at a time
 
-    /// The position of the oldest note; -1 when there is none.
+    /// Returns the position of the oldest note; -1 when there is none.
     int peek() {
         long position = (long) READ.get(this);
         while (position != (long) WRITTEN.getAcquire(this)) {
@@ -172,7 +172,7 @@ final class NoteRing {
         return memory.get(LONG, note + place);
     }
 
-    /// The bytes of a note: this memory, not a copy.
+    /// Returns the bytes of a note: this memory, not a copy.
     MemorySegment bytes(int note) {
         return memory.asSlice(note + HEAD_BYTES, getInt(note, BYTES));
     }

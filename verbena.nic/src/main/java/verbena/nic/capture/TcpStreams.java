@@ -19,10 +19,10 @@ import verbena.wire.ib.Grh;
 import verbena.wire.pcap.PcapngBlocks;
 import verbena.wire.roce.RoceV2;
 
-/// Puts TCP segments around the bytes of streams, as they would be on a wire that loses nothing. There is a
-/// handshake, consecutive sequence numbers, acknowledgements that travel with data, and an end. The segments that
-/// the system has really sent are not known here. Pieces of one call are one segment. Pieces that had no room in
-/// the ring leave a gap in the sequence numbers, as in a capture of a wire.
+/// The maker of TCP segments around the bytes of streams, as they would be on a wire that loses nothing. There is a
+/// handshake, consecutive sequence numbers, acknowledgements that travel with data, and an end. The segments that the
+/// system has really sent are not known here. Pieces of one call are one segment. Pieces that had no room in the ring
+/// leave a gap in the sequence numbers, as in a capture of a wire.
 final class TcpStreams {
     private static final int MAC_BYTES = 6;
     private static final int ETHERNET_BYTES = 14;
@@ -37,7 +37,7 @@ final class TcpStreams {
     /// The first bytes of every MPA request and reply (RFC 5044, 7.1.1).
     private static final byte[] MPA_ID = "MPA ID ".getBytes(StandardCharsets.US_ASCII);
 
-    /// Takes a packet.
+    /// A receiver of packets.
     @FunctionalInterface
     interface Sink {
         void packet(long nanos, MemorySegment from, int bytes, int flags, @Nullable String comment);
@@ -210,8 +210,8 @@ final class TcpStreams {
                 comment);
     }
 
-    /// The checksum of TCP, over the pseudo header (RFC 9293, 3.1; RFC 8200, 8.1), which stands before the segment
-    /// in memory.
+    /// Returns the checksum of TCP, over the pseudo header (RFC 9293, 3.1; RFC 8200, 8.1), which stands before the
+    /// segment in memory.
     private int checksum(Stream stream, int from, boolean isIpv4, int tcp, int bytes) {
         int pseudo = isIpv4 ? 12 : 40;
         MemorySegment all = MemorySegment.ofArray(new byte[pseudo + bytes]);

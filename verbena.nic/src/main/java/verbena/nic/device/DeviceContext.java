@@ -166,9 +166,9 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         Management.opened(this);
     }
 
-    /// From now on, reports changes of the host's network. [AsyncEvent.Type#PORT_ERR] means that no address of the
-    /// device can be used any more, [AsyncEvent.Type#PORT_ACTIVE] that one can be used again.
-    /// [AsyncEvent.Type#GID_CHANGE] means that other addresses can be used.
+    /// Begins to report changes of the host's network. [AsyncEvent.Type#PORT_ERR] means that no address of the device
+    /// can be used any more, [AsyncEvent.Type#PORT_ACTIVE] that one can be used again. [AsyncEvent.Type#GID_CHANGE]
+    /// means that other addresses can be used.
     public void watchNetwork() {
         NetworkWatch.add(networkChanged);
     }
@@ -259,12 +259,12 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         return engines.failure();
     }
 
-    /// The engines that drive this device.
+    /// Returns the engines that drive this device.
     public Engines engines() {
         return engines;
     }
 
-    /// The first engine: the only one, or the one with the communication manager.
+    /// Returns the first engine: the only one, or the one with the communication manager.
     public Engine engine() {
         return engines.first();
     }
@@ -278,7 +278,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         return events;
     }
 
-    /// The kind of this device.
+    /// Returns the kind of this device.
     public DeviceKind kind() {
         return kind;
     }
@@ -453,7 +453,8 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         }
     }
 
-    /// A thread that owns an engine cannot wait for the engine's end.
+    /// Returns false, because a closing thread cannot help. Throws when it owns an engine, because it cannot wait for
+    /// the engine's end.
     @Override
     protected boolean help() {
         engines.checkNotMine(label());

@@ -68,12 +68,12 @@ final class DeviceCore {
         this.regionMemory = kind.regionMemory();
     }
 
-    /// How messages name the device.
+    /// Returns the name of the device in messages.
     String name() {
         return context.device().name();
     }
 
-    /// The first engine: the only one, or the one with the communication manager.
+    /// Returns the first engine: the only one, or the one with the communication manager.
     Engine engine() {
         return engines.first();
     }
@@ -90,7 +90,7 @@ final class DeviceCore {
         }
     }
 
-    /// The path that an address vector describes, if the ends of the path fit.
+    /// Returns the path that an address vector describes, if the ends of the path fit.
     ///
     /// @param verb the beginning of the message
     Path path(String verb, AddressVector to) {

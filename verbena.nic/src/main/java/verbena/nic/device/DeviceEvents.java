@@ -10,10 +10,10 @@ import verbena.nic.observe.JfrEvents;
 import verbena.nic.observe.ObservedQueuePair;
 import verbena.verbs.AsyncEvent;
 
-/// What a device reports by itself: asynchronous events to the program, internal errors to the log, and both to the
-/// flight recorder. Any thread.
+/// The reports that a device makes by itself: asynchronous events to the program, internal errors to the log, and
+/// both to the flight recorder. Any thread.
 final class DeviceEvents {
-    /// Asynchronous events held for the program; when there are more, the oldest are dropped.
+    /// The number of asynchronous events held for the program; when there are more, the oldest are dropped.
     private static final int EVENTS_MAX = 4_096;
     /// The time between two log entries about internal errors.
     private static final long CONTAINED_LOG_NANOS = 1_000_000_000;
@@ -107,7 +107,7 @@ final class DeviceEvents {
                 cause);
     }
 
-    /// The first internal error that ended only one queue pair, stream or command.
+    /// Returns the first internal error that ended only one queue pair, stream or command.
     Optional<Throwable> containedFailure() {
         return Optional.ofNullable(containedFailure);
     }

@@ -91,7 +91,7 @@ record DeviceFacts(Device device, Mtu mtu, DeviceKind kind, Engines engines, Gid
                 LinkLayer.ETHERNET));
     }
 
-    /// The counters of all engines and links, summed by name, and those of the kind of device.
+    /// Returns the counters of all engines and links, summed by name, and those of the kind of device.
     SortedMap<String, Long> counters() {
         SortedMap<String, Long> all = new TreeMap<>();
         for (Engine engine : engines.all()) {

@@ -14,7 +14,7 @@ interface DeviceQueuePair extends LocalQueuePair, ObservedQueuePair {
     /// Throws when no send can be posted now. Any thread.
     void checkSendable(String verb);
 
-    /// See [verbena.nic.engine.Engine#ring]. Any thread.
+    /// Implements [verbena.nic.engine.Engine#ring]. Any thread.
     void ring(int requests, long bytes, boolean needNoPackets);
 
     /// Notes that a poster has closed its batch. Any thread.

@@ -6,7 +6,7 @@ import verbena.nic.engine.Engines;
 import verbena.nic.engine.Stepper;
 import verbena.provider.EventQueue;
 
-/// Events of a context whose engine a waiting thread may drive or attend to.
+/// The events of a context whose engine a waiting thread may drive or attend to.
 final class DrivenEvents<T> extends EventQueue<T> {
     private final Engines engines;
     private final BooleanSupplier isOver = this::isOver;

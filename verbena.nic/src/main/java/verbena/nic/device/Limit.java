@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import verbena.verbs.ResourceLimitException;
 
-/// Counts objects of one kind up to a limit, and numbers them.
+/// A counter of objects of one kind up to a limit, which also numbers them.
 public final class Limit {
     private final String resource;
     private final int max;
@@ -36,7 +36,7 @@ public final class Limit {
         }
     }
 
-    /// How many objects there are.
+    /// Returns how many objects there are.
     public int inUse() {
         return inUse.get();
     }

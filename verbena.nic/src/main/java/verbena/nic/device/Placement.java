@@ -4,12 +4,12 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.Engines;
 
-/// Decides which engine queue pairs live on. Queue pairs that share a queue live on one engine: the queue has one
-/// writer, and a thread that polls the queue drives that engine. Any thread.
+/// The choice of the engine that a queue pair lives on. Queue pairs that share a queue live on one engine: the queue
+/// has one writer, and a thread that polls the queue drives that engine. Any thread.
 final class Placement {
     /// A queue that has an engine as its home. Under the lock of the placement.
     interface Placed {
-        /// The engine of its queue pairs, or of most of them; null before there is one.
+        /// Returns the engine of its queue pairs, or of most of them; null before there is one.
         @Nullable
         Engine home();
 
@@ -23,9 +23,9 @@ final class Placement {
         this.engines = engines;
     }
 
-    /// The engine for a queue pair with these queues: the home of its shared receive queue, else of one of its
-    /// completion queues, else the engine with the fewest queue pairs. A completion queue that has another home is
-    /// shared by several engines from now on, and costs them a lock.
+    /// Returns the engine for a queue pair with these queues: the home of its shared receive queue, else of one of
+    /// its completion queues, else the engine with the fewest queue pairs. A completion queue that has another home
+    /// is shared by several engines from now on, and costs them a lock.
     synchronized Engine place(Placed sends, Placed receives, @Nullable Placed shared) {
         Engine home = shared == null ? null : shared.home();
         home = home == null ? receives.home() : home;
@@ -39,7 +39,7 @@ final class Placement {
         return home;
     }
 
-    /// The engine for an object without queues.
+    /// Returns the engine for an object without queues.
     synchronized Engine place() {
         return engines.emptiest();
     }

@@ -46,7 +46,8 @@ record QueuePairModifier(
         });
     }
 
-    /// [PathMigration#MIGRATED] is how all queue pairs are, and may be asked for everywhere.
+    /// Checks that the device can migrate paths. All queue pairs are in [PathMigration#MIGRATED], so this state may
+    /// be set on every device.
     private void checkCanMigrate(QpModification m) {
         PathMigration to = m.get(QpAttribute.PATH_MIG_STATE, PathMigration.class, PathMigration.MIGRATED);
         if (m.has(QpAttribute.ALT_PATH) || to != PathMigration.MIGRATED) {

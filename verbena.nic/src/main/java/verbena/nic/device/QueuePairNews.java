@@ -13,7 +13,7 @@ import verbena.verbs.QpState;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
-/// Reports what happens to a running queue pair to its connection, the flight recorder and the program.
+/// The reporter of events of a running queue pair to its connection, the flight recorder and the program.
 /// Engine-confined.
 final class QueuePairNews implements QueuePairEvents {
     private final DeviceQueuePair queuePair;

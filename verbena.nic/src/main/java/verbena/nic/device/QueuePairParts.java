@@ -38,7 +38,7 @@ record QueuePairParts(
     record Target(
             OwnedObject domain, int number, Engine home, XrcQueue.Finder queues, Consumer<DeviceQueuePair> onClosed) {}
 
-    /// The parts of an XRC target.
+    /// Returns the parts of an XRC target.
     ///
     /// @param none a completion queue in which nothing ever completes
     static QueuePairParts target(Target target, SoftDomain domain, QueuePairOptions options, SoftCompletionQueue none) {
@@ -49,7 +49,7 @@ record QueuePairParts(
         return domain.core();
     }
 
-    /// The engine that the queue pair will live on.
+    /// Returns the engine that the queue pair will live on.
     Engine home() {
         return target != null ? target.home() : core().placement.place(sendCq, receiveCq, srq);
     }
@@ -106,7 +106,7 @@ record QueuePairParts(
                 owner);
     }
 
-    /// The objects that cannot be closed before the queue pair.
+    /// Returns the objects that cannot be closed before the queue pair.
     List<OwnedObject> all() {
         List<OwnedObject> all = new ArrayList<>(List.of(domain, sendCq, receiveCq));
         if (srq != null) {
@@ -131,13 +131,13 @@ record QueuePairParts(
         }
     }
 
-    /// The completions that wait in both queues.
+    /// Returns the completions that wait in both queues.
     int completionsWaiting() {
         return sendCq.ring().size()
                 + (sendCq == receiveCq ? 0 : receiveCq.ring().size());
     }
 
-    /// The capacity of both queues together.
+    /// Returns the capacity of both queues together.
     int completionCapacity() {
         return sendCq.capacity() + (sendCq == receiveCq ? 0 : receiveCq.capacity());
     }

@@ -126,12 +126,12 @@ final class QueuePairSettings {
         }
     }
 
-    /// The alternate path of a modification.
+    /// Returns the alternate path of a modification.
     static AlternatePath alternate(QpModification m) {
         return m.get(QpAttribute.ALT_PATH, AlternatePath.class, NO_ALTERNATE);
     }
 
-    /// The alternate path has taken the place of the path; called by the engine's owner.
+    /// Notes that the alternate path has taken the place of the path; called by the engine's owner.
     void onMigrated() {
         alternate.ifPresent(taken -> {
             path = Optional.of(taken.path());
@@ -190,7 +190,7 @@ final class QueuePairSettings {
         }
     }
 
-    /// All attributes of the queue pair.
+    /// Returns all attributes of the queue pair.
     ///
     /// @param draining whether SQD still waits for started requests
     QpAttributes attributes(boolean draining, QueuePairOptions options) {

@@ -18,13 +18,13 @@ import verbena.verbs.spi.Waiter;
 final class SoftCompletionChannel extends OwnedObject implements WaitableChannel {
     /// A completion queue that notifies.
     interface Source extends CompletionQueue {
-        /// The engine that polling drives.
+        /// Returns the engine that polling drives.
         Engine engine();
 
         /// Marks the queue as being in its channel, or not; returns whether that is a change.
         boolean markNotified(boolean to);
 
-        /// The queue, as it was taken out of its channel.
+        /// Returns the queue, as it was taken out of its channel.
         Optional<CompletionQueue> taken();
     }
 

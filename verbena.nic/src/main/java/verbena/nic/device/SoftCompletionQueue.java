@@ -64,7 +64,7 @@ public final class SoftCompletionQueue extends OwnedObject
 
     private final ReentrantLock sleepers = new ReentrantLock();
     private final Condition woken = sleepers.newCondition();
-    /// Threads that park; those that sleep in the link do not count.
+    /// The number of threads that park; those that sleep in the link do not count.
     private final AtomicInteger parked = new AtomicInteger();
 
     private final CompletionRing ring;
@@ -266,7 +266,7 @@ public final class SoftCompletionQueue extends OwnedObject
         }
     }
 
-    /// Whether a sleeping thread has a reason to wake.
+    /// Returns whether a sleeping thread has a reason to wake.
     private boolean isOver() {
         return !ring.isEmpty() || ring.isBroken() || !isOpen() || core.engines.failure() != null;
     }

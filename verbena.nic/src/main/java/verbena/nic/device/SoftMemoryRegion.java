@@ -90,7 +90,7 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
         });
     }
 
-    /// Checked while no engine works, because engines bind windows.
+    /// Checks that no window is bound to it. Called while no engine works, because engines bind windows.
     private void checkUnbound() {
         int windows = region.windows();
         if (windows > 0) {

@@ -47,7 +47,7 @@ public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair 
     private final EngineTask task;
     private final Counters counters;
     private final InlineMemory inlineMemory;
-    /// Null for an XRC target, which sends nothing.
+    /// The sends; null for an XRC target, which sends nothing.
     private final @Nullable SoftSends sends;
     private final ReceiveQueue receiveQueue;
     private final @Nullable SoftReceives receives;

@@ -11,7 +11,7 @@ import verbena.verbs.spi.OwnedObject;
 
 /// The posting side of a receive queue. Receives are written straight into their slots.
 final class SoftReceives extends Receives {
-    /// What the owner of the receives, a queue pair or shared receive queue, does when a program posts.
+    /// The owner of the receives, a queue pair or shared receive queue, which acts when a program posts.
     interface Owner {
         /// Throws when nothing can be posted now.
         void checkPostable(String verb);

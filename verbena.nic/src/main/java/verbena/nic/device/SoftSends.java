@@ -50,7 +50,7 @@ final class SoftSends extends Sends implements FaultySends {
         turn.unlock();
     }
 
-    /// The number of requests that are posted and not completed; any thread.
+    /// Returns the number of requests that are posted and not completed; any thread.
     long outstanding() {
         long retired = queue.retired(); // first, so that this is never negative
         return queue.published() - retired;

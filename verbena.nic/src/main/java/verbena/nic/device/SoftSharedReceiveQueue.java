@@ -18,7 +18,7 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
     private final SoftDomain domain;
     private final ReceiveQueue queue;
     private final SoftReceives receives;
-    /// How peers name the queue; null when queue pairs share it.
+    /// The number by which peers name the queue; null when queue pairs share it.
     private final @Nullable Named named;
     /// The engine of all its queue pairs; null before there is one.
     private @Nullable Engine home;
@@ -65,7 +65,7 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
         return domain;
     }
 
-    /// The parts of a queue that peers name.
+    /// Returns the parts of a queue that peers name.
     Named named() {
         return Objects.requireNonNull(named, "no peer names it");
     }

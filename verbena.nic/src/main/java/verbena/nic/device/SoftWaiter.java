@@ -15,16 +15,16 @@ import verbena.nic.engine.Engines;
 import verbena.nic.engine.SpinPolicy;
 import verbena.verbs.spi.Waiter;
 
-/// Visits an engine ([Engine#visit]), and sleeps by a poll(2) that watches further descriptors.
+/// A waiter that visits an engine ([Engine#visit]), and sleeps by a poll(2) that watches further descriptors.
 final class SoftWaiter implements Waiter {
-    /// What a link and a program may watch, each.
+    /// The number of descriptors that a link and a program may watch, each.
     private static final int WATCHED_MAX = 64;
 
     private final Engines engines;
     private final BooleanSupplier isOver;
     private final SpinPolicy policy = new SpinPolicy();
     private final MemorySegment linkFds;
-    /// Those of the link, and behind them those of the program.
+    /// The entries of the link, and behind them the entries of the program.
     private final MemorySegment pollfds;
 
     private final MemorySegment timeout;

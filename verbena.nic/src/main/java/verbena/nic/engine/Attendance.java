@@ -26,11 +26,11 @@ final class Attendance {
     private final AtomicReference<@Nullable Thread> attendant = new AtomicReference<>();
     /// A thread that wants to attend in place of the engine's thread.
     private final AtomicReference<@Nullable Thread> heir = new AtomicReference<>();
-    /// How many threads wait for completions without attending: each needs another thread to wake it.
+    /// The number of threads that wait for completions without attending: each needs another thread to wake it.
     private final AtomicInteger parked = new AtomicInteger();
     /// Whether the guest leaves as soon as another thread wants the place. Written by the attendant.
     private volatile boolean isGivingWay;
-    /// How many guests have come. Written by the attendant.
+    /// The number of guests that have come. Written by the attendant.
     private volatile long visits;
     /// Whether the attendant stays away because a thread polls, or the engine's thread because of a guest.
     private volatile boolean away;
@@ -63,7 +63,7 @@ final class Attendance {
         return attendant.get() == Thread.currentThread();
     }
 
-    /// Whether the attendant is away because pollers or a guest do its work.
+    /// Returns whether the attendant is away because pollers or a guest do its work.
     boolean isAway() {
         return away;
     }
@@ -85,7 +85,7 @@ final class Attendance {
         }
     }
 
-    /// See [Engine#parked(int)].
+    /// Implements [Engine#parked(int)].
     void parked(int change) {
         parked.getAndAdd(change);
         if (change > 0) {
@@ -142,7 +142,7 @@ final class Attendance {
         LockSupport.unpark(heir.get());
     }
 
-    /// See [Engine#wakeGuest()].
+    /// Implements [Engine#wakeGuest()].
     void wakeGuest() {
         Thread now = attendant.get();
         if (now == thread) {
@@ -163,7 +163,7 @@ final class Attendance {
         return attendant.compareAndSet(null, Thread.currentThread());
     }
 
-    /// Whether a thread of the application wants the place.
+    /// Returns whether a thread of the application wants the place.
     boolean isWanted() {
         return heir.get() != null;
     }

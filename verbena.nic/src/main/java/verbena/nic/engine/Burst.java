@@ -1,6 +1,6 @@
 package verbena.nic.engine;
 
-/// Decides whether a doorbell may wait for others. The first doorbell of a thread is sent at once and begins a
+/// The decision whether a doorbell may wait for others. The first doorbell of a thread is sent at once and begins a
 /// burst. Doorbells that follow soon, before the thread polls again, may wait and be sent together. They are sent
 /// with the next poll, with a doorbell that no longer fits the burst, or with anything else that makes the engine
 /// send.
@@ -59,7 +59,7 @@ final class Burst {
         }
     }
 
-    /// Whether the burst is over, so that no doorbell may wait any longer.
+    /// Returns whether the burst is over, so that no doorbell may wait any longer.
     boolean isOver(long now) {
         return now - sinceNanos >= Tuning.BURST_NANOS_MAX;
     }

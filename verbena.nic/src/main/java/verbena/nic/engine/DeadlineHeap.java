@@ -4,14 +4,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Protocol;
 
-/// Tasks in the order of their deadlines, earliest first: a binary heap in an array. A deadline that moves later
+/// The tasks in the order of their deadlines, earliest first: a binary heap in an array. A deadline that moves later
 /// keeps its place until [#settle()], because waking too early is harmless. A deadline that moves earlier moves at
 /// once.
 final class DeadlineHeap {
     private @Nullable EngineTask[] heap = new @Nullable EngineTask[64];
     private int size;
 
-    /// The earliest deadline, or [Protocol#NEVER].
+    /// Returns the earliest deadline, or [Protocol#NEVER].
     long earliestNanos() {
         EngineTask first = heap[0];
         return size == 0 || first == null ? Protocol.NEVER : first.heapNanos;

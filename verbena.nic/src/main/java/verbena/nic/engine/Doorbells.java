@@ -38,7 +38,7 @@ final class Doorbells {
         return NEWEST.getVolatile(this) == null;
     }
 
-    /// Whether the list is empty, as a hint: a ring may be seen late.
+    /// Returns whether the list is empty, as a hint: a ring may be seen late.
     boolean seemsEmpty() {
         return NEWEST.getOpaque(this) == null;
     }

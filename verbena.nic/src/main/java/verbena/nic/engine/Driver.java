@@ -9,7 +9,7 @@ import verbena.nic.link.QuickTraffic;
 import verbena.transport.Protocol;
 import verbena.transport.Shortcut;
 
-/// Decides which thread does the engine's work, and where threads wait for more of it.
+/// The choice of the thread that does the engine's work, and of the place where threads wait for more of it.
 ///
 /// # Why no wake-up is lost
 ///
@@ -32,7 +32,7 @@ import verbena.transport.Shortcut;
 /// One thread at a time attends to the engine: it handles arrivals and deadlines, and sleeps in the link.
 /// [Attendance] decides which thread that is, and when.
 final class Driver {
-    /// The result of [#visit] when the caller has to wait in another way.
+    /// The result of [#visit] when the caller has to wait by other means.
     static final int ELSEWHERE = -1;
 
     private final Work work;
@@ -41,7 +41,7 @@ final class Driver {
     private final LongSupplier clock;
     private final Burst burst = new Burst();
     private final Pollers pollers;
-    /// When an owner last looked for work; an estimate for all others.
+    /// The time at which an owner last looked for work; an estimate for all others.
     private long lookedAt;
     private final Sleep sleep;
     private final Attendance attendance;
@@ -51,7 +51,7 @@ final class Driver {
 
     /// Whether the last piece of work has left something for the next poll. A hint.
     private boolean isLeft;
-    /// Polls since the last one that did not only glance; a hint.
+    /// The number of polls since the last poll that did not only glance; a hint.
     private int glances;
 
     // Used by the attendant only, from turn to turn.
@@ -146,7 +146,7 @@ final class Driver {
         return isDone;
     }
 
-    /// See [Engine#polled()].
+    /// Implements [Engine#polled()].
     void polled() {
         if (!work.doorbells.seemsEmpty() && burst.isOver(clock.getAsLong())) {
             workNow();
@@ -159,7 +159,7 @@ final class Driver {
         }
     }
 
-    /// See [Engine#drive()].
+    /// Implements [Engine#drive()].
     boolean drive() {
         if (!hasThread() || containment.failure() != null) {
             return false;
@@ -270,19 +270,19 @@ final class Driver {
         }
     }
 
-    /// See [Engine#handOver()].
+    /// Implements [Engine#handOver()].
     void handOver() {
         attendance.handOver();
     }
 
     // ---- threads that wait
 
-    /// See [Engine#parked(int)].
+    /// Implements [Engine#parked(int)].
     void parked(int change) {
         attendance.parked(change);
     }
 
-    /// See [Engine#attend].
+    /// Implements [Engine#attend].
     boolean attend(BooleanSupplier isOver, long nanos, boolean givesWay) throws InterruptedException {
         Thread me = Thread.currentThread();
         long now = clock.getAsLong();
@@ -306,7 +306,7 @@ final class Driver {
         return true;
     }
 
-    /// See [Engine#visit].
+    /// Implements [Engine#visit].
     int visit(BooleanSupplier isOver, MemorySegment pollfds) {
         Thread me = Thread.currentThread();
         boolean goesOn;
@@ -343,7 +343,7 @@ final class Driver {
         return goesOn ? count : ELSEWHERE;
     }
 
-    /// See [Engine#endVisit].
+    /// Implements [Engine#endVisit].
     void endVisit() {
         if (attendance.isMine()) {
             sleep.rouse(MemorySegment.NULL);
@@ -351,14 +351,14 @@ final class Driver {
         }
     }
 
-    /// See [Engine#wakeGuest()].
+    /// Implements [Engine#wakeGuest()].
     void wakeGuest() {
         attendance.wakeGuest();
     }
 
     // ---- the attendant
 
-    /// The body of the engine's own thread, which attends when no guest does.
+    /// Runs the engine's own thread, which attends when no guest does.
     private void run() {
         var policy = new SpinPolicy();
         while (isAlive()) {
@@ -466,7 +466,7 @@ final class Driver {
         return false;
     }
 
-    /// Whether the attendant may sleep in the link. The sleep ends with [Sleep#end()] in any case.
+    /// Returns whether the attendant may sleep in the link. The sleep ends with [Sleep#end()] in any case.
     private boolean mayFallAsleep(long until, BooleanSupplier isOver, boolean isGuest) {
         sleep.begin(until);
         // From now on, a thread that leaves work or interrupts a guest sees this sleep. The checks here see earlier
@@ -475,14 +475,14 @@ final class Driver {
         return !work.hasLeft() && ownership.turns() == turnsSeen && !closed && !isInterrupted && !isOver.getAsBoolean();
     }
 
-    /// Whether another thread has polled without pause since the engine ran out of work, and so does the engine's
-    /// work.
+    /// Returns whether another thread has polled without pause since the engine ran out of work, and so does the
+    /// engine's work.
     private boolean isPolled() {
         long polled = pollers.polls() - pollsBefore;
         return polled >= Tuning.POLLS_MIN && Pollers.isPolling(polled, clock.getAsLong() - idleSince);
     }
 
-    /// Whether a thread has posted requests and forgotten them.
+    /// Returns whether a thread has posted requests and forgotten them.
     private boolean isForgotten() {
         return !work.doorbells.isEmpty() && burst.isForgotten(clock.getAsLong());
     }

@@ -22,7 +22,7 @@ import verbena.transport.queue.SpareFrames;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 
-/// Owns the state of all queue pairs of a device and drives them. It brings packets from the link to their queue
+/// The owner and driver of the state of all queue pairs of a device. It brings packets from the link to their queue
 /// pair and from queue pairs to the link, and it handles deadlines and the application's commands.
 ///
 /// All of this happens in bounded pieces of work ([Work]), one at a time. The thread that owns the engine at that
@@ -68,7 +68,7 @@ public final class Engine implements AutoCloseable {
         driver.start(name);
     }
 
-    /// Whether the engine has a thread of its own.
+    /// Returns whether the engine has a thread of its own.
     public boolean hasThread() {
         return driver.hasThread();
     }
@@ -88,12 +88,13 @@ public final class Engine implements AutoCloseable {
         work.link(change.apply(work.link()));
     }
 
-    /// The congestion windows of its reliable connections to each peer; for the owner only.
+    /// Returns the congestion windows of its reliable connections to each peer; for the owner only.
     public PeerWindows windows() {
         return windows;
     }
 
-    /// Where its reliable connections keep packets that have come ahead of a gap; for the owner only.
+    /// Returns the frames that its reliable connections use to keep packets that have come ahead of a gap; for the
+    /// owner only.
     public SpareFrames spareFrames() {
         return spareFrames;
     }
@@ -102,8 +103,8 @@ public final class Engine implements AutoCloseable {
         return clock.getAsLong();
     }
 
-    /// Why the engine has stopped, when it or its link is broken; null while it works. Commands still run after a
-    /// failure.
+    /// Returns why the engine has stopped, when it or its link is broken; null while it works. Commands still run
+    /// after a failure.
     public @Nullable Throwable failure() {
         return containment.failure();
     }
@@ -164,8 +165,8 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /// When [#step()] will have something to do even if nothing arrives: [verbena.transport.Protocol#NEVER] for
-    /// never, [Long#MIN_VALUE] for now.
+    /// Returns when [#step()] will have something to do even if nothing arrives: [verbena.transport.Protocol#NEVER]
+    /// for never, [Long#MIN_VALUE] for now.
     public long deadlineNanos() {
         return work.deadlineNanos();
     }
@@ -227,7 +228,7 @@ public final class Engine implements AutoCloseable {
         return driver.attend(isOver, nanos, givesWay);
     }
 
-    /// The result of [#visit] when the caller has to wait in another way.
+    /// The result of [#visit] when the caller has to wait by other means.
     public static final int ELSEWHERE = Driver.ELSEWHERE;
 
     /// Attends as [#attend] does, for a caller that sleeps by a system call of its own. Returns when the caller
@@ -287,12 +288,12 @@ public final class Engine implements AutoCloseable {
         return task.result();
     }
 
-    /// Whether this thread owns the engine.
+    /// Returns whether this thread owns the engine.
     public boolean isMine() {
         return ownership.isMine();
     }
 
-    /// Whether this thread is alone with the engine: it owns it, or the engine is closed.
+    /// Returns whether this thread is alone with the engine: it owns it, or the engine is closed.
     private boolean isCommand() {
         return isMine() || (ownership.isOver() && Thread.holdsLock(ownership));
     }
@@ -349,7 +350,7 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /// How many queue pairs there are. Any thread.
+    /// Returns how many queue pairs there are. Any thread.
     public int size() {
         return tasks.size();
     }

@@ -2,7 +2,7 @@ package verbena.nic.engine;
 
 import verbena.transport.PacketFate;
 
-/// Receives what an engine reports to its device. The engine's owner calls it and does not go on meanwhile.
+/// The receiver of an engine's reports to its device. The engine's owner calls it and does not go on meanwhile.
 public interface EngineListener {
     /// Called once, when the engine cannot go on.
     void onFailure(Throwable cause);

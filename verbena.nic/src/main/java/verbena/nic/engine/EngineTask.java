@@ -31,7 +31,7 @@ public final class EngineTask {
     /// The transport of the packets that it takes; null when it takes none.
     final @Nullable Transport transport;
     final Counters counters;
-    /// The owner that is told of failures; null when the task serves the whole device.
+    /// The owner that gets reports of failures; null when the task serves the whole device.
     final @Nullable Owner owner;
 
     /// Whether the task is in the list of those that may have something to send.
@@ -42,7 +42,7 @@ public final class EngineTask {
     boolean isBroken;
     /// Whether its code has failed more than once. The engine no longer calls it.
     boolean isLost;
-    /// Its place in the heap of deadlines, or -1, and the deadline that it has there.
+    /// The place of the task in the heap of deadlines, or -1, and the deadline that it has there.
     int heapIndex = -1;
 
     long heapNanos;
@@ -115,8 +115,8 @@ public final class EngineTask {
         return RUNG.compareAndSet(this, false, true);
     }
 
-    /// From now on, a ring links the task to the list again; called by the engine. Volatile, so that the next poll
-    /// sees what was published before an earlier ring.
+    /// Makes the next ring link the task to the list again; called by the engine. Uses a volatile write, so that the
+    /// next poll sees what was published before an earlier ring.
     void answer() {
         assert (boolean) RUNG.getVolatile(this) : "a task on the list has rung";
         nextRung = null;

@@ -62,7 +62,7 @@ public final class Engines {
         this.queuePairsMax = most;
     }
 
-    /// The only engine, or the one that serves the whole device.
+    /// Returns the only engine, or the one that serves the whole device.
     public Engine first() {
         return all.getFirst();
     }
@@ -71,22 +71,22 @@ public final class Engines {
         return all;
     }
 
-    /// The engine with the fewest queue pairs.
+    /// Returns the engine with the fewest queue pairs.
     public Engine emptiest() {
         return Collections.min(all, Comparator.comparingInt(Engine::size));
     }
 
-    /// How many queue pairs there may be.
+    /// Returns how many queue pairs there may be.
     public int queuePairsMax() {
         return queuePairsMax;
     }
 
-    /// The table to which regions and windows are added: that of the first engine.
+    /// Returns the table to which regions and windows are added: that of the first engine.
     public MemoryTable memory() {
         return memories.getFirst();
     }
 
-    /// The table of one of these engines.
+    /// Returns the table of one of these engines.
     public MemoryTable memory(Engine engine) {
         return memories.get(all.indexOf(engine));
     }
@@ -102,7 +102,7 @@ public final class Engines {
         }
     }
 
-    /// Whether there are threads that drive the engines.
+    /// Returns whether there are threads that drive the engines.
     public boolean hasThread() {
         return first().hasThread();
     }
@@ -119,7 +119,7 @@ public final class Engines {
         return any;
     }
 
-    /// When the first of them has to be driven next even if nothing arrives ([Engine#deadlineNanos()]).
+    /// Returns when the first of them has to be driven next even if nothing arrives ([Engine#deadlineNanos()]).
     public long deadlineNanos() {
         long earliest = first().deadlineNanos();
         for (int i = 1; i < all.size(); i++) {
@@ -149,7 +149,7 @@ public final class Engines {
         return all.size() == 1 && first().attend(isOver, nanos, false);
     }
 
-    /// The same for a caller that gives way.
+    /// Attends as [#attend] does, for a caller that gives way.
     public boolean attendGivingWay(BooleanSupplier isOver, long nanos) throws InterruptedException {
         return all.size() == 1 && first().attend(isOver, nanos, true);
     }
@@ -191,7 +191,7 @@ public final class Engines {
 
     // ---- the end
 
-    /// See [verbena.nic.SoftContext#roomTo].
+    /// Implements [verbena.nic.SoftContext#roomTo].
     public int roomTo(Gid peer) {
         int least = Integer.MAX_VALUE;
         for (Engine engine : all) {
@@ -205,7 +205,7 @@ public final class Engines {
         return least;
     }
 
-    /// Why the device has stopped; null while it works.
+    /// Returns why the device has stopped; null while it works.
     public @Nullable Throwable failure() {
         for (int i = 0; i < all.size(); i++) {
             Throwable failure = all.get(i).failure();

@@ -15,7 +15,8 @@ import verbena.wire.ib.Malformed;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 
-/// Takes packets from the link and hands each to its queue pair. For the engine's owner.
+/// The receiving part of an engine: it takes packets from the link and passes each to its queue pair. For the
+/// engine's owner.
 final class Inbound {
     /// The queue pair of management datagrams (IBTA 3.9.3); the table never has such a number.
     private static final int GENERAL_SERVICES_QPN = 1;
@@ -118,7 +119,7 @@ final class Inbound {
         return fate;
     }
 
-    /// See [Engine#hand].
+    /// Implements [Engine#hand].
     boolean hand(int qpn, EngineTask.Arrival arrival) {
         EngineTask task = tasks.get(qpn);
         if (task == null || task.isLost) {

@@ -6,9 +6,9 @@ import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.util.Set;
 
-/// Rings when a thread is interrupted while it sleeps in a system call that Java does not know of. The JDK reports
-/// such an interrupt to selectors only, so this class is a selector, which selects nothing. Used by one thread at a
-/// time.
+/// A bell that rings when a thread is interrupted while it sleeps in a system call that Java does not know of. The
+/// JDK reports such an interrupt to selectors only, so this class is a selector, which selects nothing. Used by one
+/// thread at a time.
 final class InterruptBell extends AbstractSelector {
     private final Runnable bell;
 
@@ -19,7 +19,7 @@ final class InterruptBell extends AbstractSelector {
         this.bell = bell;
     }
 
-    /// From now on until [#forget()], rings when the caller is interrupted; rings at once when it is interrupted
+    /// Makes an interrupt of the caller ring the bell until [#forget()]; rings at once when it is interrupted
     /// already.
     void expect() {
         begin();

@@ -5,11 +5,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 
-/// Which queue pairs are attached to which multicast groups (IBTA 10.5). Engine-confined.
+/// The multicast groups and the queue pairs that are attached to them (IBTA 10.5). Engine-confined.
 public final class MulticastGroups {
-    /// How many groups a device can be a member of.
+    /// The number of groups that a device can be a member of.
     public static final int GROUPS_MAX = 256;
-    /// How many queue pairs can be attached to one group.
+    /// The number of queue pairs that can be attached to one group.
     public static final int ATTACHED_MAX = 1_024;
 
     /// A group and its queue pairs, in the order in which they were attached.
@@ -24,7 +24,7 @@ public final class MulticastGroups {
 
     private final List<Group> groups = new ArrayList<>();
 
-    /// The group of an address, or null when no queue pair is attached to it.
+    /// Returns the group of an address, or null when no queue pair is attached to it.
     @Nullable
     Group find(long high, long low) {
         for (int i = 0; i < groups.size(); i++) { // without an iterator: called for every packet
@@ -50,7 +50,7 @@ public final class MulticastGroups {
         groups.remove(group);
     }
 
-    /// The groups that a queue pair is attached to, as a copy.
+    /// Returns the groups that a queue pair is attached to, as a copy.
     List<Group> of(EngineTask task) {
         return groups.stream().filter(group -> group.tasks.contains(task)).toList();
     }

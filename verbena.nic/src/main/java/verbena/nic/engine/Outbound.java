@@ -14,7 +14,7 @@ final class Outbound {
     private final Containment containment;
     private final ArrayDeque<EngineTask> ready = new ArrayDeque<>();
     private final DeadlineHeap deadlines = new DeadlineHeap();
-    /// Frames of which those in `from` up to `to` are filled and not yet sent.
+    /// The frames, of which those in `from` up to `to` are filled and not yet sent.
     private final Frame[] departures;
     private int from;
     private int to;
@@ -116,7 +116,7 @@ final class Outbound {
         return first != null;
     }
 
-    /// See [Trailing].
+    /// Exchanges an acknowledgement and the request behind it, when [Trailing] allows it and both arrive together.
     private void acknowledgeLast(Link link, int first) {
         if (to - first == 2
                 && Trailing.isBehind(departures[first + 1], departures[first])
@@ -155,7 +155,7 @@ final class Outbound {
         deadlines.settle();
     }
 
-    /// When there will be work that no other thread announces; a time in the past when there is some now.
+    /// Returns when there will be work that no other thread announces; a time in the past when there is some now.
     long dueNanos(long now) {
         if (from < to) {
             return Math.min(now + Tuning.RETRY_NANOS, deadlines.earliestNanos());

@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// Records which thread owns the engine: one at a time, for one piece of work at a time. Any thread may try.
+/// The record of the thread that owns the engine: one at a time, for one piece of work at a time. Any thread may try.
 ///
 /// The next owner sees everything that an owner wrote. No thread waits here for the ownership: it leaves its work
 /// where the owner finds it ([Driver]).
@@ -28,7 +28,7 @@ final class Ownership {
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private volatile @Nullable Thread owner;
 
-    /// How many times the engine was owned. Written by owners only.
+    /// The number of times that the engine was owned. Written by owners only.
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private long turns;
 
@@ -43,7 +43,7 @@ final class Ownership {
         OWNER.setVolatile(this, null);
     }
 
-    /// Whether the caller owns the engine.
+    /// Returns whether the caller owns the engine.
     boolean isMine() {
         return OWNER.getOpaque(this) == Thread.currentThread();
     }
@@ -53,12 +53,12 @@ final class Ownership {
         return OWNER.compareAndSet(this, null, NO_THREAD) || isOver();
     }
 
-    /// Whether the engine is closed, and its last owner has finished.
+    /// Returns whether the engine is closed, and its last owner has finished.
     boolean isOver() {
         return OWNER.getVolatile(this) == NO_THREAD;
     }
 
-    /// How many pieces of work owners have begun.
+    /// Returns how many pieces of work owners have begun.
     long turns() {
         return (long) TURNS.getVolatile(this);
     }

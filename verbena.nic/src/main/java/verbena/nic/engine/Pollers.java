@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
-/// Counts how often threads of the application poll. A polling thread does the engine's work, so the attendant need
+/// The count of polls by threads of the application. A polling thread does the engine's work, so the attendant need
 /// not. Owners count; other threads read the numbers as hints.
 final class Pollers {
     private static final VarHandle POLLS;
@@ -28,7 +28,7 @@ final class Pollers {
 
     private final LongSupplier clock;
     private final Patience patience = new Patience();
-    /// Since when polls have found nothing to do, as an estimate.
+    /// The time since which polls have found nothing to do, as an estimate.
     private long inVainSince;
 
     Pollers(LongSupplier clock) {
@@ -61,17 +61,17 @@ final class Pollers {
         inVainSince = now;
     }
 
-    /// How many times pollers have driven the engine.
+    /// Returns how many times pollers have driven the engine.
     long polls() {
         return (long) POLLS.getOpaque(this);
     }
 
-    /// How many of these polls have found something to do.
+    /// Returns how many of these polls have found something to do.
     long finds() {
         return (long) FINDS.getOpaque(this);
     }
 
-    /// Whether this many polls in this time count as polling without pause.
+    /// Returns whether this many polls in this time count as polling without pause.
     static boolean isPolling(long polls, long nanos) {
         return polls >= Tuning.POLLS_MIN && polls * Tuning.POLL_NANOS >= nanos;
     }

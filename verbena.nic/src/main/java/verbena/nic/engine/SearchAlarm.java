@@ -1,20 +1,20 @@
 package verbena.nic.engine;
 
-/// Notices that an attacker guesses numbers: more packets that do not fit any connection ([PacketFate#isGuess()])
+/// An alarm for attackers that guess numbers: more packets that do not fit any connection ([PacketFate#isGuess()])
 /// than a network's accidents explain.
 ///
 /// Each such packet adds 10 ms to a debt, which the passing of time pays off; a debt of 1,000 packets is a search.
 /// So it notices 1,000 packets at once, or 2,000 at 200 per second, but never fewer than 100 per second.
 /// Engine-confined.
 final class SearchAlarm {
-    /// Packets at once that count as a search.
+    /// The number of packets at once that count as a search.
     static final int PACKETS = 1_000;
     /// The time after an alarm in which there is no other.
     static final long SILENCE_NANOS = 10_000_000_000L;
 
     private static final long PACKET_NANOS = 10_000_000;
 
-    /// When the debt will be paid.
+    /// The time at which the debt will be paid.
     private long paid = Long.MIN_VALUE;
 
     private long quietUntil = Long.MIN_VALUE;

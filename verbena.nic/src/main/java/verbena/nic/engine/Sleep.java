@@ -11,7 +11,7 @@ final class Sleep {
     private final Work work;
     /// Whether the attendant is in the link, or about to be.
     private volatile boolean underWay;
-    /// When the attendant will wake without being woken.
+    /// The time at which the attendant will wake without being woken.
     private volatile long wakeNanos = Protocol.NEVER;
     /// Whether a guest sleeps by a system call of its own, from which it may never return. The thread that makes
     /// this false ends the sleep for the link.
@@ -46,7 +46,7 @@ final class Sleep {
         }
     }
 
-    /// Whether the attendant would sleep beyond this time.
+    /// Returns whether the attendant would sleep beyond this time.
     boolean isPast(long nanos) {
         return underWay && nanos < wakeNanos;
     }

@@ -1,8 +1,8 @@
 package verbena.nic.engine;
 
-/// Decides whether a thread that waits spins before it sleeps in the kernel; to spin is to look again and again. The
-/// policy learns how long waits take when the thread sleeps at once, and how long when it spins. Two peers that both
-/// sleep never see short waits, however fast they could be. So the thread tries spinning now and then for a few
+/// The decision whether a thread that waits spins before it sleeps in the kernel; to spin is to look again and again.
+/// The policy learns how long waits take when the thread sleeps at once, and how long when it spins. Two peers that
+/// both sleep never see short waits, however fast they could be. So the thread tries spinning now and then for a few
 /// waits, and keeps spinning while that pays.
 ///
 /// | state | what a wait does | ends when |
@@ -27,8 +27,8 @@ public final class SpinPolicy {
 
     private static final int UNKNOWN = 0;
 
-    /// How many processors this process may use. It takes the virtual machine many system calls to find out, in a
-    /// container, and most objects that threads may wait for see no thread that might spin.
+    /// The number of processors that this process may use. In a container, the virtual machine needs many system
+    /// calls to find it out, and most objects that threads may wait for see no thread that might spin.
     private int processors;
 
     private State state = State.SLEEPING;
@@ -37,11 +37,11 @@ public final class SpinPolicy {
     private int waits;
     /// The average of the waits in the state SLEEPING.
     private long asleep;
-    /// How long waits may be on average for spinning to be worthwhile.
+    /// The average length up to which waits may go for spinning to be worthwhile.
     private long worth;
-    /// When the current state began.
+    /// The time at which the current state began.
     private long since;
-    /// How long to sleep before the next trial; zero before the first.
+    /// The time to sleep before the next trial; zero before the first.
     private long pause;
 
     private long start;
@@ -82,7 +82,7 @@ public final class SpinPolicy {
         isLooking = looks();
     }
 
-    /// Whether to spin in this wait; false means to sleep at once.
+    /// Returns whether to spin in this wait; false means to sleep at once.
     public boolean looks() {
         return limit > 0 && !isAlone();
     }
@@ -94,14 +94,14 @@ public final class SpinPolicy {
         return processors < 2;
     }
 
-    /// A look has brought work, which took time that was not lost.
+    /// Notes that a look has brought work, whose time was not lost.
     public void worked(long now) {
         if (now - last <= Tuning.SPIN_WORK_NANOS_MAX) {
             last = now;
         }
     }
 
-    /// After a look in vain, or after [#worked], returns whether to look once more.
+    /// Returns whether to look once more, after a look in vain or after [#worked].
     public boolean looksAgain(long now) {
         boolean wasTaken = now - last > Tuning.TAKEN_NANOS;
         last = now;

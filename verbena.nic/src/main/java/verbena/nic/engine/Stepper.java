@@ -1,8 +1,8 @@
 package verbena.nic.engine;
 
-/// Waits on an engine that has no thread, by driving it, until a time of its clock.
+/// A wait on an engine that has no thread: it drives the engine until a time of its clock.
 public final class Stepper {
-    /// Steps in vain without time passing, after which no thread seems to move the clock.
+    /// The number of steps in vain without time passing, after which no thread seems to move the clock.
     private static final int STANDSTILLS = 10_000;
 
     private final Engine engine;

@@ -1,7 +1,8 @@
 package verbena.nic.engine;
 
-/// The engine's numbers, in one table. Each names the decision with the measurement that chose it; "a bound" says that
-/// none did, and why a number has to be there. Who changes one measures it again, with what the decision measures.
+/// The engine's numbers, in one table. Each names the decision with the measurement that chose it; "a bound" means
+/// that no measurement did, and why a number has to be there. A change of a number needs a new measurement, by the
+/// means of the decision.
 ///
 /// | numbers | measured with |
 /// |---|---|
@@ -19,48 +20,50 @@ final class Tuning {
     /// The most frames that one queue pair may fill before the next has its turn: a bound, a quarter of a batch, so
     /// that one batch serves four.
     static final int TURN = 16;
-    /// At least one of this many consecutive pieces of work receives (decision 0030): looks and acknowledgements cost
-    /// a system call each.
+    /// The number of consecutive pieces of work of which at least one receives (decision 0030): looks and
+    /// acknowledgements cost a system call each.
     static final int SENDS_ONLY_MAX = 8;
-    /// After this many arrivals, more are likely to wait (decision 0030).
+    /// The number of arrivals after which more are likely to wait (decision 0030).
     static final int MANY = 16;
     /// The most consecutive pieces of work that handle arrivals only (decision 0030).
     static final int RECEIVES_ONLY_MAX = 2;
     /// The most consecutive pieces of work that postpone deadlines because more packets may have arrived before
     /// them: a bound. Together they receive more than a socket's buffer holds.
     static final int DEADLINES_LATER_MAX = 64;
-    /// Batches that may still leave when the engine is closed: a bound, as many frames as the deepest queue has
-    /// requests.
+    /// The number of batches that may still leave when the engine is closed: a bound, as many frames as the deepest
+    /// queue has requests.
     static final int LAST_BATCHES = 256;
 
     // ---- who works, and for how long
 
-    /// Pieces of work that a poster does for its own requests before it leaves the rest to the engine's thread
-    /// (decision 0014): a bound for posters, whose time is the program's.
+    /// The number of pieces of work that a poster does for its own requests before it leaves the rest to the engine's
+    /// thread (decision 0014): a bound for posters, whose time is the program's.
     static final int POSTER_PIECES = 4;
-    /// Pieces of work that a poller does for arrivals: one that receives and one that answers (decision 0030).
+    /// The number of pieces of work that a poller does for arrivals: one that receives and one that answers (decision
+    /// 0030).
     static final int POLLER_PIECES = 2;
     /// The answers to this many packets may wait for the next step of a thread that polls without pause (decision
     /// 0030: one way took 8.4 µs, of which 2 µs were the acknowledgement before the answer).
     static final int FEW = 2;
-    /// At most so many polls in a row only look at the link (decision 0144). The next one looks for everything:
-    /// deadlines, sockets.
+    /// The largest number of polls in a row that only look at the link (decision 0144). The next one looks for
+    /// everything: deadlines, sockets.
     static final int GLANCES_MAX = 32;
-    /// Looks at shared memory for each reading of the clock: a look takes less time than that (decision 0156).
+    /// The number of looks at shared memory for each reading of the clock: a look takes less time than that (decision
+    /// 0156).
     static final int LOOKS_AT_ONCE = 4;
     /// The average time between the polls of a thread that polls without pause, at most: a bound, some polls in vain
     /// with a yield between them.
     static final long POLL_NANOS = 25_000;
     /// The fewest polls that count as polling without pause: a bound, one poll is no habit.
     static final int POLLS_MIN = 8;
-    /// How long the caller of a command waits before it checks again whether it can run the command itself: a bound,
-    /// as a command takes.
+    /// The time that the caller of a command waits before it checks again whether it can run the command itself: a
+    /// bound, as a command takes.
     static final long COMMAND_NANOS = 20_000;
-    /// How long to wait before the next try when the link has no room, or another thread owns the engine: a bound.
-    /// Of the latter the wait doubles each time, because on a single processor the owner may need the processor of
-    /// the thread that waits.
+    /// The time to wait before the next try when the link has no room, or another thread owns the engine: a bound.
+    /// While another thread owns the engine, the wait doubles each time, because on a single processor the owner may
+    /// need the processor of the thread that waits.
     static final long RETRY_NANOS = 50_000;
-    /// How many times it doubles.
+    /// The number of times that it doubles.
     static final int RETRY_DOUBLINGS = 4;
 
     // ---- the place of the engine's thread while others do its work (decision 0062)
@@ -72,19 +75,19 @@ final class Tuning {
     /// The longest one when threads poll so often that they are unlikely to stop. A look costs 12 µs: p99 of a wait was
     /// 72 µs with one each millisecond, and is 57.
     static final long ABSENCE_NANOS_OFTEN = 4_000_000;
-    /// Threads that poll at least once in this time, on average, poll often.
+    /// The average time between polls up to which a thread polls often.
     static final long OFTEN_NANOS = 100_000;
 
     // ---- whether a waiter spins (decision 0062)
 
-    /// Waits in a trial, and waits that have to be known before a trial.
+    /// The number of waits in a trial, and of waits that have to be known before a trial.
     static final int SPIN_TRIAL = 16;
-    /// How long a trial lasts before it has failed. A scheduler takes some ticks to give two spinning peers a
+    /// The time that a trial lasts before it has failed. A scheduler takes some ticks to give two spinning peers a
     /// processor each.
     static final long SPIN_TRIAL_NANOS = 10_000_000;
-    /// Waits as short as this justify a processor.
+    /// The longest wait that justifies a processor.
     static final long SPIN_WORTHWHILE_NANOS = 100_000;
-    /// Waits longer than this are not worth a trial.
+    /// The longest wait that is worth a trial.
     static final long SPIN_HOPELESS_NANOS = 500_000;
     /// A single wait counts for no more than this, so that one long wait is soon forgotten.
     static final long SPIN_WAIT_NANOS_MAX = 1_000_000;
@@ -101,7 +104,7 @@ final class Tuning {
 
     // ---- of spinning, yielding and bursts
 
-    /// When a look or a yield takes longer, another thread used the processor meanwhile (decisions 0062 and 0150).
+    /// The longest look or yield in which no other thread used the processor (decisions 0062 and 0150).
     static final long TAKEN_NANOS = 200_000;
     /// The shortest pause after a mistake: a trial that failed, a doorbell that was forgotten. It doubles each time
     /// (decisions 0062 and 0063).
@@ -112,9 +115,9 @@ final class Tuning {
 
     // ---- when a poller yields (decision 0150: one way on one core took 33 µs, and takes 10)
 
-    /// The longest time in vain before a yield.
+    /// The longest time of polls in vain before a yield.
     static final long YIELD_AFTER_NANOS_MAX = 30_000;
-    /// The shortest one.
+    /// The shortest time of polls in vain before a yield.
     static final long YIELD_AFTER_NANOS_MIN = 1_000;
     /// A shorter yield has found no other thread that wants the processor.
     static final long YIELD_ALONE_NANOS = 3_000;

@@ -27,11 +27,11 @@ final class Work {
     /// The link's traffic that a thread that polls may move without a turn of the engine; null when there is none.
     private @Nullable QuickTraffic quick;
 
-    /// Packets received in the last piece of work.
+    /// The number of packets received in the last piece of work.
     private int arrived;
     /// Consecutive pieces of work that have postponed deadlines.
     private int deadlinesLater;
-    /// Pieces of work since the last one that received.
+    /// The number of pieces of work since the last piece that received.
     private int sendsOnly;
 
     private int receivesOnly;
@@ -69,22 +69,22 @@ final class Work {
         return quick;
     }
 
-    /// Whether threads have left something to do. Any thread.
+    /// Returns whether threads have left something to do. Any thread.
     boolean hasLeft() {
         return !commands.isEmpty() || !doorbells.isEmpty();
     }
 
-    /// Packets received in the last piece of work.
+    /// Returns the number of packets received in the last piece of work.
     int arrived() {
         return arrived;
     }
 
-    /// When there will be work that no other thread announces; a time in the past when there is some now.
+    /// Returns when there will be work that no other thread announces; a time in the past when there is some now.
     long dueNanos(long now) {
         return link.hasArrivals() ? Long.MIN_VALUE : outbound.dueNanos(now);
     }
 
-    /// When there will be work even if nothing arrives: [Protocol#NEVER] for never, [Long#MIN_VALUE] for now.
+    /// Returns when there will be work even if nothing arrives: [Protocol#NEVER] for never, [Long#MIN_VALUE] for now.
     long deadlineNanos() {
         return hasLeft() ? Long.MIN_VALUE : dueNanos(clock.getAsLong());
     }

@@ -17,7 +17,7 @@ import verbena.verbs.StaticRate;
 import verbena.wire.BigEndian;
 import verbena.wire.mad.PortInfo;
 
-/// What the process of a fabric says of the port of an adapter.
+/// The state of the port of an adapter, as the process of a fabric reports it.
 ///
 /// @param state as PortInfo has it: 1 down, 2 init, 3 armed, 4 active
 /// @param lid 0 before the port has one
@@ -46,10 +46,10 @@ public record FabricPort(
     private static final int EXTENDED_SPEEDS = 4; // speed 16 and above: the bits of extended speeds, from 14 Gb/s on
     private static final int[] LANES = {1, 4, 8, 12};
     private static final int[] MBPS_OF_A_LANE = {2_500, 5_000, 10_000, 10_000, 14_062, 25_781, 53_125};
-    /// How long the process of a fabric may take to answer.
+    /// The time that the process of a fabric may take to answer.
     private static final long PATIENCE_NANOS = 5_000_000_000L;
 
-    /// The ports of the fabric of this user, in the order of its adapters; empty when there is no fabric.
+    /// Returns the ports of the fabric of this user, in the order of its adapters; empty when there is no fabric.
     public static List<FabricPort> all(Path place) {
         var ports = new ArrayList<FabricPort>();
         if (!Files.exists(place)) {
@@ -74,13 +74,13 @@ public record FabricPort(
         }
     }
 
-    /// Whether the link is faster than a static rate, which then slows its senders.
+    /// Returns whether the link is faster than a static rate, which then slows its senders.
     public boolean isFasterThan(StaticRate rate) {
         int lanes = pick(LANES, width);
         return rate != StaticRate.PORT && (long) lanes * pick(MBPS_OF_A_LANE, speed) > rate.mbps();
     }
 
-    /// Of values by bit; the greatest where there is no such bit.
+    /// Returns the value that belongs to a bit; the greatest where there is no such bit.
     private static int pick(int[] values, int bit) {
         return values[Math.min(values.length - 1, Integer.numberOfTrailingZeros(bit))];
     }
@@ -107,7 +107,7 @@ public record FabricPort(
         }
     }
 
-    /// Reads what [FabricSocket#INFO] says; null when there is no such adapter.
+    /// Reads the state of a port from [FabricSocket#INFO]; null when there is no such adapter.
     public static @Nullable FabricPort read(MemorySegment message) {
         int status = BigEndian.u8(message, FabricSocket.STATUS);
         if (BigEndian.u8(message, 0) != FabricSocket.CONTROL
@@ -143,7 +143,7 @@ public record FabricPort(
         return List.copyOf(pkeys);
     }
 
-    /// The same port without a link.
+    /// Returns this port without a link.
     public FabricPort down() {
         return new FabricPort(DOWN, 0, 0, 0, 0, width, speed, reregistrations, nodeGuid, portGuid, pkeys, true);
     }
@@ -163,7 +163,7 @@ public record FabricPort(
         }
     }
 
-    /// The description of the fabric of this user; null when there is none.
+    /// Returns the description of the fabric of this user; null when there is none.
     ///
     /// @param hasRoutes with the forwarding tables of all switches
     public static @Nullable String describe(Path place, boolean hasRoutes) {

@@ -31,8 +31,8 @@ import verbena.wire.ib.Lrh;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Vcrc;
 
-/// Runs a fabric for the devices of this user ([verbena.nic.link.ib.IbLink]): one socket, one thread, which calls
-/// [#run()]. Its agents and subnet managers have their time from that thread. A device that does not take its
+/// The server of a fabric for the devices of this user ([verbena.nic.link.ib.IbLink]): one socket, one thread, which
+/// calls [#run()]. Its agents and subnet managers have their time from that thread. A device that does not take its
 /// packets holds up their senders, as credits have it; a device that sends faster than its adapter finds its socket
 /// full.
 public final class FabricServer implements AutoCloseable {
@@ -44,9 +44,9 @@ public final class FabricServer implements AutoCloseable {
     private static final long SECOND = 1_000_000_000L;
     private static final long PAUSE_NANOS = 100_000_000;
 
-    /// Says what a fabric looks like.
+    /// The source of the text that describes a fabric.
     public interface Description {
-        /// The fabric in words, in ASCII.
+        /// Returns the description of the fabric as ASCII text.
         String of(boolean hasRoutes);
     }
 
@@ -54,24 +54,24 @@ public final class FabricServer implements AutoCloseable {
     private static final class Client {
         final int fd;
 
-        /// The adapter whose news it hears.
+        /// The adapter whose changes are reported to the client.
         @Nullable
         ChannelAdapter adapter;
 
         /// Whether the packets of that are its own.
         boolean hasAdapter;
 
-        /// What it is still to be told; the connection ends then.
+        /// The text that the client still has to get; the connection ends then.
         @Nullable
         MemorySegment text;
 
-        /// Where a program is at the management queue pairs; its messages are datagrams.
+        /// The port of a program at the management queue pairs; its messages are datagrams.
         @Nullable
         ProgramPort program;
 
         int changesSeen;
         boolean isFull;
-        /// Takes no packets any more; what it has sent may still wait.
+        /// Whether it takes no packets any more; packets that it has sent may still wait.
         boolean hasHungUp;
 
         boolean isGone;
@@ -94,7 +94,7 @@ public final class FabricServer implements AutoCloseable {
     private final EventCounter bell;
     private final int listening;
     private final List<Client> clients = new ArrayList<>();
-    /// Of the socket.
+    /// The identity of the socket.
     private final Object identity;
 
     private long malformed;
@@ -149,7 +149,7 @@ public final class FabricServer implements AutoCloseable {
         bell.ring();
     }
 
-    /// A bounded piece of work; whether there may be more.
+    /// Does a bounded piece of work and returns whether there may be more.
     private boolean turn() {
         long now = System.nanoTime();
         boolean isBusy = fabric.deadlineNanos() <= now;
@@ -245,7 +245,7 @@ public final class FabricServer implements AutoCloseable {
         }
     }
 
-    /// A program asks for a port, or to make or end an agent.
+    /// Replies to a program that asks for a port, or to make or end an agent.
     private void answerProgram(Client client, int kind, int bytes, long now) {
         int number = BigEndian.u16(message, 2);
         if (client.adapter != null || client.text != null) {
@@ -320,7 +320,7 @@ public final class FabricServer implements AutoCloseable {
         return null;
     }
 
-    /// Tells of a port; false when there is no room now.
+    /// Sends the state of a port to a client; returns false when there is no room now.
     private boolean tell(Client client, @Nullable ChannelAdapter of, int status) {
         MemorySegment info = message.asSlice(0, FabricSocket.INFO_BYTES).fill((byte) 0);
         BigEndian.put8(info, 0, FabricSocket.CONTROL);
@@ -472,7 +472,8 @@ public final class FabricServer implements AutoCloseable {
         clients.add(new Client(fd));
     }
 
-    /// Messages of devices that were neither packets nor questions. For the thread that runs it.
+    /// Returns the number of messages of devices that were neither packets nor questions. For the thread that runs
+    /// it.
     public long malformed() {
         return malformed;
     }

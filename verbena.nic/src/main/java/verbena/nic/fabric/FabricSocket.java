@@ -22,37 +22,38 @@ import verbena.subnet.node.NodePort;
 import verbena.wire.BigEndian;
 import verbena.wire.mad.PortInfo;
 
-/// Where the process of a fabric listens, and what it says to a device beside packets.
+/// The socket where the process of a fabric listens, and its messages to a device beside packets.
 ///
 /// The socket lies in a folder that only its user may enter. A message is a packet, LRH through VCRC, or begins with
 /// [#CONTROL], which is no LRH: its link version is 15.
 public final class FabricSocket {
     public static final int CONTROL = 0x0F;
-    /// What a device asks for: to have an adapter, what is known of one, or to hear of it from now on
-    /// ([#WATCH]); all with its number, 16 bits.
+    /// A request of a device for an adapter. Others ask for the state of an adapter, or for reports of its changes
+    /// ([#WATCH]); each has the number of the adapter, 16 bits.
     public static final int ATTACH = 1;
 
     static final int QUERY = 2;
     /// An answer to these, and news for devices that have or watch the adapter.
     static final int INFO = 3;
-    /// Asks for the end of the fabric.
+    /// A request for the end of the fabric.
     static final int DOWN = 4;
-    /// Asks for a description of the fabric in words, with its routes where the number is not 0. It comes in
+    /// A request for a description of the fabric in words, with its routes where the number is not 0. It comes in
     /// messages of [#TEXT], and then the connection ends.
     static final int SHOW = 5;
 
     static final int TEXT = 6;
-    /// Takes the link of a port down, or up; the number is the port, 0 for all of the node, and the node's name
-    /// follows. The answer is a text: why it cannot be, or nothing.
+    /// A request to take the link of a port down, or up; the number is the port, 0 for all of the node, and the
+    /// node's name follows. The answer is a text: why it cannot be, or nothing.
     static final int LINK_DOWN = 7;
 
     static final int LINK_UP = 8;
-    /// What a program at queue pairs 0 and 1 asks for: the port of the adapter with this number. The answer is
+    /// The request of a program at queue pairs 0 and 1 for the port of the adapter with this number. The answer is
     /// [#OPENED]; from then on each message of the connection, both ways, is a datagram ([ProgramPort]).
     static final int OPEN_PORT = 9;
 
     static final int OPENED = 10;
-    /// Makes or ends an agent of such a program, over a connection of its own. The answer has an errno for status.
+    /// A request to make or end an agent of such a program, over a connection of its own. The answer has an errno for
+    /// status.
     static final int REGISTER = 11;
 
     static final int UNREGISTER = 12;
@@ -96,8 +97,8 @@ public final class FabricSocket {
 
     private FabricSocket() {}
 
-    /// The path of the socket: what the environment variable `VERBENA_FABRIC` says, else `fabric` in the runtime
-    /// folder of the user.
+    /// Returns the path of the socket: the value of the environment variable `VERBENA_FABRIC`, else `fabric` in the
+    /// runtime folder of the user.
     public static Path place() {
         String said = System.getenv(ENVIRONMENT);
         if (said != null && !said.isEmpty()) {
@@ -161,7 +162,7 @@ public final class FabricSocket {
         }
     }
 
-    /// Which file it is: its device and inode.
+    /// Returns the identity of the file: its device and inode.
     static Object identity(Path socket) throws IOException {
         Object device = Files.getAttribute(socket, "unix:dev", LinkOption.NOFOLLOW_LINKS);
         return List.of(device, Files.getAttribute(socket, "unix:ino", LinkOption.NOFOLLOW_LINKS));
@@ -178,7 +179,7 @@ public final class FabricSocket {
         }
     }
 
-    /// The address of a path (unix(7)).
+    /// Returns the address of a path (unix(7)).
     static MemorySegment address(Path socket) {
         byte[] path = socket.toString().getBytes(StandardCharsets.UTF_8);
         if (path.length > PATH_BYTES_MAX) {
@@ -206,7 +207,8 @@ public final class FabricSocket {
         return fd;
     }
 
-    /// What a socket holds in each direction: some twenty long packets. More would only make each one later.
+    /// The bytes that a socket holds in each direction: some twenty long packets. More would only make each one
+    /// later.
     static final int SOCKET_BYTES = 1 << 16;
 
     /// Sends a question.

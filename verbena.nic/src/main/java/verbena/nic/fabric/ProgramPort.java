@@ -21,7 +21,7 @@ final class ProgramPort {
     static final int HEADER_BYTES = 64;
     /// The longest message.
     static final int MESSAGE_BYTES_MAX = HEADER_BYTES + MadAgents.BYTES_MAX;
-    /// What its socket holds in each direction: at least one of the longest messages.
+    /// The bytes that its socket holds in each direction: at least one of the longest messages.
     static final int SOCKET_BYTES = 1 << 18;
 
     private static final int AGENT = 0;
@@ -40,7 +40,7 @@ final class ProgramPort {
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.nativeOrder());
 
     final ChannelAdapter adapter;
-    /// By which the program names itself when it makes agents.
+    /// The number by which the program names itself when it makes agents.
     final long token;
 
     private final MadClient client;
@@ -51,7 +51,7 @@ final class ProgramPort {
         client = adapter.agents().open();
     }
 
-    /// A message of the program; whether it can be one.
+    /// Handles a message of the program and returns whether it is well-formed.
     boolean onMessage(MemorySegment message, int bytes, long now) {
         if (bytes < HEADER_BYTES + Mad.HEADER_BYTES) {
             return false;

@@ -18,7 +18,7 @@ import verbena.wire.mad.Sa;
 /// for the first that wants a group, leaves with the last, and joins again when a subnet manager asks clients to
 /// register. Engine-confined.
 final class IbGroups {
-    /// How the port is a member: it gets the packets, or it only sends. The group lives for either.
+    /// The membership of the port: it gets the packets, or it only sends. Either keeps the group alive.
     enum Role {
         RECEIVER(McMemberRecord.FULL_MEMBER),
         SENDER(McMemberRecord.SEND_ONLY_FULL_MEMBER);
@@ -30,21 +30,21 @@ final class IbGroups {
         }
     }
 
-    /// Hears, once, what has become of a membership.
+    /// A listener for the result of a membership, called once.
     interface Listener {
-        /// Packets travel now.
+        /// Called when the port has joined and packets travel.
         void onJoined(Properties properties);
 
-        /// The subnet administration has refused it, or has not answered. It is still to be left.
+        /// Called when the subnet administration has refused it, or has not answered. The caller still has to leave.
         void onRefused(String why);
     }
 
-    /// What all packets of a group have.
+    /// The properties that all packets of a group have.
     ///
     /// @param rate `enum ibv_rate`
     record Properties(int lid, int serviceLevel, int rate, int qkey) {}
 
-    /// Of a group that is made by joining: the Q_Key that rdma_cm gives to groups.
+    /// The Q_Key of a group that is made by joining: rdma_cm gives it to groups.
     static final int QKEY_DEFAULT = 0x0123_4567;
 
     private static final long MEMBER =
@@ -66,7 +66,7 @@ final class IbGroups {
         int joined;
 
         boolean isJoining;
-        /// Leaves without an answer yet. A join waits for them, so that it is not overtaken.
+        /// The number of leaves without an answer yet. A join waits for them, so that it is not overtaken.
         int leaving;
 
         @Nullable
@@ -96,7 +96,7 @@ final class IbGroups {
         this.questions = questions;
     }
 
-    /// One more wants to be a member; [#leave] ends that.
+    /// Adds a user of the membership; [#leave] removes it.
     void join(Gid group, Role role) {
         Membership membership = memberships.computeIfAbsent(group, Membership::new);
         membership.members[role.ordinal()]++;
@@ -111,7 +111,7 @@ final class IbGroups {
         }
     }
 
-    /// Tells when packets of a group travel; at once when they do already.
+    /// Calls the listener when packets of a group travel; at once when they do already.
     void await(Gid group, Role role, Listener listener) {
         Membership membership = memberships.get(group);
         if (membership == null) {
@@ -132,7 +132,7 @@ final class IbGroups {
         }
     }
 
-    /// Asks for what is wanted and not there, or gives back what is there and not wanted.
+    /// Joins a group that is wanted and not joined, or leaves a group that is joined and not wanted.
     private void attend(Membership membership) {
         int wanted = membership.wanted();
         tellThoseThatAre(membership);

@@ -40,7 +40,7 @@ final class IbKind extends RoceKind {
         this.link = link;
     }
 
-    /// Migration is InfiniBand's own (decision 0126).
+    /// Returns the profile with migration, which only InfiniBand has (decision 0126).
     @Override
     public DeviceProfile profile() {
         return super.profile().with(Capability.PATH_MIGRATION);
@@ -99,7 +99,7 @@ final class IbKind extends RoceKind {
                 link.port(), ethernet.state() != PortState.DOWN, ethernet.activeMtu(), ethernet.maxMessageBytes());
     }
 
-    /// What verbs say of a port.
+    /// Returns the attributes of a port, as verbs have them.
     ///
     /// @param isOpen whether its device can use it
     static PortAttributes attributes(FabricPort port, boolean isOpen, Mtu activeMtu, long maxMessageBytes) {

@@ -11,12 +11,12 @@ import verbena.nic.link.NativeAccess;
 import verbena.verbs.Device;
 import verbena.verbs.spi.Provider;
 
-/// Provides `ib` devices: `ib0`, `ib1` and so on are the adapters of this user's soft fabric, in the order of its
-/// topology. They are listed while the fabric runs. They have no options.
+/// The provider of `ib` devices: `ib0`, `ib1` and so on are the adapters of this user's soft fabric, in the order of
+/// its topology. They are listed while the fabric runs. They have no options.
 public final class IbProvider implements Provider {
     private static final Pattern NAME = Pattern.compile("ib(0|[1-9][0-9]{0,3})");
 
-    /// For the service loader.
+    /// Called by the service loader.
     public IbProvider() {}
 
     @Override

@@ -25,16 +25,16 @@ import verbena.wire.mad.Mad;
 import verbena.wire.mad.PathRecord;
 import verbena.wire.mad.Sa;
 
-/// The ways to peers on InfiniBand: asks the subnet administration for path records (IBTA 15.2.5.16), and learns from
-/// peers that ask for a connection, because ways are reversible. A port with several LIDs has a second way, by the
-/// next LID of both ends: requests for connections name it as the alternate path. Engine-confined, but for [#complete]
-/// and [#join].
+/// The paths to peers on InfiniBand: asks the subnet administration for path records (IBTA 15.2.5.16), and learns
+/// from peers that ask for a connection, because ways are reversible. A port with several LIDs has a second way, by
+/// the next LID of both ends: requests for connections name it as the alternate path. Engine-confined, but for
+/// [#complete] and [#join].
 final class IbWays implements Ways {
-    /// Peers whose way is remembered; when there are more, all are forgotten.
+    /// The number of peers whose path is kept; when there are more, all are dropped.
     static final int KNOWN_MAX = 4_096;
-    /// Datagrams that wait for an answer, at most.
+    /// The largest number of datagrams that wait for an answer.
     static final int WAITING_MAX = 1_024;
-    /// How long an answer is believed.
+    /// The time for which an answer is used.
     private static final long FRESH_NANOS = 60_000_000_000L;
 
     /// @param mtu the largest on the way, as a code
@@ -63,7 +63,7 @@ final class IbWays implements Ways {
                     freshNanos);
         }
 
-        /// Learned from a datagram, which tells no more than the LID.
+        /// Returns a path learned from a datagram, of which only the LID is known.
         static Way heard(int lid, long freshNanos) {
             return new Way(lid, 0, Mtu.MTU_4096.code(), 0, 0, null, lid, freshNanos);
         }
@@ -76,7 +76,7 @@ final class IbWays implements Ways {
             return new Way(lid, serviceLevel, mtu, rate, hopLimit, alternate, other, freshNanos);
         }
 
-        /// No router is on the way where the hop limit is below 2.
+        /// Returns the path for the connection manager. A hop limit below 2 means that no router is on it.
         CmCall.Path from(int ownLid, int rateUnlessKnown) {
             return new CmCall.Path(
                     ownLid, lid, serviceLevel, hopLimit < 2, rate == 0 ? rateUnlessKnown : rate, hopLimit);
@@ -88,7 +88,7 @@ final class IbWays implements Ways {
     private final SubnetQuestions questions;
     private final IbGroups groups;
     private final Map<Gid, Way> known = new ConcurrentHashMap<>();
-    /// By peer, what waits for the answer to a question that is under way.
+    /// The callers, by peer, that wait for the answer to a question under way.
     private final Map<Gid, List<Found>> asked = new HashMap<>();
 
     private int waiting;
@@ -168,8 +168,8 @@ final class IbWays implements Ways {
                 nowNanos);
     }
 
-    /// Asks for the way between the next LIDs of both ports. The administration knows none when the peer's port has
-    /// one LID only.
+    /// Returns the question for the path between the next LIDs of both ports. The administration knows none when the
+    /// peer's port has one LID only.
     private MemorySegment secondQuestion(Gid local, Gid remote, int lid) {
         MemorySegment mad = question(local, remote, PathRecord.HAS_SLID | PathRecord.HAS_DLID);
         PathRecord.SLID.put(Sa.data(mad), link.port().lid() ^ 1);
@@ -181,7 +181,7 @@ final class IbWays implements Ways {
         return mad != null && Mad.status(mad) == 0 ? Way.of(Sa.data(mad), nowNanos + FRESH_NANOS) : null;
     }
 
-    /// What has waited leaves, or is lost when there is no way.
+    /// Ends a search: learns the path, if any, and calls all that have waited for it.
     private void found(Gid remote, @Nullable Way way) {
         List<Found> waited = Objects.requireNonNullElse(asked.remove(remote), List.of());
         waiting -= waited.size();
@@ -207,7 +207,7 @@ final class IbWays implements Ways {
                         .withStaticRate(rate(way.rate));
     }
 
-    /// IBTA 12.7: what both queue pairs get is in the path records.
+    /// Completes a call with the path records, from which both queue pairs are set (IBTA 12.7).
     @Override
     public CmCall complete(CmCall call, Gid remote) {
         Way way = known.get(remote);
@@ -242,7 +242,7 @@ final class IbWays implements Ways {
         return true;
     }
 
-    /// A later answer of the subnet administration replaces what was learned so.
+    /// Learns the LID of a peer. A later answer of the subnet administration replaces it.
     @Override
     public void onHeard(Gid remote, int lid) {
         if (!isByLid(remote) && !known.containsKey(remote)) {

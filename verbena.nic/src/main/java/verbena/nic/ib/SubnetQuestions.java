@@ -12,15 +12,15 @@ import verbena.verbs.Gid;
 import verbena.wire.mad.Mad;
 import verbena.wire.mad.Sa;
 
-/// What a device asks of the subnet administration (IBTA 15.2): sends each question until it is answered, or
-/// [#TIMES] have passed. Engine-confined.
+/// The questions of a device to the subnet administration (IBTA 15.2): each is sent until it is answered, or was sent
+/// [#TIMES] times. Engine-confined.
 final class SubnetQuestions implements ManagementAgent {
-    /// How often a question is sent.
+    /// The number of times that a question is sent.
     static final int TIMES = 4;
 
     private static final long TIMEOUT_NANOS = 500_000_000L;
 
-    /// Takes the answer: the whole datagram, whatever its status; null when none has come.
+    /// A receiver of the answer: the whole datagram, whatever its status; null when none has come.
     interface Answered {
         void on(@Nullable MemorySegment mad, long nowNanos);
     }
@@ -52,7 +52,7 @@ final class SubnetQuestions implements ManagementAgent {
         this.transactionId = firstTransactionId;
     }
 
-    /// A question whose attribute is still to be written, behind [Sa#data].
+    /// Returns a question whose attribute is still to be written, behind [Sa#data].
     MemorySegment question(int method, int attribute, long components) {
         MemorySegment mad = Mad.allocate();
         transactionId++;
@@ -60,7 +60,7 @@ final class SubnetQuestions implements ManagementAgent {
         return mad;
     }
 
-    /// Asks it.
+    /// Sends a question, and calls `answered` with the answer, or with null.
     void ask(MemorySegment question, Gid local, Answered answered, long nowNanos) {
         if (!isRegistered) {
             isRegistered = true;

@@ -76,7 +76,7 @@ final class IwarpKind implements DeviceKind {
         return connections;
     }
 
-    /// There is no queue pair 1.
+    /// Throws, because iWARP has no queue pair 1.
     @Override
     public ManagementPort manage(int managementClass, ManagementAgent agent) {
         throw new UnsupportedException("manage", Capability.UD, host.name());

@@ -4,7 +4,7 @@ import verbena.nic.kind.HostProvider;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.verbs.Device;
 
-/// Provides `iwarp` devices: one on loopback, one for each network interface with an address, and one for any
+/// The provider of `iwarp` devices: one on loopback, one for each network interface with an address, and one for any
 /// local address by name. [Device] tells the names; the options are
 ///
 /// | option | value |
@@ -12,7 +12,7 @@ import verbena.verbs.Device;
 /// | `link` | `auto` (default), `linux` for system calls, `portable` for the JDK's channels |
 /// | `crc` | `on` (default): whatever is sent carries a CRC32c; `off`: only when the peer wants it |
 public final class IwarpProvider extends HostProvider {
-    /// For the service loader.
+    /// Called by the service loader.
     public IwarpProvider() {}
 
     @Override
@@ -25,7 +25,8 @@ public final class IwarpProvider extends HostProvider {
         return new IwarpDevice(name, host, IwarpDevice.Options.parse(name, options));
     }
 
-    /// TCP ports are enough to tell processes apart: all share the host's own loopback addresses.
+    /// Returns the device as it is: TCP ports distinguish processes, because all share the host's own loopback
+    /// addresses.
     @Override
     protected Device onLoopback(HostInterface host, String name, String options) {
         return on(host, name, options);

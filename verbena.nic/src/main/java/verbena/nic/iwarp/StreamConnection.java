@@ -55,10 +55,10 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
     /// Passive: the port that the peer has connected to.
     private final StreamConnections.@Nullable Port port;
     private @Nullable LocalQueuePair queuePair;
-    /// Its number, also when it has been let go; 0 while it is not known.
+    /// The number of the queue pair, also when the connection has let it go; 0 while it is not known.
     private int qpn;
     private int keepAliveSeconds;
-    /// What the connection waits for on the service's behalf, and until when.
+    /// The event that the service waits for on behalf of the connection, with its deadline.
     @Nullable
     MpaTimer timer;
 
@@ -83,7 +83,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
 
     // ---- the beginning, on the engine
 
-    /// A peer has connected.
+    /// Returns the connection of a peer that has connected.
     static StreamConnection passive(
             StreamConnections service, StreamConnections.Port port, TcpSocket socket, long now) {
         var passive = new StreamConnection(
@@ -235,7 +235,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
         }
     }
 
-    /// The last word. The queue pair ends too.
+    /// Reports the end as the last event. The queue pair ends too.
     private void tellEnd(News news) {
         LocalQueuePair local = queuePair;
         detach();
@@ -257,7 +257,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
         return new PeerParameters(data, depth(said.ird()), depth(said.ord()), 7, 7, false, 0, 0);
     }
 
-    /// A peer that says nothing of READs can do what this side can.
+    /// Returns the depth of READs: the largest that this side has, where the peer names none.
     private static int depth(int said) {
         return said == MpaFrame.DEPTH_MAX ? DeviceLimits.READ_ATOMIC_MAX : said;
     }
@@ -319,7 +319,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
         carryOut();
     }
 
-    /// The peer has not done in time what it has to.
+    /// Ends the connection, because the peer has missed its deadline.
     void onDeadline(long now) {
         mpa.onDeadline(now);
         carryOut();
@@ -360,7 +360,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
         carryOut();
     }
 
-    /// The queue pair is in ERR by itself.
+    /// Handles a queue pair that has gone to ERR by itself.
     private void onQueuePairFailed(String why) {
         detach();
         // Later, so that nothing is told while bytes are looked at.
@@ -397,7 +397,7 @@ final class StreamConnection implements Exchange, StreamHandler, StreamDriver.Ow
         throw new UnsupportedException("path", Capability.UD, service.host().name());
     }
 
-    /// Nothing: the stream takes the queue pair to RTS when it begins.
+    /// Returns an empty modification: the stream takes the queue pair to RTS when it begins.
     @Override
     public QpModification modification(QpState to, End own) {
         if (to != QpState.RTR && to != QpState.RTS) {

@@ -46,7 +46,7 @@ final class StreamConnections implements ConnectionService, Scheduled {
     /// equally long.
     private final Map<MpaTimer, SequencedSet<StreamConnection>> waiting = new EnumMap<>(MpaTimer.class);
     private final CmSuspects suspects = new CmSuspects();
-    /// Those that have connected and not asked.
+    /// The connections that have not sent a request yet.
     private final Crowd<StreamConnection> halfOpen = new Crowd<>(StreamConnection::remote);
 
     /// @param isCrcWanted whether this side asks for CRCs
@@ -114,7 +114,7 @@ final class StreamConnections implements ConnectionService, Scheduled {
         });
     }
 
-    /// TCP is all that iWARP has.
+    /// Checks that the port space is TCP, the only one of iWARP.
     private void requireStreams(String verb, PortSpace space) {
         if (space.isDatagram()) {
             throw new UnsupportedException(verb, Capability.UD, host.name());
@@ -124,7 +124,8 @@ final class StreamConnections implements ConnectionService, Scheduled {
         }
     }
 
-    /// MPA's exchange is one request and one reply: there is no room for a challenge.
+    /// Checks that there is no secret: the exchange of MPA is one request and one reply, without room for a
+    /// challenge.
     private void requireNoSecret(String verb, Secret secret) {
         if (!secret.isNone()) {
             throw new UnsupportedException(verb, Capability.CONNECTION_SECRETS, host.name());
@@ -148,7 +149,7 @@ final class StreamConnections implements ConnectionService, Scheduled {
     final class Port implements BoundPort {
         private final TcpPort bound;
         private final Set<StreamConnection> undecided = new HashSet<>();
-        /// Those that have asked while the backlog was full, and how each is decided on.
+        /// The connections that have sent a request while the backlog was full, and the decision for each.
         private final Crowd<StreamConnection> waitingForRoom = new Crowd<>(StreamConnection::remote);
         private final Map<StreamConnection, Consumer<Acceptor>> decisions = new HashMap<>();
         private @Nullable Acceptor acceptor;
@@ -182,7 +183,7 @@ final class StreamConnections implements ConnectionService, Scheduled {
             });
         }
 
-        /// A peer has connected, and may never ask.
+        /// Accepts a socket of a peer, which may never send a request.
         private @Nullable StreamHandler onAccept(TcpSocket socket, long now) {
             Gid from = socket.remote();
             if (suspects.standing(from, now) == CmSuspects.Standing.BLOCKED && !from.equals(local())) {
@@ -195,14 +196,14 @@ final class StreamConnections implements ConnectionService, Scheduled {
             return StreamConnection.passive(StreamConnections.this, this, socket, now);
         }
 
-        /// The listener that decides; null when there is none any more.
+        /// Returns the listener that decides; null when there is none any more.
         @Nullable
         Acceptor acceptor() {
             return acceptor;
         }
 
-        /// Has one more decided on, now or when there is room. False when too many wait for that, and no other
-        /// peer has more of them.
+        /// Passes a connection to the acceptor, now or when there is room. Returns false when too many wait, and no
+        /// other peer has more of them.
         boolean admit(StreamConnection connection, Consumer<Acceptor> decision) {
             if (undecided.size() < backlog) {
                 return decideOn(connection, decision);
@@ -227,7 +228,7 @@ final class StreamConnections implements ConnectionService, Scheduled {
             return is;
         }
 
-        /// It has been decided on, or has ended.
+        /// Releases the place of a connection that was decided on, or has ended.
         void decided(StreamConnection connection) {
             boolean _ = waitingForRoom.remove(connection);
             decisions.remove(connection);
@@ -252,7 +253,7 @@ final class StreamConnections implements ConnectionService, Scheduled {
         }
     }
 
-    /// A connection of this peer has asked for memory that it may not have.
+    /// Notes that a connection of this peer has asked for memory without the right to access it.
     void suspect(Gid peer) {
         if (suspects.onAccessError(peer, nowNanos())) {
             host.peers().blocked(peer);
@@ -288,7 +289,7 @@ final class StreamConnections implements ConnectionService, Scheduled {
         return Objects.requireNonNull(waiting.get(timer));
     }
 
-    /// Has a connection wait for what it wants to wait for now.
+    /// Schedules the timer of a connection anew.
     void schedule(StreamConnection connection) {
         MpaTimer before = connection.timer;
         MpaTimer now = connection.mpa.timer();

@@ -25,7 +25,7 @@ import verbena.wire.iwarp.StreamTerms;
 final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     /// The connection that the stream belongs to. By the owner of the engine.
     interface Owner {
-        /// The address of the peer.
+        /// Returns the address of the peer.
         Gid remote();
 
         /// Called when this side has sent everything. Later arrivals are not read.
@@ -43,13 +43,13 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     /// Enough for one system call. More is gathered only after that call, so that less is copied when the socket is
     /// full.
     private static final int BURST_BYTES = 64 << 10;
-    /// How long the peer of a program that has no receive posted is made to wait before the connection ends.
+    /// The time that the peer of a program without a posted receive has to wait before the connection ends.
     static final long STALL_NANOS_MAX = 5_000_000_000L;
-    /// How long a responder waits for the first FPDU of an initiator that has not promised one. RFC 5044 7.1.2 wants
-    /// it to wait without end, but many initiators' applications wait for the responder to send first. Soft-iWARP's
-    /// responder does not wait at all. After this time its initiator has long processed the reply.
+    /// The time that a responder waits for the first FPDU of an initiator that has not promised one. RFC 5044 7.1.2
+    /// wants it to wait without end, but many initiators' applications wait for the responder to send first.
+    /// Soft-iWARP's responder does not wait at all. After this time its initiator has long processed the reply.
     private static final long SILENCE_NANOS = 50_000_000;
-    /// How often a shared receive queue is looked at meanwhile: posting to it does not wake this queue pair.
+    /// The interval between looks at a shared receive queue meanwhile: posting to it does not wake this queue pair.
     private static final long STALL_NANOS = 1_000_000;
     /// System calls before the next queue pair has its turn.
     private static final int TURN = 4;
@@ -60,7 +60,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     private final EngineTask task;
     private @Nullable TcpSocket socket;
     private @Nullable Owner connection;
-    /// There is more to send, and other queue pairs have their turn first.
+    /// The time to send more, when other queue pairs have their turn first.
     private long moreNanos = NEVER;
     /// Whether the next arrival needs a receive, and none is posted. Written by the engine before it looks for
     /// one again, read by posters after they have posted one.
@@ -68,7 +68,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
 
     private long stalledSince;
     private long lookedNanos;
-    /// Until when the initiator's first FPDU is waited for before anything is sent.
+    /// The time until which nothing is sent, because the initiator's first FPDU has to come first.
     private long silentNanos = NEVER;
 
     StreamDriver(StreamProtocol protocol, TcpLink link, QueuePairWiring wiring) {
@@ -83,7 +83,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
         return task;
     }
 
-    /// Start-up is over: what follows on the socket is the queue pair's.
+    /// Begins the stream after start-up: all further bytes of the socket belong to the queue pair.
     void begin(TcpSocket on, Owner of, StreamTerms terms, long now) {
         socket = on;
         connection = of;
@@ -94,14 +94,14 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
         look();
     }
 
-    /// Empty before the stream begins.
+    /// Returns the address of the peer; empty before the stream begins.
     @Override
     public String peer() {
         Owner of = connection;
         return of == null ? "" : of.remote().toString();
     }
 
-    /// No more requests: what is posted leaves, then the stream ends.
+    /// Accepts no more requests: the posted ones leave, then the stream ends.
     void finish(long now) {
         protocol.finish(now);
         look();
@@ -113,7 +113,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
 
     // ---- the engine's
 
-    /// Never has a packet; writes what the protocol has for its stream.
+    /// Writes the bytes that the protocol has for its stream; never fills a frame.
     @Override
     public boolean poll(Frame unused, long now) {
         moreNanos = NEVER;

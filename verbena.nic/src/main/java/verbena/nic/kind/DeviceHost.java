@@ -29,7 +29,7 @@ public record DeviceHost(
         PeerLog peers,
         Function<Consumer<String>, ConnectionService.Watch> failures,
         Map<Integer, ? extends LocalQueuePair> queuePairs) {
-    /// The engine with the tasks that serve the whole device.
+    /// Returns the engine with the tasks that serve the whole device.
     public Engine engine() {
         return engines.first();
     }

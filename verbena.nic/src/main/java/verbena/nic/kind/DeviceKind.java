@@ -16,10 +16,10 @@ import verbena.verbs.spi.ConnectionService.Watch;
 /// A kind of device: what it can do, and how its queue pairs and connections are made. The objects of the API know
 /// nothing else of the wire. An instance serves one open device.
 public interface DeviceKind {
-    /// What devices of this kind can do.
+    /// Returns the abilities of devices of this kind.
     DeviceProfile profile();
 
-    /// The state that a modification leads to.
+    /// Returns the state that a modification leads to.
     ///
     /// @throws verbena.verbs.InvalidAttributesException when there is no such step, or attributes do not fit the
     ///     step
@@ -28,7 +28,7 @@ public interface DeviceKind {
     /// Makes the driver of a new queue pair.
     QueuePairDriver queuePair(QueuePairWiring wiring);
 
-    /// The service that makes the device's connections.
+    /// Returns the service that makes the device's connections.
     ConnectionService connections();
 
     /// Hands management datagrams of a class to `agent` ([SoftContext#manage]).
@@ -40,21 +40,21 @@ public interface DeviceKind {
     /// Detaches `tap`: when this has returned, it is not called again.
     void untap(Tap tap);
 
-    /// The counters of this kind beyond those of engine and link, by name. Any thread.
+    /// Returns the counters of this kind beyond those of engine and link, by name. Any thread.
     Map<String, Long> counters();
 
-    /// The attributes of the port, which are those of an Ethernet port at first. Any thread.
+    /// Returns the attributes of the port, which are those of an Ethernet port at first. Any thread.
     default PortAttributes port(PortAttributes ethernet) {
         return ethernet;
     }
 
-    /// The P_Keys of the port: a table that the engine's owner changes, and any thread may look at.
+    /// Returns the P_Keys of the port: a table that the engine's owner changes, and any thread may look at.
     default int[] pkeys() {
         return new int[] {0xFFFF};
     }
 
-    /// How many bits per second of packets may leave by a path of this static rate; 0 for as many as the link takes.
-    /// On Ethernet and IP it means nothing: control of congestion says how fast a sender is.
+    /// Returns how many bits per second of packets may leave by a path of this static rate; 0 for as many as the link
+    /// takes. On Ethernet and IP it means nothing: control of congestion says how fast a sender is.
     default long bitsPerSecond(StaticRate rate) {
         return 0;
     }
@@ -78,7 +78,7 @@ public interface DeviceKind {
         return RegionMemory.ofProcess();
     }
 
-    /// Makes the kind of a device that is being opened.
+    /// A maker of the kind of a device that is being opened.
     interface Maker {
         DeviceKind make(DeviceHost host);
     }

@@ -4,7 +4,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import verbena.verbs.Capability;
 
-/// What devices of a kind can do. Limits that all kinds share are in [DeviceLimits].
+/// The abilities of devices of a kind. Limits that all kinds share are in [DeviceLimits].
 ///
 /// @param multicastGroups how many groups queue pairs of a device may be attached to
 /// @param multicastAttached how many queue pairs may be attached to one group
@@ -15,7 +15,7 @@ public record DeviceProfile(
         capabilities = Set.copyOf(capabilities);
     }
 
-    /// The same, with one more capability.
+    /// Returns this profile with one more capability.
     public DeviceProfile with(Capability more) {
         var all = EnumSet.of(more);
         all.addAll(capabilities);

@@ -41,7 +41,7 @@ public final class GidTable {
         return carrier.gids();
     }
 
-    /// Whether an address could be used when the network last changed.
+    /// Returns whether an address could be used when the network last changed.
     public boolean isLive() {
         return !live.isEmpty();
     }
@@ -61,7 +61,7 @@ public final class GidTable {
         return Optional.of(before.isEmpty() ? AsyncEvent.Type.PORT_ACTIVE : AsyncEvent.Type.GID_CHANGE);
     }
 
-    /// The entry from which a peer can be reached.
+    /// Returns the entry from which a peer can be reached.
     ///
     /// @throws DeviceException when there is none
     public GidEntry towards(Gid peer) {
@@ -92,7 +92,8 @@ public final class GidTable {
         return false;
     }
 
-    /// The address from which the host's routes would send; `peer` itself when that is unknown. Sends nothing.
+    /// Returns the address from which the host's routes would send; `peer` itself when that is unknown. Sends
+    /// nothing.
     private static Gid routedSource(Gid peer) {
         try (var probe = DatagramChannel.open()) {
             probe.connect(new InetSocketAddress(peer.address(), ANY_PORT));
@@ -102,7 +103,7 @@ public final class GidTable {
         }
     }
 
-    /// The path that an address vector describes, if the ends of the path fit.
+    /// Returns the path that an address vector describes, if the ends of the path fit.
     ///
     /// @param verb the beginning of the message
     /// @param own the entry that the vector names
@@ -132,8 +133,8 @@ public final class GidTable {
                 bitsPerSecond.applyAsLong(to.staticRate()));
     }
 
-    /// The path on InfiniBand, which goes by LID. Where the address vector has no GID but `::`, or a LID in the form
-    /// of a GID (`::7`), packets have no GRH.
+    /// Returns the path on InfiniBand, which goes by LID. Where the address vector has no GID but `::`, or a LID in
+    /// the form of a GID (`::7`), packets have no GRH.
     private static Path pathByLid(String verb, GidEntry own, AddressVector to, long bitsPerSecond) {
         Gid gid = to.destination();
         boolean isLocal = NativePacket.isByLid(gid.high(), gid.low());

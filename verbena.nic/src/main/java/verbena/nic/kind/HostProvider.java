@@ -23,16 +23,16 @@ public abstract class HostProvider implements Provider {
     private static final int ENGINES_UNASKED_MAX = 8;
     private static final int PROCESSORS_OF_ENGINE = 4;
 
-    /// The device on the addresses of an interface.
+    /// Returns the device on the addresses of an interface.
     ///
     /// @param options the text after the first comma of the name
     /// @throws IllegalArgumentException when the options are invalid
     protected abstract Device on(HostInterface host, String name, String options);
 
-    /// The device on loopback, when its name has no address.
+    /// Returns the device on loopback, when its name has no address.
     protected abstract Device onLoopback(HostInterface host, String name, String options);
 
-    /// The interfaces of this host, with the addresses that a device of this family has there.
+    /// Returns the interfaces of this host, with the addresses that a device of this family has there.
     protected List<HostInterface> interfaces() {
         return Interfaces.all();
     }
@@ -147,8 +147,8 @@ public abstract class HostProvider implements Provider {
         return options;
     }
 
-    /// How many engines a device gets when its options do not say: one for four processors, because the threads
-    /// of the application drive too.
+    /// Returns how many engines a device gets when its options do not say: one for four processors, because the
+    /// threads of the application drive too.
     public static int fittingEngines() {
         return Math.clamp(Runtime.getRuntime().availableProcessors() / PROCESSORS_OF_ENGINE, 1, ENGINES_UNASKED_MAX);
     }

@@ -9,10 +9,10 @@ import verbena.verbs.QueuePair;
 /// A queue pair of this device, as its connection sees it. For the owner of its engine, except the first two
 /// methods.
 public interface LocalQueuePair extends QueuePair {
-    /// The engine that it lives on. Any thread.
+    /// Returns the engine that it lives on. Any thread.
     Engine engine();
 
-    /// The driver that its [DeviceKind] has made for it. Any thread.
+    /// Returns the driver that its [DeviceKind] has made for it. Any thread.
     QueuePairDriver driver();
 
     /// Sets the silence after which the peer is asked whether it is alive; zero for never.
@@ -23,7 +23,7 @@ public interface LocalQueuePair extends QueuePair {
     /// @param why the reason in words
     void disconnected(String why);
 
-    /// The number of the peer's queue pair; 0 when there is none.
+    /// Returns the number of the peer's queue pair; 0 when there is none.
     int peerQpn();
 
     /// Moves to ERR, because the process at the other end has ended. The oldest request fails as after the last retry.
@@ -31,7 +31,7 @@ public interface LocalQueuePair extends QueuePair {
     /// @param why the reason in words
     void peerGone(String why);
 
-    /// Sets the listener that is told, in words, why the queue pair goes to ERR by itself; null for none.
+    /// Sets the listener that gets a text on why the queue pair goes to ERR by itself; null for none.
     void failureListener(@Nullable Consumer<String> listener);
 
     /// Sets the listener that is called when the peer's first request, and its first response, has come; null for
@@ -45,7 +45,7 @@ public interface LocalQueuePair extends QueuePair {
     /// Sets the listener that is called when the queue pair has migrated to its alternate path; null for none.
     void migrationListener(@Nullable Runnable listener);
 
-    /// Receives the peer's first packets.
+    /// A listener for the peer's first packets.
     interface FirstPacketListener {
         void onFirstPacket(boolean isAnswer);
     }

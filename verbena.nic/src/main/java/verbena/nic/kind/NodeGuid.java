@@ -7,8 +7,8 @@ import verbena.wire.roce.Ethernet;
 public final class NodeGuid {
     private NodeGuid() {}
 
-    /// The GUID made from the hardware address, as soft-RoCE does it; on loopback, which has no hardware address,
-    /// from the device's name.
+    /// Returns the GUID made from the hardware address, as soft-RoCE does it; on loopback, which has no hardware
+    /// address, from the device's name.
     public static long of(HostInterface host, String name) {
         long mac = host.mac();
         if (mac == 0) {
@@ -17,7 +17,7 @@ public final class NodeGuid {
         return Ethernet.interfaceId(mac);
     }
 
-    /// A locally administered GUID, for a device that has only a name.
+    /// Returns a locally administered GUID, for a device that has only a name.
     public static long of(String name) {
         return 0x0200_00FF_FE00_0000L | (name.hashCode() & 0xFF_FFFF);
     }

@@ -8,7 +8,7 @@ import verbena.transport.Counters;
 import verbena.transport.PacketFate;
 import verbena.verbs.Gid;
 
-/// Logs peers that misbehave.
+/// The log of peers that misbehave.
 public final class PeerLog {
     private static final System.Logger LOG = System.getLogger("verbena.nic");
 

@@ -28,12 +28,12 @@ public record QueuePairWiring(
     ///     domains
     public record XrcDomain(int number, XrcQueue.Finder queues) {}
 
-    /// The XRC domain of a target.
+    /// Returns the XRC domain of a target.
     public XrcDomain xrcDomain() {
         return Objects.requireNonNull(xrc, "an XRC target has a domain");
     }
 
-    /// The transport service of its packets.
+    /// Returns the transport service of its packets.
     public Transport transport() {
         return switch (type) {
             case RC -> Transport.RC;

@@ -7,18 +7,18 @@ import verbena.verbs.Access;
 /// Memory of the regions that bring theirs ([verbena.verbs.ProtectionDomain#allocate]), and of inline data. One
 /// instance serves one open device; any thread.
 public interface RegionMemory extends AutoCloseable {
-    /// A piece of so many bytes.
+    /// Returns a piece of memory of the given size.
     ///
     /// @param access the rights of its region; a region that is registered anew may have others later
     /// @throws IllegalArgumentException when it is to have none
     /// @throws verbena.verbs.ResourceLimitException when the process cannot have so much
     Slabs.Piece allocate(long bytes, Set<Access> access);
 
-    /// The device has closed, and no piece is given out any more. Memory that a program still holds stays usable.
+    /// Ends, with the device: no piece is given out any more. Memory that a program still holds stays usable.
     @Override
     void close();
 
-    /// Memory of this process that no other can see.
+    /// Returns memory of this process that no other can see.
     static RegionMemory ofProcess() {
         var slabs = new Slabs();
         return new RegionMemory() {

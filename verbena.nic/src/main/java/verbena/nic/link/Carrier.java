@@ -6,8 +6,8 @@ import java.util.Map;
 import verbena.foreign.linux.LinuxAbi.Pollfd;
 import verbena.verbs.GidEntry;
 
-/// Carries a device's traffic to and from other processes: a [Link] of frames, or a [verbena.nic.link.tcp.TcpLink]
-/// of streams. The device's engine sleeps in it.
+/// A carrier of a device's traffic to and from other processes: a [Link] of frames, or a
+/// [verbena.nic.link.tcp.TcpLink] of streams. The device's engine sleeps in it.
 ///
 /// The owner of the engine moves the traffic, so never two threads at once. One more thread may be in [#await(long)]
 /// meanwhile, and any thread may call [#wakeup()]. Only [#await(long)] blocks.
@@ -15,24 +15,24 @@ public interface Carrier extends AutoCloseable {
     /// The result of [#slot()] when the carrier is alone on its addresses.
     int NO_SLOT = -1;
 
-    /// The addresses this carrier sends from and receives on, in GID table order.
+    /// Returns the addresses that this carrier sends from and receives on, in GID table order.
     List<GidEntry> gids();
 
-    /// The entries of [#gids()] that can be used now: the host has the address, on an interface that is up. Any
-    /// thread; may take as long as a question to the operating system.
+    /// Returns the entries of [#gids()] that can be used now: the host has the address, on an interface that is up.
+    /// Any thread; may take as long as a question to the operating system.
     default List<GidEntry> liveGids() {
         return gids();
     }
 
-    /// This carrier's own part of all numbers, one of 256, when other carriers receive at its addresses too. The
-    /// slot is the eight highest bits of each queue pair number, communication ID and SIDR request ID that is
-    /// assigned here. These bits lead an arrival to its carrier. [#NO_SLOT] when the carrier is alone, and may
+    /// Returns this carrier's slot, one of 256 parts of all numbers, when other carriers receive at its addresses
+    /// too. The slot is the eight highest bits of each queue pair number, communication ID and SIDR request ID that
+    /// is assigned here. These bits lead an arrival to its carrier. [#NO_SLOT] when the carrier is alone, and may
     /// assign any number. Never changes. Any thread.
     default int slot() {
         return NO_SLOT;
     }
 
-    /// Moves the traffic that does not travel in frames, and tells the owners of that traffic. Returns how much was
+    /// Moves the traffic that does not travel in frames, and calls the owners of that traffic. Returns how much was
     /// done; 0 when there was nothing to do.
     int move(long nowNanos);
 
@@ -40,8 +40,8 @@ public interface Carrier extends AutoCloseable {
     /// passed (negative: no limit; 0: return at once). May return early. Costs no CPU while it sleeps.
     void await(long timeoutNanos);
 
-    /// Whether a thread may sleep by a system call of its own: by [#fallAsleep] in place of [#await(long)]. Never
-    /// changes. Any thread.
+    /// Returns whether a thread may sleep by a system call of its own: by [#fallAsleep] in place of [#await(long)].
+    /// Never changes. Any thread.
     default boolean canBePolled() {
         return false;
     }
@@ -56,7 +56,7 @@ public interface Carrier extends AutoCloseable {
     /// The size of a `struct pollfd`.
     long POLLFD_BYTES = Pollfd.BYTES;
 
-    /// The array of `struct pollfd`, always the same.
+    /// Returns the array of `struct pollfd`, always the same.
     default MemorySegment pollfds() {
         return MemorySegment.NULL;
     }
@@ -67,7 +67,7 @@ public interface Carrier extends AutoCloseable {
     /// Makes the current or the next [#await(long)] return. Any thread; cheap when no thread sleeps.
     void wakeup();
 
-    /// The carrier's own counters since its creation, by name. Any thread.
+    /// Returns the carrier's own counters since its creation, by name. Any thread.
     default Map<String, Long> counters() {
         return Map.of();
     }

@@ -8,7 +8,7 @@ import java.nio.channels.Selector;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/// Methods shared by the links over the channels of the JDK.
+/// The methods shared by the links over the channels of the JDK.
 public final class Channels {
     private Channels() {}
 
@@ -50,13 +50,13 @@ public final class Channels {
         }
     }
 
-    /// The reason why a channel could not be bound.
+    /// Returns the reason why a channel could not be bound.
     public static LinkException bindFailed(InetAddress address, int port, IOException e) {
         String words = String.valueOf(e.getMessage());
         return LinkException.ofBind(kindOf(words), address.getHostAddress(), port, words, e);
     }
 
-    /// The JDK distinguishes causes only by the system's words.
+    /// Returns the kind of a failure, from the system's words: the JDK distinguishes causes by nothing else.
     public static LinkException.Kind kindOf(String words) {
         if (words.contains("in use")) {
             return LinkException.Kind.PORT_IN_USE;

@@ -21,12 +21,12 @@ import verbena.wire.Frame;
 ///
 /// An envelope stands before its packet in the frame's headroom, so that both travel in one piece.
 public final class Envelope {
-    /// Bytes before the packet.
+    /// The number of bytes before the packet.
     public static final int BYTES = 24;
     /// The position of the envelope in a frame's slot.
     public static final int START = Frame.HEADROOM - BYTES;
 
-    /// Not an envelope.
+    /// The kind of a message that is no envelope.
     public static final int NONE = 0;
     /// A packet.
     public static final int PACKET = 1;
@@ -68,7 +68,7 @@ public final class Envelope {
         frame.sourceLow = frame.slot.get(JAVA_LONG, SOURCE_LOW);
     }
 
-    /// The kind of the message in a frame's slot.
+    /// Returns the kind of the message in a frame's slot.
     public static int kind(Frame frame) {
         return frame.slot.get(JAVA_BYTE, START);
     }
@@ -78,7 +78,7 @@ public final class Envelope {
         to.set(JAVA_BYTE, SLOT, (byte) slot);
     }
 
-    /// The slot of the sender of a hello; [Carrier#NO_SLOT] when the message is not a hello.
+    /// Returns the slot of the sender of a hello; [Carrier#NO_SLOT] when the message is not a hello.
     public static int helloSlot(MemorySegment word) {
         return word.get(JAVA_BYTE, 0) == HELLO ? word.get(JAVA_BYTE, SLOT) & 0xFF : Carrier.NO_SLOT;
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi.EpollEvent;
 import verbena.foreign.linux.LinuxSockets;
 
-/// Descriptors that are watched together (epoll(7)), each with the object that owns it.
+/// The descriptors that are watched together (epoll(7)), each with the object that owns it.
 ///
 /// The kernel reports the number of a descriptor's entry. Numbers are used again, so each use has a stamp: an event
 /// of an earlier use matches no entry.
@@ -40,8 +40,8 @@ public final class EpollSet<T> {
         fd = linux.watcher();
     }
 
-    /// The descriptor to poll: readable when [#ready()] has something to report. Negative, the system's error, if
-    /// there is none.
+    /// Returns the descriptor to poll: readable when [#ready()] has something to report. Negative, the system's
+    /// error, if there is none.
     public int fd() {
         return fd;
     }
@@ -91,12 +91,12 @@ public final class EpollSet<T> {
         freeNumbers.add(number);
     }
 
-    /// How many descriptors have events, at most as many as one call reports.
+    /// Returns how many descriptors have events, at most as many as one call reports.
     public int ready() {
         return LinuxSockets.ready(fd, events, eventsMax);
     }
 
-    /// The owner of the i-th of these descriptors; null when its entry was removed meanwhile.
+    /// Returns the owner of the i-th of these descriptors; null when its entry was removed meanwhile.
     @Nullable
     public T owner(int i) {
         long at = (long) i * EpollEvent.BYTES;
@@ -104,7 +104,7 @@ public final class EpollSet<T> {
         return entry == null || entry.stamp != events.get(JAVA_INT, at + EpollEvent.DATA + 4) ? null : entry.owner;
     }
 
-    /// The events of the i-th of these descriptors.
+    /// Returns the events of the i-th of these descriptors.
     public int seen(int i) {
         return events.get(JAVA_INT, (long) i * EpollEvent.BYTES + EpollEvent.EVENTS);
     }

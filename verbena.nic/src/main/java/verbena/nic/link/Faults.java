@@ -25,7 +25,7 @@ public record Faults(
         long delayNanos,
         On on,
         OptionalLong seed) {
-    /// Which packets are judged.
+    /// The packets that are judged.
     public enum On {
         /// The packets that the link sends.
         SENT,
@@ -35,13 +35,13 @@ public record Faults(
         BOTH
     }
 
-    /// How long a packet is held back to be overtaken.
+    /// The time that a packet is held back to be overtaken.
     public static final long REORDER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /// The longest delay; longer ones are refused, because packets on their way have to be kept.
     public static final long DELAY_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
 
-    /// No faults.
+    /// The value without faults.
     public static final Faults NONE = new Faults(0, 0, 0, 0, 0, 0, On.BOTH, OptionalLong.empty());
 
     private static final Pattern PERCENTAGE = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)%");

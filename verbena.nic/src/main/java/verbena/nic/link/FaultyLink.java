@@ -24,7 +24,7 @@ import verbena.wire.Frame;
 ///
 /// Threads as in [Link]. Allocates nothing for a packet.
 public final class FaultyLink extends ForwardingLink {
-    /// How many packets can be on their way in each direction.
+    /// The number of packets that can be under way in each direction.
     public static final int HELD_MAX = 1_024;
 
     private static final int BATCH = 64;
@@ -50,7 +50,7 @@ public final class FaultyLink extends ForwardingLink {
     private volatile long nextDue = HeldFrames.NEVER;
     private volatile boolean sleeping;
 
-    /// One direction: the packets on their way, its random numbers, and its counters.
+    /// A direction: the packets on their way, its random numbers, and its counters.
     private final class Way {
         final HeldFrames held = new HeldFrames(HELD_MAX);
         final AtomicLong lost = new AtomicLong();
@@ -243,7 +243,8 @@ public final class FaultyLink extends ForwardingLink {
         return false;
     }
 
-    /// The faults made, as `faults.received.lost` and so on, and the seed that repeats them, as `faults.seed`.
+    /// Returns the faults made, as `faults.received.lost` and so on, and the seed that repeats them, as
+    /// `faults.seed`.
     @Override
     public Map<String, Long> counters() {
         var counters = new TreeMap<>(link.counters());

@@ -11,7 +11,7 @@ import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
-/// Frames on their way from one link to another through memory that both share: a ring with one writer and one
+/// The frames on their way from one link to another through memory that both share: a ring with one writer and one
 /// reader, each of which may be in another process.
 ///
 /// Positions count bytes up for ever. A record is a frame with its addresses, in whole lines of 64 bytes and in one
@@ -35,11 +35,12 @@ import verbena.wire.roce.RoceV2;
 /// The reader believes nothing of what it reads: it copies a frame before it looks at it, and a record that cannot
 /// be breaks the ring ([#isBroken()]).
 public final class FrameRing {
-    /// Bytes before the records.
+    /// The number of bytes before the records.
     public static final int HEAD_BYTES = 256;
 
     private static final long READ = 0;
-    /// In a pair of lines of its own, because processors like to fetch a pair.
+    /// The place of the word for a sleeping reader: in a pair of lines of its own, because processors like to fetch a
+    /// pair.
     public static final long ASLEEP = 128;
 
     private static final int LINE = 64;
@@ -50,10 +51,10 @@ public final class FrameRing {
     private static final int MESSAGE = 1 << 30;
 
     private static final int MESSAGE_AT = 8;
-    /// Lines behind the last record whose first word is 0, where there is room: while the reader takes a record,
+    /// The lines behind the last record whose first word is 0, where there is room: while the reader takes a record,
     /// the writer prepares for the next.
     private static final int PREPARED = 4 * LINE;
-    /// The reader that has always found something says that it has taken so large a part of the ring.
+    /// The part of the ring, as a divisor, after which a reader that always finds records reports its position.
     private static final int TOLD_PART = 16;
 
     private static final long NOWHERE = -1;
@@ -90,7 +91,7 @@ public final class FrameRing {
     private int begunLength;
     private long begunBytes;
 
-    /// The reader's: where the oldest record is, and what the writer was told of it.
+    /// The reader's position of the oldest record, and the position that it has reported to the writer.
     private long oldest;
 
     private long told;
@@ -109,7 +110,7 @@ public final class FrameRing {
         assert Long.bitCount(size) == 1 && size >= 2L * Frame.SLOT_BYTES : size;
     }
 
-    /// How many bytes of memory a ring with room for so many needs.
+    /// Returns the bytes of memory that a ring needs for this many bytes of records.
     public static long bytes(int size) {
         return HEAD_BYTES + (long) size;
     }
@@ -143,13 +144,13 @@ public final class FrameRing {
         return at + MESSAGE_AT;
     }
 
-    /// The message that was begun is complete.
+    /// Adds the message that was begun, which is complete.
     public void end() {
         add(begunAt, MESSAGE | begunLength, begunBytes);
         begunBytes = 0;
     }
 
-    /// The message that was begun is given up. It may have left bytes in lines that were prepared.
+    /// Gives up the message that was begun. It may have left bytes in lines that were prepared.
     private void giveUp() {
         if (begunBytes > 0) {
             begunBytes = 0;
@@ -161,7 +162,8 @@ public final class FrameRing {
         return memory;
     }
 
-    /// Where in the memory a record of so many bytes goes; negative when more than `most` would then be taken.
+    /// Returns the place in memory for a record of this many bytes; negative when more than `most` would then be
+    /// taken.
     private long claim(long bytes, long most) {
         giveUp();
         long at = next & (size - 1);
@@ -189,8 +191,8 @@ public final class FrameRing {
         return next + bytes - readSeen <= most;
     }
 
-    /// The record is complete but for its first word. The first one that is not shown keeps it back, and with it
-    /// all behind it.
+    /// Adds a record that is complete but for its first word. The first record that is not shown keeps back all
+    /// records behind it.
     private void add(long at, int word, long bytes) {
         if (hidden == NOWHERE) {
             hidden = at;
@@ -225,19 +227,19 @@ public final class FrameRing {
         prepared = Math.max(from, end);
     }
 
-    /// The position behind all that was added. The writer.
+    /// Returns the position behind all that was added. The writer.
     public long added() {
         return next;
     }
 
-    /// Whether the reader has said that it has taken all before this position. The writer.
+    /// Returns whether the reader has reported that it has taken all records before this position. The writer.
     public boolean isRead(long position) {
         return (long) POSITION.getAcquire(memory, READ) - position >= 0;
     }
 
     // --- the reader
 
-    /// Whether there is a record that the reader has not taken. Any thread of the reader's process.
+    /// Returns whether there is a record that the reader has not taken. Any thread of the reader's process.
     public boolean hasRecords() {
         boolean hasSome = word((long) OLDEST.getOpaque(this)) != NO_RECORD;
         if (!hasSome) {
@@ -322,7 +324,7 @@ public final class FrameRing {
         frame.length = length;
     }
 
-    /// Whether the writer has written what no writer writes. Nothing is read any more.
+    /// Returns whether the ring holds bytes that no correct writer writes. Nothing is read from it any more.
     public boolean isBroken() {
         return isBroken;
     }
@@ -339,7 +341,7 @@ public final class FrameRing {
 
     // --- records
 
-    /// The room that a packet takes.
+    /// Returns the room that a packet takes.
     public static long recordBytes(int length) {
         return (RECORD_BYTES + (long) length + LINE - 1) & -LINE;
     }

@@ -13,7 +13,7 @@ public final class HeaderSeal implements Seal {
         this.headers = headers;
     }
 
-    /// Also writes what of the headers is in the frame: which kind they are, and the source port.
+    /// Writes, beside the seal, the values of headers that a frame has: their kind, and the source port.
     @Override
     public void seal(Frame frame, int identification) {
         headers.seal(frame);

@@ -3,7 +3,7 @@ package verbena.nic.link;
 import java.lang.foreign.Arena;
 import verbena.wire.Frame;
 
-/// Frames held back until their time: a heap by time, then by order of arrival, over a fixed number of slots. For
+/// The frames held back until their time: a heap by time, then by order of arrival, over a fixed number of slots. For
 /// one thread.
 final class HeldFrames {
     /// The result of [#firstDue()] when no frame is held.
@@ -22,7 +22,7 @@ final class HeldFrames {
         serials = new long[capacity];
     }
 
-    /// How many more frames fit.
+    /// Returns how many more frames fit.
     int room() {
         return frames.length - size;
     }
@@ -42,12 +42,12 @@ final class HeldFrames {
         return copy;
     }
 
-    /// When the first frame is due.
+    /// Returns when the first frame is due.
     long firstDue() {
         return size == 0 ? NEVER : due[0];
     }
 
-    /// The frame that is due first.
+    /// Returns the frame that is due first.
     Frame first() {
         assert size > 0;
         return frames[0];

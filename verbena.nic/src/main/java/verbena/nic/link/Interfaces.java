@@ -51,27 +51,27 @@ public final class Interfaces {
             gids = List.copyOf(gids);
         }
 
-        /// The largest path MTU that fits, as soft-RoCE computes it: a payload of 4096, …, 256 bytes and 80 bytes of
-        /// headers.
+        /// Returns the largest path MTU that fits, as soft-RoCE computes it: a payload of 4096, …, 256 bytes and 80
+        /// bytes of headers.
         public Mtu pathMtu() {
             return PathMtu.ofInterface(mtu);
         }
 
-        /// The interface with another GID table.
+        /// Returns the interface with another GID table.
         public HostInterface with(List<GidEntry> entries) {
             return new HostInterface(name, index, mtu, mac, up, loopback, bitsPerSecond, entries);
         }
 
-        /// The interface with another GID table of one IPv4 or IPv6 address. Devices on loopback need it: every
-        /// address of 127.0.0.0/8 is local there, though only one is listed.
+        /// Returns the interface with another GID table of one IPv4 or IPv6 address. Devices on loopback need it:
+        /// every address of 127.0.0.0/8 is local there, though only one is listed.
         public HostInterface withOnly(InetAddress address) {
             GidEntry entry = new GidEntry(0, Gid.of(address), GidType.ROCE_V2, name, index);
             return with(List.of(entry));
         }
     }
 
-    /// All interfaces, in the order of their indexes. Empty where not even loopback has an address, as in a new
-    /// network namespace.
+    /// Returns all interfaces, in the order of their indexes. Empty where not even loopback has an address, as in a
+    /// new network namespace.
     ///
     /// @throws LinkException when the system does not report them
     public static List<HostInterface> all() {
@@ -90,7 +90,7 @@ public final class Interfaces {
         }
     }
 
-    /// Whether the interface of an entry has its address.
+    /// Returns whether the interface of an entry has its address.
     public static boolean has(GidEntry entry) {
         return all().stream()
                 .filter(one -> one.index() == entry.interfaceIndex())
@@ -98,7 +98,7 @@ public final class Interfaces {
                 .anyMatch(each -> each.gid().equals(entry.gid()));
     }
 
-    /// The interface that has the address now; null when none has.
+    /// Returns the interface that has the address now; null when none has.
     public static @Nullable NetworkInterface of(GidEntry entry) throws SocketException {
         InetAddress address = entry.gid().address();
         NetworkInterface at = NetworkInterface.getByInetAddress(address);
@@ -106,7 +106,7 @@ public final class Interfaces {
         return at == null && address.isLoopbackAddress() ? NetworkInterface.getByIndex(entry.interfaceIndex()) : at;
     }
 
-    /// The entries that the host has now, on an interface that is up.
+    /// Returns the entries that the host has now, on an interface that is up.
     public static List<GidEntry> live(List<GidEntry> gids) {
         return gids.stream().filter(Interfaces::isLive).toList();
     }
@@ -120,7 +120,7 @@ public final class Interfaces {
         }
     }
 
-    /// The interface of `at`, an address that is to join `group`.
+    /// Returns the interface of `at`, an address that is to join `group`.
     public static NetworkInterface of(Gid group, GidEntry at) throws SocketException {
         NetworkInterface found = NetworkInterface.getByIndex(at.interfaceIndex());
         if (found == null) {
@@ -130,7 +130,7 @@ public final class Interfaces {
         return found;
     }
 
-    /// The address of `gid`, with its interface where the address alone is ambiguous.
+    /// Returns the address of `gid`, with its interface where the address alone is ambiguous.
     public static InetAddress scoped(Gid gid, int interfaceIndex) {
         if (gid.isIpv4() || !(gid.isLinkLocal() || gid.isMulticast())) {
             return gid.address();
@@ -142,7 +142,7 @@ public final class Interfaces {
         }
     }
 
-    /// The loopback interface.
+    /// Returns the loopback interface.
     ///
     /// @throws LinkException when there is none
     public static HostInterface loopback() {
@@ -154,8 +154,8 @@ public final class Interfaces {
                         "there is no loopback interface, or it is down: set it up first (Linux: ip link set lo up)"));
     }
 
-    /// The loopback interface with the addresses of all interfaces that are up, loopback's first; without link-local
-    /// ones, which mean nothing without their interface.
+    /// Returns the loopback interface with the addresses of all interfaces that are up, loopback's first; without
+    /// link-local ones, which mean nothing without their interface.
     ///
     /// @throws LinkException when there is no loopback interface
     public static HostInterface wholeHost() {

@@ -15,13 +15,13 @@ public interface Link extends Carrier {
     /// The length of the smallest packet: BTH and ICRC.
     int PACKET_MIN = Bth.BYTES + 4;
 
-    /// How many groups a link can be a member of at once: with UDP, each costs a socket at each interface.
+    /// The number of groups that a link can be a member of at once: with UDP, each costs a socket at each interface.
     int GROUPS_MAX = 256;
 
     /// The hop limit of a multicast that has none of its own (RFC 1112, 6.1; RFC 3493, 5.2).
     int MULTICAST_HOPS_DEFAULT = 1;
 
-    /// The largest packet in bytes, from BTH to ICRC, that fits on this link unfragmented from every address.
+    /// Returns the largest packet in bytes, from BTH to ICRC, that fits on this link unfragmented from every address.
     int packetMax();
 
     /// Fills `frames[from]` and its successors with arrivals, at most `count`; returns how many. Each frame then
@@ -30,14 +30,14 @@ public interface Link extends Carrier {
     /// ([Frame#view]), where they stay until the next call.
     int receive(Frame[] frames, int from, int count);
 
-    /// Whether the system has delivered arrivals that [#receive] has not handed out. They do not end
+    /// Returns whether the system has delivered arrivals that [#receive] has not handed out. They do not end
     /// [#await(long)].
     default boolean hasArrivals() {
         return false;
     }
 
-    /// Whether further packets may have arrived before the last [#receive], although it returned fewer than it was
-    /// asked for. A link asks the system for as many packets as usually come.
+    /// Returns whether further packets may have arrived before the last [#receive], although it returned fewer than
+    /// it was asked for. A link asks the system for as many packets as usually come.
     default boolean mayHaveMore() {
         return false;
     }
@@ -69,21 +69,21 @@ public interface Link extends Carrier {
     /// not a member. Called like [#join(Gid)].
     void leave(Gid group);
 
-    /// The UDP port that every packet between these addresses leaves from, and every packet after a migration
+    /// Returns the UDP port that every packet between these addresses leaves from, and every packet after a migration
     /// within this host; 0 when it may differ between packets, or the link has no ports. Never changes. Any thread.
     default int sourcePort(Gid from, Gid to) {
         return 0;
     }
 
-    /// What this link, or one inside it, does besides, as an interface of this package says; null when it does not.
-    /// Never changes. Any thread.
+    /// Returns a further service of this link, or of a link inside it, by its interface; null when it has no such
+    /// service. Never changes. Any thread.
     default <T> @Nullable T service(Class<T> kind) {
         return kind.isInstance(this) ? kind.cast(this) : null;
     }
 
-    /// How many arrivals were not packets, since creation.
+    /// Returns how many arrivals were not packets, since creation.
     long malformed();
 
-    /// How many frames the network stack refused for good, since creation.
+    /// Returns how many frames the network stack refused for good, since creation.
     long unsendable();
 }

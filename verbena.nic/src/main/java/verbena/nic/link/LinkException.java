@@ -7,8 +7,8 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.roce.RoceV2;
 
-/// A link cannot be opened, or cannot join a multicast group. The kind tells a program what to do next; the message
-/// tells a person.
+/// The exception when a link cannot be opened, or cannot join a multicast group. The kind is for programs that decide
+/// by it; the message is for persons.
 public final class LinkException extends RuntimeException {
     /// The reason.
     public enum Kind {
@@ -18,7 +18,7 @@ public final class LinkException extends RuntimeException {
         ADDRESS_NOT_LOCAL,
         /// The operating system does not permit it to this process.
         NOT_PERMITTED,
-        /// This platform, JVM or address family cannot do it.
+        /// A platform, JVM or address family that cannot do it.
         UNSUPPORTED,
         /// Any other reason; the message has the system's words.
         FAILED
@@ -43,7 +43,7 @@ public final class LinkException extends RuntimeException {
                 : "This process cannot share it: " + why + ".";
     }
 
-    /// Who has a port, as far as the system says.
+    /// Returns a description of the owners of a port, as far as the system names them.
     private static String holder(String address, int port) {
         var owners = new PortOwners(Path.of("/"));
         List<PortOwners.Owner> all =
@@ -57,7 +57,7 @@ public final class LinkException extends RuntimeException {
                         + " software device");
     }
 
-    /// The failure to bind `address` and `port`, with advice; `detail` holds the system's words.
+    /// Returns the failure to bind `address` and `port`, with advice; `detail` holds the system's words.
     public static LinkException ofBind(Kind kind, String address, int port, String detail, @Nullable Throwable cause) {
         String where = "UDP port " + port + " at " + address;
         String message = switch (kind) {
@@ -83,7 +83,7 @@ public final class LinkException extends RuntimeException {
         return new LinkException(kind, message, cause);
     }
 
-    /// The failure to join `group` on the interface of `at`; `detail` holds the system's words.
+    /// Returns the failure to join `group` on the interface of `at`; `detail` holds the system's words.
     public static LinkException ofJoin(Kind kind, Gid group, GidEntry at, String detail, @Nullable Throwable cause) {
         String where = "multicast group " + group + " on " + at.networkInterface();
         String message = switch (kind) {
@@ -96,7 +96,7 @@ public final class LinkException extends RuntimeException {
         return new LinkException(kind, message, cause);
     }
 
-    /// The reason.
+    /// Returns the reason.
     public Kind kind() {
         return kind;
     }

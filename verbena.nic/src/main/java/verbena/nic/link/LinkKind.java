@@ -6,10 +6,10 @@ public enum LinkKind {
     AUTO,
     /// The Linux one, or an error. Without granted native access, the JVM warns or refuses, as its options say.
     LINUX,
-    /// The portable one.
+    /// The portable link.
     PORTABLE;
 
-    /// `auto`, `linux` or `portable`, as in the setting `link=`.
+    /// Returns the kind named `auto`, `linux` or `portable`, as in the setting `link=`.
     public static LinkKind parse(String text) {
         return switch (text) {
             case "auto" -> AUTO;

@@ -11,13 +11,14 @@ import java.security.SecureRandom;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
-/// Finds an address of its own in 127.0.0.0/8 for each process that asks, so that many processes on one host can
-/// each have UDP port 4791.
+/// The search for an address in 127.0.0.0/8 for each process that asks, so that many processes on one host can each
+/// have UDP port 4791.
 ///
 /// Candidates are drawn at random. They are never 127.0.x.y, where distributions put host names and resolvers, nor
 /// 127.255.x.y, and their last byte is neither 0 nor 255.
 public final class LoopbackAddress {
-    /// How many addresses are tried. Among 16 million, with a thousand taken, the first one almost always fits.
+    /// The number of addresses that are tried. Among 16 million, with a thousand taken, the first one almost always
+    /// fits.
     static final int ATTEMPTS_MAX = 64;
 
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -33,7 +34,7 @@ public final class LoopbackAddress {
         return claim(open, LoopbackAddress::candidate);
     }
 
-    /// The same, among other candidates.
+    /// Claims an address in the same manner, among other candidates.
     public static <T> T claim(Function<Inet4Address, T> open, Function<RandomGenerator, Inet4Address> candidates) {
         for (int i = 0; i < ATTEMPTS_MAX; i++) {
             try {
@@ -51,7 +52,7 @@ public final class LoopbackAddress {
                         + " soft-RoCE (rdma_rxe)");
     }
 
-    /// Whether all of 127.0.0.0/8 is local. On macOS, the BSDs and in some containers only 127.0.0.1 is.
+    /// Returns whether all of 127.0.0.0/8 is local. On macOS, the BSDs and in some containers only 127.0.0.1 is.
     public static boolean isWhole() {
         try (DatagramChannel probe = DatagramChannel.open(StandardProtocolFamily.INET)) {
             probe.bind(new InetSocketAddress(candidate(RANDOM), 0));
@@ -61,8 +62,8 @@ public final class LoopbackAddress {
         }
     }
 
-    /// An address whose UDP `port` is free at this moment, to be shown before it is used. Another process may take
-    /// it before the caller does; [#claim(Function)] leaves no such gap.
+    /// Returns an address whose UDP `port` is free at this moment, to be shown before it is used. Another process may
+    /// take it before the caller does; [#claim(Function)] leaves no such gap.
     ///
     /// @throws LinkException when none is found
     public static Inet4Address find(int port) {

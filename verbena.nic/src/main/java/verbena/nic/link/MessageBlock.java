@@ -69,7 +69,7 @@ public final class MessageBlock {
         return (long) i * CONTROL_BYTES;
     }
 
-    /// The `mmsghdr`s from the i-th on.
+    /// Returns the `mmsghdr`s from the i-th on.
     public MemorySegment headersFrom(int i) {
         assert i >= 0 && i < COUNT : i;
         return headersFrom[i];
@@ -189,12 +189,12 @@ public final class MessageBlock {
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, 0);
     }
 
-    /// The length of message `i` as received.
+    /// Returns the length of message `i` as received.
     public int length(int i) {
         return headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_LEN);
     }
 
-    /// Whether message `i` was longer than its buffer.
+    /// Returns whether message `i` was longer than its buffer.
     public boolean isTruncated(int i) {
         return (headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_FLAGS) & LinuxAbi.MSG_TRUNC) != 0;
     }
@@ -234,8 +234,8 @@ public final class MessageBlock {
         return control + ((controls.get(JAVA_LONG, control + Cmsghdr.CMSG_LEN) + 7) & ~7L);
     }
 
-    /// When message `i` came to this host, in milliseconds of the wall clock; 0 when the message has no time stamp
-    /// ([LinuxAbi#SO_TIMESTAMPNS]).
+    /// Returns when message `i` came to this host, in milliseconds of the wall clock; 0 when the message has no time
+    /// stamp ([LinuxAbi#SO_TIMESTAMPNS]).
     public long arrivalMillis(int i) {
         long at = control(i);
         long end = at + headers.get(JAVA_LONG, header(i) + Mmsghdr.MSG_CONTROLLEN);

@@ -7,7 +7,7 @@ import verbena.foreign.linux.LinuxAbi;
 public final class NativeAccess {
     private NativeAccess() {}
 
-    /// Why [LinkKind#AUTO] chooses the portable link in this JVM; null when it chooses the Linux one.
+    /// Returns why [LinkKind#AUTO] chooses the portable link in this JVM; null when it chooses the Linux one.
     public static @Nullable String whyPortable() {
         String wrongPlatform = wrongPlatform();
         if (wrongPlatform != null) {
@@ -23,7 +23,7 @@ public final class NativeAccess {
         return LinuxAbi.class.getModule().isNativeAccessEnabled();
     }
 
-    /// Why the system calls of Linux cannot be made on this platform; null when they can.
+    /// Returns why the system calls of Linux cannot be made on this platform; null when they can.
     public static @Nullable String wrongPlatform() {
         String os = System.getProperty("os.name", "");
         String architecture = System.getProperty("os.arch", "");
@@ -36,7 +36,7 @@ public final class NativeAccess {
         return null;
     }
 
-    /// How to grant it.
+    /// Returns the advice on how to grant native access.
     public static String hint() {
         Module module = LinuxAbi.class.getModule();
         return "native access is not granted: start java with --enable-native-access="

@@ -14,10 +14,10 @@ import verbena.foreign.linux.LinuxAbi.Pollfd;
 import verbena.foreign.linux.LinuxAbi.SockaddrNl;
 import verbena.foreign.linux.LinuxSockets;
 
-/// Reports changes of this host's network: an interface goes up or down, an address comes or goes (rtnetlink(7)).
-/// The whole process has one thread for this, which sleeps in the kernel; it has none while nothing watches. Nothing
-/// is ever reported where there are no Linux system calls ([NativeAccess#whyPortable()]), or where the system does not
-/// let this process listen.
+/// A watch that reports changes of this host's network: an interface goes up or down, an address comes or goes
+/// (rtnetlink(7)). The whole process has one thread for this, which sleeps in the kernel; it has none while nothing
+/// watches. Nothing is ever reported where there are no Linux system calls ([NativeAccess#whyPortable()]), or where
+/// the system does not let this process listen.
 public final class NetworkWatch {
     private static final int BUFFER_BYTES = 1 << 15;
 

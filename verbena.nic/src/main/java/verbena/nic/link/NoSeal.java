@@ -5,7 +5,7 @@ import verbena.wire.Frame;
 /// The seal of a link whose packets a wrapper has sealed: they leave as they are, and the wrapper judges what
 /// arrives.
 public final class NoSeal implements Seal {
-    /// There is nothing to keep.
+    /// Creates a seal that keeps no state.
     public NoSeal() {}
 
     @Override

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/// Records which threads use a link's sockets and memory at this moment. One thread may receive or send, and another
-/// may sleep, each for the length of a call. A thread that has closed the link occupies it for ever.
+/// The record of the threads that use a link's sockets and memory at this moment. One thread may receive or send, and
+/// another may sleep, each for the length of a call. A thread that has closed the link occupies it for ever.
 ///
 ///     try (Occupancy.Stay stay = occupancy.move()) {
 ///         if (stay == null) {
@@ -14,20 +14,20 @@ import org.jspecify.annotations.Nullable;
 ///         …
 ///     }
 public final class Occupancy {
-    /// How long the closing thread waits for threads inside to leave before it rings again.
+    /// The time that the closing thread waits for threads inside to leave before it rings again.
     private static final long CLOSE_RETRY_NANOS = 20_000;
 
     private final AtomicBoolean closing = new AtomicBoolean();
     private final Stay moving = new Stay();
     private final Stay sleeping = new Stay();
 
-    /// Keeps a thread inside until it is closed. There is one for each purpose, created once.
+    /// A stay of a thread inside, until it is closed. There is one for each purpose, created once.
     public static final class Stay implements AutoCloseable {
         private final AtomicBoolean isInside = new AtomicBoolean();
 
         private Stay() {}
 
-        /// What the thread has done inside comes before.
+        /// Leaves the link. All that the thread has done inside comes before.
         @Override
         public void close() {
             assert isInside.getPlain() : "left twice";
@@ -59,8 +59,7 @@ public final class Occupancy {
         sleeping.close();
     }
 
-    /// A thread enters and then looks whether the link is being closed; the thread that closes looks the other way
-    /// round.
+    /// Enters, and then looks whether the link is being closed. The thread that closes does both in the other order.
     private @Nullable Stay enter(Stay stay) {
         if (closing.get()) {
             return null;
@@ -75,7 +74,7 @@ public final class Occupancy {
         return stay;
     }
 
-    /// Whether the link is closed, or is being closed. Any thread.
+    /// Returns whether the link is closed, or is being closed. Any thread.
     public boolean isClosed() {
         return closing.get();
     }

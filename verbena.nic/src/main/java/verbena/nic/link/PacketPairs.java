@@ -4,7 +4,7 @@ import verbena.wire.Frame;
 
 /// A link on which two packets may arrive in one piece.
 public interface PacketPairs {
-    /// Whether these packets arrive in one piece when one is transmitted right after the other, so that the receiver
-    /// gets both at once.
+    /// Returns whether these packets arrive in one piece when one is transmitted right after the other, so that the
+    /// receiver gets both at once.
     boolean keepsTogether(Frame first, Frame next);
 }

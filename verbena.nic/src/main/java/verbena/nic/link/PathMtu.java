@@ -2,7 +2,7 @@ package verbena.nic.link;
 
 import verbena.verbs.Mtu;
 
-/// Computes the path MTU that fits on an interface.
+/// The computation of the path MTU that fits on an interface.
 public final class PathMtu {
     /// The bytes of all headers that rxe counts before and behind the payload: IPv6 40, UDP 8, BTH 12, RETH 16, ICRC
     /// 4. A full WRITE ONLY WITH IMMEDIATE over IPv6 needs 4 more, but no real interface has an MTU that is too
@@ -13,8 +13,8 @@ public final class PathMtu {
 
     private PathMtu() {}
 
-    /// The largest path MTU whose packets fit unfragmented on an interface, as soft-RoCE computes it; 256 when none
-    /// fits.
+    /// Returns the largest path MTU whose packets fit unfragmented on an interface, as soft-RoCE computes it; 256
+    /// when none fits.
     public static Mtu ofInterface(int interfaceMtu) {
         Mtu largest = Mtu.MTU_256;
         for (Mtu mtu : Mtu.values()) {

@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.LongUnaryOperator;
 import verbena.foreign.linux.LinuxSockets;
 
-/// A link whose thread sleeps by poll(2) ([PolledSleep]): what such links have in common. A link says what ends a
-/// sleep ([#lastLook]) and what it holds ([#release()]). Linux only.
+/// The base of links whose thread sleeps by poll(2) ([PolledSleep]). A link has to name the events that end a sleep
+/// ([#lastLook]) and the memory and descriptors that it holds ([#release()]). Linux only.
 public abstract class PolledLink implements Link {
     protected final Occupancy occupancy = new Occupancy();
     protected final Arena arena = Arena.ofShared();
@@ -28,7 +28,7 @@ public abstract class PolledLink implements Link {
         }
     }
 
-    /// Looks before a sleep, as [PolledSleep#begin] says. The thread that sleeps.
+    /// Looks for the last time before a sleep, as [PolledSleep#begin] requires. The thread that sleeps.
     protected abstract long lastLook(long timeoutNanos);
 
     /// Notes what has ended a sleep ([PolledSleep#isReadable]). The thread that sleeps.
@@ -68,7 +68,7 @@ public abstract class PolledLink implements Link {
         sleep.wakeup();
     }
 
-    /// Closes as [Carrier#close()] says; returns when the sleeping thread has left, and everything is released.
+    /// Implements [Carrier#close()]; returns when the sleeping thread has left, and everything is released.
     @Override
     public final void close() {
         if (occupancy.close(sleep::ring)) {

@@ -10,7 +10,7 @@ import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.Pollfds;
 import verbena.foreign.linux.SleepTimer;
 
-/// How a thread sleeps in a link by poll(2): what ends its sleep, and why no wake-up is lost.
+/// The sleep of a thread in a link by poll(2): the events that end it, and the proof that no wake-up is lost.
 ///
 /// # Why no wake-up is lost
 ///
@@ -59,7 +59,7 @@ public final class PolledSleep {
         }
     }
 
-    /// The descriptor of the bell, for neighbours that ring it. Any thread.
+    /// Returns the descriptor of the bell, for neighbours that ring it. Any thread.
     public int bell() {
         return bell.fd();
     }
@@ -68,7 +68,7 @@ public final class PolledSleep {
         return pollfds;
     }
 
-    /// Sleeps as [Carrier#await(long)] says, in a carrier that can be polled.
+    /// Sleeps as [Carrier#await(long)] does, in a carrier that can be polled.
     static void await(Carrier carrier, long timeoutNanos) {
         int count = carrier.fallAsleep(timeoutNanos);
         if (count == 0) {
@@ -82,7 +82,7 @@ public final class PolledSleep {
         }
     }
 
-    /// Begins a sleep as [Carrier#fallAsleep] says.
+    /// Begins a sleep as [Carrier#fallAsleep] does.
     ///
     /// @param lastLook looks whether there is something to do, and names what ends the sleep ([#watch]); takes the
     ///     time to sleep, which is negative for ever, and returns the time to sleep, 0 for not at all
@@ -120,7 +120,7 @@ public final class PolledSleep {
         return nanos != 0;
     }
 
-    /// Lets a descriptor end the sleep that begins, in a last look.
+    /// Adds a descriptor that ends the sleep which begins, in a last look.
     ///
     /// @param fd negative for none
     /// @param events `POLLIN`, or `POLLIN | POLLOUT`
@@ -128,7 +128,7 @@ public final class PolledSleep {
         Pollfds.watch(pollfds, polled++, fd, events);
     }
 
-    /// Whether poll(2) has found a descriptor worth a look, before [#end()].
+    /// Returns whether poll(2) has found a descriptor worth a look, before [#end()].
     ///
     /// @param watched its number in the order of [#watch], from 0
     public boolean isReadable(int watched) {
@@ -147,7 +147,7 @@ public final class PolledSleep {
         occupancy.endSleep();
     }
 
-    /// As [Carrier#wakeup()]. Any thread.
+    /// Ends the sleep, as [Carrier#wakeup()]. Any thread.
     public void wakeup() {
         if (signal.raise()) {
             bell.ring();

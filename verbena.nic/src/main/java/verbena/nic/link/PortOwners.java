@@ -46,7 +46,8 @@ public final class PortOwners {
         passwd = root.resolve("etc/passwd");
     }
 
-    /// Whether Verbena's devices share the port at `address` (they listen at local sockets with abstract names).
+    /// Returns whether Verbena's devices share the port at `address` (they listen at local sockets with abstract
+    /// names).
     public boolean isShared(Gid address) {
         String slots = "@verbena/" + address;
         return lines(proc.resolve("net/unix")).stream()
@@ -55,7 +56,7 @@ public final class PortOwners {
                         && name.contains("/" + PORT + "/slot-"));
     }
 
-    /// All of them; IPv4 first.
+    /// Returns all owners; those of IPv4 first.
     public List<Owner> all() {
         var owners = new ArrayList<Owner>();
         for (String table : List.of("udp", "udp6")) {
@@ -70,7 +71,7 @@ public final class PortOwners {
         return owners;
     }
 
-    /// Who an owner is, in words.
+    /// Returns the description of an owner, in words.
     public String words(Owner owner) {
         String user = user(owner.uid());
         return owner.process()
@@ -100,7 +101,7 @@ public final class PortOwners {
                 process(columns[COLUMN_INODE])));
     }
 
-    /// Words of 32 bits, each in this machine's order.
+    /// Returns the address of a hexadecimal text: words of 32 bits, each in this machine's order.
     private static InetAddress address(String hex) {
         ByteBuffer words = ByteBuffer.wrap(HexFormat.of().parseHex(hex));
         ByteBuffer inOrder = ByteBuffer.allocate(words.capacity()).order(ByteOrder.nativeOrder());

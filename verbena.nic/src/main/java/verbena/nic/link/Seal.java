@@ -2,8 +2,8 @@ package verbena.nic.link;
 
 import verbena.wire.Frame;
 
-/// Seals departures of a link and judges its arrivals: the one place that knows what the four bytes of the ICRC hold
-/// ([decision 0078](../../../../../../../docs/decisions/0078-where-a-frame-is-sealed.md)).
+/// The seal for departures of a link, which also judges its arrivals. No other place knows the contents of the four
+/// bytes of the ICRC ([decision 0078](../../../../../../../docs/decisions/0078-where-a-frame-is-sealed.md)).
 ///
 /// For one thread at a time. Allocates nothing.
 public interface Seal {

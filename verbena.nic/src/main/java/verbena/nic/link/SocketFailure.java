@@ -7,7 +7,7 @@ import verbena.foreign.linux.LinuxSockets;
 public final class SocketFailure {
     private SocketFailure() {}
 
-    /// Why an address or a port is not available.
+    /// Returns why an address or a port is not available.
     public static LinkException.Kind kindOf(int errno) {
         return switch (errno) {
             case LinuxAbi.EADDRINUSE -> LinkException.Kind.PORT_IN_USE;
@@ -19,7 +19,7 @@ public final class SocketFailure {
         };
     }
 
-    /// The failure of a call that fails only when the system has no room for more.
+    /// Returns the failure of a call that fails only when the system has no room for more.
     public static LinkException of(String what, int errno) {
         return new LinkException(LinkException.Kind.FAILED, what + ": " + LinuxSockets.message(errno));
     }

@@ -17,12 +17,12 @@ public final class UdpSeal implements Seal {
         this.sourcePort = sourcePort;
     }
 
-    /// The UDP port that every packet leaves from.
+    /// Returns the UDP port that every packet leaves from.
     public int sourcePort() {
         return sourcePort;
     }
 
-    /// Also writes the source port.
+    /// Writes the source port beside the seal.
     @Override
     public void seal(Frame frame, int identification) {
         frame.sourcePort = sourcePort;
@@ -40,15 +40,15 @@ public final class UdpSeal implements Seal {
         }
     }
 
-    /// A connected socket counts its messages; others give each of them 0. So one peer's are all guessed right.
+    /// Returns the likely identification of a message. A connected socket counts its messages, and others give each
+    /// of them 0. So the guesses are right for all messages of a single peer.
     private int likelyIdentification(int position) {
         int message = position > 0 || lastMessage == 0 ? lastMessage : lastMessage + 1;
         return (message + position) & 0xFFFF;
     }
 
-    /// Whether a frame's addresses are of one family. It can leave only by a socket of its own family, because the
-    /// family of the destination decides the layout
-    /// of the ICRC.
+    /// Returns whether a frame's addresses are of one family. It can leave only by a socket of its own family,
+    /// because the family of the destination decides the layout of the ICRC.
     public static boolean isSameFamily(Frame frame) {
         return RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow)
                 == RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);

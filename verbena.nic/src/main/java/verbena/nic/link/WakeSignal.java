@@ -2,8 +2,8 @@ package verbena.nic.link;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Decides whether a wake-up needs a system call: only when a thread sleeps or is about to. There is one sleeper and
-/// any number of wakers.
+/// The decision whether a wake-up needs a system call: only when a thread sleeps or is about to. There is one sleeper
+/// and any number of wakers.
 ///
 /// No wake-up is lost, because both sides swap the same word and only swaps decide. In the order of these swaps, a
 /// waker's swap comes
@@ -24,7 +24,7 @@ public final class WakeSignal {
 
     private final AtomicInteger state = new AtomicInteger(AWAKE);
 
-    /// Makes one whose sleeper is awake.
+    /// Creates a signal whose sleeper is awake.
     public WakeSignal() {}
 
     /// Announces that the sleeper is about to sleep. False when it was notified and must not sleep; then [#awake()]

@@ -12,34 +12,34 @@ public interface DeviceMXBean {
     /// The first part of the [javax.management.ObjectName] of each device.
     String DOMAIN = "verbena";
 
-    /// As [verbena.verbs.Device#name()].
+    /// Returns the name, as [verbena.verbs.Device#name()] does.
     String getName();
 
-    /// The number of the process.
+    /// Returns the number of the process.
     long getPid();
 
-    /// When it was opened, in milliseconds since 1970.
+    /// Returns when it was opened, in milliseconds since 1970.
     long getOpenedMillis();
 
-    /// `INFINIBAND` or `IWARP`.
+    /// Returns `INFINIBAND` or `IWARP`.
     String getTransport();
 
-    /// The node GUID as 16 hexadecimal digits.
+    /// Returns the node GUID as 16 hexadecimal digits.
     String getNodeGuid();
 
-    /// The state of port 1, `ACTIVE` or `DOWN`, or why the device has stopped.
+    /// Returns the state of port 1, `ACTIVE` or `DOWN`, or why the device has stopped.
     String getState();
 
-    /// The active MTU in bytes.
+    /// Returns the active MTU in bytes.
     int getActiveMtu();
 
-    /// The GID table of port 1.
+    /// Returns the GID table of port 1.
     List<String> getGids();
 
-    /// As [verbena.verbs.Context#counters()].
+    /// Returns the counters, as [verbena.verbs.Context#counters()] does.
     Map<String, Long> getCounters();
 
-    /// The queue pairs in the order of their numbers.
+    /// Returns the queue pairs in the order of their numbers.
     List<QueuePairStatus> getQueuePairs();
 
     /// Begins to capture the device's traffic; returns the capture's number. The client takes the capture in
@@ -58,6 +58,6 @@ public interface DeviceMXBean {
     /// Ends a capture and releases its memory. Does nothing when there is no such capture.
     void stopCapture(long id);
 
-    /// The clock for computing rates, in nanoseconds.
+    /// Returns the clock for computing rates, in nanoseconds.
     long getNanoTime();
 }

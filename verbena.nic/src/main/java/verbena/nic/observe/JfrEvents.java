@@ -22,7 +22,7 @@ import verbena.verbs.cm.EndedBy;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.News;
 
-/// Events for the JDK's Flight Recorder: the control path, and failures. A packet without failures causes no
+/// The events for the JDK's Flight Recorder: the control path, and failures. A packet without failures causes no
 /// event.
 ///
 /// The event classes are not loaded before the first recording, because loading them takes a tenth of a second
@@ -32,7 +32,7 @@ import verbena.verbs.spi.ConnectionService.News;
 public final class JfrEvents {
     private JfrEvents() {}
 
-    /// Whether there is, or has been, a recording; an event itself knows whether it is recorded.
+    /// Returns whether there is, or has been, a recording; an event itself knows whether it is recorded.
     public static boolean isOn() {
         return FlightRecorder.isInitialized();
     }

@@ -112,8 +112,8 @@ public final class Management {
                         why);
     }
 
-    /// Reads device state without asking the engine. Any thread may read counters and positions of queues; single
-    /// values that belong to the engine may be a moment old.
+    /// A bean that reads device state without the engine. Any thread may read counters and positions of queues;
+    /// single values that belong to the engine may be a moment old.
     private static final class Bean implements DeviceMXBean {
         private static final int CHUNK_BYTES_MAX = 8 << 20;
 

@@ -8,13 +8,13 @@ import verbena.verbs.Mtu;
 
 /// A device as JMX sees it. Any thread; the values may be a moment old.
 public interface ObservedDevice extends Context, CaptureSource {
-    /// The open queue pairs.
+    /// Returns the open queue pairs.
     Collection<? extends ObservedQueuePair> queuePairs();
 
-    /// The largest path MTU.
+    /// Returns the largest path MTU.
     Mtu mtu();
 
-    /// Why it has stopped; null while it works.
+    /// Returns why it has stopped; null while it works.
     @Nullable
     Throwable failure();
 }

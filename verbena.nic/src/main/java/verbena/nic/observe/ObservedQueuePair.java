@@ -10,30 +10,30 @@ public interface ObservedQueuePair extends QueuePair {
 
     QueuePairOptions options();
 
-    /// The address of the peer that it is connected to; empty when there is none.
+    /// Returns the address of the peer that it is connected to; empty when there is none.
     String peer();
 
-    /// The number of the peer's queue pair; 0 when there is none.
+    /// Returns the number of the peer's queue pair; 0 when there is none.
     int peerQpn();
 
-    /// Why it went to ERR by itself, in words; empty otherwise.
+    /// Returns why it went to ERR by itself, in words; empty otherwise.
     String rootCause();
 
     long count(Counter counter);
 
-    /// The number of sends that are posted and not completed.
+    /// Returns the number of sends that are posted and not completed.
     long sendsOutstanding();
 
-    /// The number of receives that are posted and not used; for a shared queue, all of its receives.
+    /// Returns the number of receives that are posted and not used; for a shared queue, all of its receives.
     long receivesPosted();
 
     int receiveCapacity();
 
     boolean isReceiveShared();
 
-    /// The number of completions that wait in both queues.
+    /// Returns the number of completions that wait in both queues.
     int completionsWaiting();
 
-    /// The capacity of both completion queues together.
+    /// Returns the capacity of both completion queues together.
     int completionCapacity();
 }

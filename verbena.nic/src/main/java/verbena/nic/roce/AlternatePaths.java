@@ -22,7 +22,7 @@ final class AlternatePaths {
         this.queuePair = queuePair;
     }
 
-    /// Either side: the queue pair uses its alternate path.
+    /// Handles, on either side, that the queue pair uses its alternate path.
     void onMigrated(CmConnection of) {
         queuePair.look(now -> service.host().engine().execute(() -> leave(of, now)));
     }
@@ -45,7 +45,7 @@ final class AlternatePaths {
         }
     }
 
-    /// Passive: the peer names a path.
+    /// Handles, on the passive side, a path that the peer names.
     void onAsked(CmConnection of, CmPath path) {
         AddressVector way = steps.offered(path);
         if (!queuePair.isKnown() || !service.ways().canMigrate()) {
@@ -61,7 +61,7 @@ final class AlternatePaths {
         }
     }
 
-    /// Active: the peer has loaded the path, or has not.
+    /// Handles, on the active side, whether the peer has loaded the path.
     void onAnswered(CmPath path, int status) {
         AddressVector way = steps.alternate(path, path.localLid(), path.remoteLid());
         if (status == Apr.LOADED && way != null) {

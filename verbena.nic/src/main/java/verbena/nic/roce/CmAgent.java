@@ -22,7 +22,7 @@ public final class CmAgent implements ManagementAgent {
         this.manager = manager;
     }
 
-    /// The time that the manager and its connections are to be given.
+    /// Returns the time in the clock of the manager and its connections.
     public long nowNanos() {
         return engine.nowNanos();
     }
@@ -40,7 +40,7 @@ public final class CmAgent implements ManagementAgent {
         });
     }
 
-    /// The manager's counters. Any thread.
+    /// Returns the manager's counters. Any thread.
     SortedMap<String, Long> counters() {
         return manager.counters();
     }

@@ -17,24 +17,24 @@ import verbena.verbs.spi.ConnectionService.End;
 /// The queue pair that a connection of the communication manager is about; there is none when the program brings a
 /// number only. Confined to the first engine; the queue pair may live on another.
 final class ConnectedQueuePair {
-    /// What its connection is told; on the queue pair's engine.
+    /// The connection, which gets the events of its queue pair on the queue pair's engine.
     interface Listener {
-        /// The queue pair is in ERR by itself: the peer is gone, or has been refused something.
+        /// Called when the queue pair goes to ERR by itself: the peer is gone, or was refused an operation.
         void onFailed(String why);
 
-        /// The peer uses the queue pair.
+        /// Called when the peer uses the queue pair.
         void onFirstPacket(boolean isAnswer);
 
-        /// The peer has asked for memory that it may not have, by a packet that only a host makes that knows the
-        /// connection.
+        /// Called when the peer has asked for memory without the right to access it. Only a host that knows the
+        /// connection can send such a packet.
         void onAccessError();
 
-        /// The queue pair has migrated to its alternate path.
+        /// Called when the queue pair has migrated to its alternate path.
         void onMigrated();
     }
 
     private @Nullable LocalQueuePair queuePair;
-    /// Its number, also when it has been let go; 0 while it is not known.
+    /// The number of the queue pair, also when the connection has let it go; 0 while it is not known.
     private int qpn;
     private Duration keepAlive = Duration.ZERO;
 
@@ -46,7 +46,7 @@ final class ConnectedQueuePair {
         return own.queuePair().orElse(null) instanceof LocalQueuePair local ? local : null;
     }
 
-    /// How all queue pairs of this device are driven.
+    /// Returns how all queue pairs of this device are driven.
     private static FrameDriver frames(LocalQueuePair queuePair) {
         return (FrameDriver) queuePair.driver();
     }
@@ -80,7 +80,8 @@ final class ConnectedQueuePair {
         }
     }
 
-    /// From here on both sides know the connection. A peer that does not yet cannot answer, and lives all the same.
+    /// Begins keep-alive, because both sides know the connection now. A peer that does not know it yet cannot answer,
+    /// although it lives.
     void keepAlive() {
         LocalQueuePair local = queuePair;
         Duration silence = keepAlive;
@@ -103,8 +104,8 @@ final class ConnectedQueuePair {
         }
     }
 
-    /// Loads and arms an alternate path. The peer says that the path before is left: a queue pair that still waits to
-    /// migrate does so first.
+    /// Loads and arms an alternate path. The peer has left the path before: a queue pair that still waits to migrate
+    /// does so first.
     ///
     /// @param then is told on its engine whether that was done
     void load(AlternatePath path, Consumer<Boolean> then) {
@@ -126,7 +127,7 @@ final class ConnectedQueuePair {
         }
     }
 
-    /// Lets it go, puts it into ERR, and then runs `next` on its engine; at once when there is none.
+    /// Releases the queue pair, puts it into ERR, and then runs `next` on its engine; at once when there is none.
     ///
     /// @param why in words
     void end(String why, Runnable next) {
@@ -144,7 +145,8 @@ final class ConnectedQueuePair {
 
     // ---- what both sides say of their packets
 
-    /// The UDP port that this side's packets leave from, which the peer may insist on; 0 when it is not known.
+    /// Returns the UDP port that this side's packets leave from, which the peer may insist on; 0 when it is not
+    /// known.
     static int sourcePort(End own, CmRoute route) {
         LocalQueuePair local = of(own);
         return local == null ? 0 : local.engine().link().sourcePort(route.local(), route.remote());

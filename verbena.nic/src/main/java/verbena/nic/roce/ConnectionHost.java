@@ -13,14 +13,14 @@ import verbena.verbs.spi.ConnectionService.End;
 
 /// The part that a connection needs of the service that makes it, and of the device behind it.
 interface ConnectionHost {
-    /// No private data.
+    /// The value for no private data.
     verbena.wire.cm.PrivateData NOTHING = verbena.wire.cm.PrivateData.NONE;
 
     static verbena.wire.cm.PrivateData data(byte[] bytes) {
         return verbena.wire.cm.PrivateData.of(bytes);
     }
 
-    /// The caller's mistake when it does not fit.
+    /// Returns private data that fits, and throws when the caller's does not.
     static verbena.wire.cm.PrivateData fits(String what, PrivateData said, int max) {
         if (said.length() > max) {
             throw new IllegalArgumentException(what + ": at most " + max + " bytes, got " + said.length());
@@ -45,13 +45,13 @@ interface ConnectionHost {
     /// Returns the path to a peer from one of the device's own addresses.
     AddressVector path(CmRoute route, int trafficClass);
 
-    /// Returns what this end asks for, with what is known of the path.
+    /// Returns the request of this end for a connection, with the known fields of the path.
     CmCall call(long serviceId, CmRoute route, End own, int mtu);
 
-    /// Counts, and tells of, a peer that has not proven the secret. Called by the engine's owner.
+    /// Counts and reports a peer that has not proven the secret. Called by the engine's owner.
     void unproven(CmRoute route, CmRefusal why);
 
-    /// An established connection of this peer has asked for memory that it may not have. Called by the engine's
-    /// owner.
+    /// Notes that an established connection of this peer has asked for memory without the right to access it. Called
+    /// by the engine's owner.
     void suspect(Gid peer);
 }

@@ -44,7 +44,7 @@ record DeviceOptions(
 
     static final DeviceOptions NONE =
             new DeviceOptions(0, UdpOptions.DEFAULT, null, Ethernet.NO_TAG, null, CongestionRule.NONE, null, null, Protection.NONE);
-    /// Those of a device that is on Ethernet itself, whatever its options.
+    /// The options of a device that is on Ethernet itself.
     private static final DeviceOptions NONE_ON_ETHERNET = NONE.withWay(EthernetWay.PACKET_SOCKET);
 
     /// Reads the options of `name`. A part without `=` goes on with the option before it.
@@ -61,8 +61,8 @@ record DeviceOptions(
         return options.checked(name);
     }
 
-    /// A packet socket has all queues; only sockets of UDP are wrapped by PSP; a device with PSP has an address for
-    /// itself.
+    /// Checks that the options fit together: a packet socket has all queues. PSP wraps sockets of UDP only, and a
+    /// device with PSP has an address for itself.
     private DeviceOptions checked(String name) {
         protection.check(name);
         if (protection.isOn() && way != null) {
@@ -190,7 +190,7 @@ record DeviceOptions(
         return vlan;
     }
 
-    /// What connections on this interface do about congestion.
+    /// Returns the congestion rule of connections on this interface.
     ///
     /// @throws IllegalArgumentException when that needs marks, and the sockets cannot read them
     CongestionRule congestionOn(HostInterface host) {
@@ -205,8 +205,8 @@ record DeviceOptions(
                 : congestion;
     }
 
-    /// How many engines a device gets: as the options say, else as many as fit. Several need the Linux link:
-    /// without it they cannot have sockets at one address.
+    /// Returns the number of engines of a device: the one in the options, else as many as fit. Several need the Linux
+    /// link: without it they cannot have sockets at one address.
     ///
     /// @throws IllegalArgumentException when several are asked for and cannot be had
     int enginesToOpen() {

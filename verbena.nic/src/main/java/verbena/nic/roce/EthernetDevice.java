@@ -26,7 +26,7 @@ import verbena.verbs.TransportType;
 /// @param host the interface; its GIDs are the device's
 /// @param type of all GIDs: RoCE v1, or RoCE v2
 record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptions options) implements Device {
-    /// What a packet of a path MTU has around its payload, as [HostInterface#pathMtu()] counts.
+    /// The bytes that a packet of a path MTU has around its payload, as [HostInterface#pathMtu()] counts.
     private static final int AROUND_PAYLOAD_BYTES = 80;
 
     @Override
@@ -72,7 +72,7 @@ record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptio
         }
     }
 
-    /// The path MTU that was asked for, else the largest one that the interface carries.
+    /// Returns the path MTU that was asked for, else the largest one that the interface carries.
     private Mtu mtu() {
         Mtu asked = options.mtu();
         if (asked == null) {

@@ -26,7 +26,7 @@ final class FrameDriver implements QueuePairDriver {
         parameters.peerSourcePort = port;
     }
 
-    /// Whether the peer knows selective repeat of answers to READs, and of requests; until it is reset.
+    /// Sets whether the peer knows selective repeat of answers to READs, and of requests; a reset clears both.
     void selectiveRepeat(boolean answers, boolean requests) {
         parameters.repeatsAnswers = answers;
         parameters.repeatsRequests = requests;
@@ -43,7 +43,7 @@ final class FrameDriver implements QueuePairDriver {
         return to == Path.NONE ? "" : new Gid(to.destinationHigh(), to.destinationLow()).toString();
     }
 
-    /// Never: a packet that finds no receive is answered and forgotten.
+    /// Returns false: a packet that finds no receive is answered and forgotten.
     @Override
     public boolean isStalled() {
         return false;

@@ -27,9 +27,9 @@ import verbena.wire.roce.RoceV2;
 /// classes, and sends theirs. Nothing is taken as long as there is no agent. Engine-confined but for [#add] and
 /// [#remove].
 final class Gsi implements Protocol {
-    /// Datagrams that wait to leave, at most: 4 MB of them.
+    /// The largest number of datagrams that wait to leave: 4 MB of them.
     private static final int OUTGOING_MAX = 16_384;
-    /// Datagrams on their way from one engine to another, at most.
+    /// The largest number of datagrams between one engine and another.
     private static final int RELAYED_MAX = 1_024;
     private static final int CLASSES = 256;
     private static final int HOP_LIMIT = 64;
@@ -119,7 +119,7 @@ final class Gsi implements Protocol {
         look();
     }
 
-    /// Sees to it that the engine asks for what is to be sent, and for the deadline.
+    /// Makes the engine ask for datagrams to send, and for the deadline.
     void look() {
         engine.makeReady(task);
     }
@@ -148,7 +148,7 @@ final class Gsi implements Protocol {
                 .asReadOnly();
     }
 
-    /// Whether there is an agent for it, which has it now.
+    /// Passes a datagram to its agent; returns false when there is none.
     private boolean hand(MemorySegment mad, Gid local, Gid remote, long nowNanos) {
         ManagementAgent agent = agents[Mad.managementClass(mad)];
         if (Mad.baseVersion(mad) != 1 || agent == null) {
@@ -158,7 +158,7 @@ final class Gsi implements Protocol {
         return true;
     }
 
-    /// Whether it is a management datagram at all.
+    /// Returns the fate of a packet: dropped when it is no management datagram at all.
     private PacketFate judge(Frame frame, Opcode opcode) {
         if (opcode != OPCODE
                 || Packet.payloadBytes(frame, opcode) != Mad.BYTES

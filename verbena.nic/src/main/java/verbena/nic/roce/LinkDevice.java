@@ -17,10 +17,10 @@ import verbena.verbs.TransportType;
 
 /// A device that is nothing but a link that the caller has brought.
 public record LinkDevice(String name, Link link) implements Device {
-    /// Headers and ICRC around the payload of a WRITE with immediate, the most there is around a full payload.
+    /// The bytes of headers and ICRC around the payload of a WRITE with immediate: no other full payload has more.
     private static final int AROUND_PAYLOAD_BYTES = 12 + 16 + 4 + 4;
 
-    /// The largest path MTU that the link has room for.
+    /// Returns the largest path MTU that the link has room for.
     static Mtu largestMtu(Link link) {
         Mtu largest = Mtu.MTU_256;
         for (Mtu mtu : Mtu.values()) {

@@ -31,7 +31,8 @@ final class PortTable {
 
     private final int first;
     private final int count;
-    /// How many devices have a port bound, or CALLER. There may be several devices, each in a simulated network.
+    /// The number of devices that have a port bound, or CALLER. There may be several devices, each in a simulated
+    /// network.
     private final ConcurrentHashMap<Key, Integer> users = new ConcurrentHashMap<>();
 
     /// @param first of the ports that are given to programs that ask for any
@@ -78,7 +79,7 @@ final class PortTable {
         }
     }
 
-    /// The first port, from a random one on, for which `take` does not give null.
+    /// Returns the result of `take` for the first port where it is not null, from a random port on.
     ///
     /// @throws ResourceLimitException when there is none
     <T> T any(String verb, Gid local, IntFunction<@Nullable T> take) {

@@ -15,7 +15,7 @@ import verbena.nic.link.psp.PspLink;
 /// Whether a device encrypts its packets, and the file that has the secret of all its peers: the options `psp=on`
 /// and `secret=FILE`.
 record Protection(boolean isOn, @Nullable Path secret) {
-    /// Packets are in the clear.
+    /// The protection of packets in the clear: none.
     static final Protection NONE = new Protection(false, null);
 
     /// After these an agreement takes milliseconds.

@@ -32,12 +32,12 @@ final class QueuePairSteps {
         startingPsn = service.host().random().nextInt() & Psn.MASK;
     }
 
-    /// First PSN that the peer is to send.
+    /// Returns the first PSN that the peer has to send.
     int startingPsn() {
         return startingPsn;
     }
 
-    /// Of the side that has sent the REQ.
+    /// Returns the modification for the side that has sent the REQ.
     QpModification active(QpState to, End own, Req req, Rep rep) {
         CmPath offered = req.alternate();
         boolean isTaken = req.hasAlternate() && rep.failover() == Rep.FAILOVER_ACCEPTED;
@@ -46,13 +46,13 @@ final class QueuePairSteps {
         return step(to, own, req, peer, alternate);
     }
 
-    /// Of the side that has received it.
+    /// Returns the modification for the side that has received the REQ.
     QpModification passive(QpState to, End own, Req req) {
         var peer = new Peer(req.localQpn(), req.startingPsn(), req.rnrRetryCount(), req.responderResources());
         return step(to, own, req, peer, req.hasAlternate() ? offered(req.alternate()) : null);
     }
 
-    /// Passive: the REP with the word on the REQ's alternate path.
+    /// Returns the REP with the answer to the REQ's alternate path; on the passive side.
     Rep judged(Rep rep, Req req) {
         if (!req.hasAlternate() || !service.ways().canMigrate()) {
             return rep;
@@ -60,8 +60,9 @@ final class QueuePairSteps {
         return rep.withFailover(offered(req.alternate()) == null ? Rep.FAILOVER_REJECTED : Rep.FAILOVER_ACCEPTED);
     }
 
-    /// Passive: the alternate path that is offered, from this side; null when it is not taken. It must lead to
-    /// the address that asks, as the first path must, so that an attacker aims no packets of ours at a third party.
+    /// Returns the offered alternate path, as seen from this side; null when it is not taken; on the passive side. It
+    /// must lead to the address that asks, as the first path must, so that an attacker aims no packets of ours at a
+    /// third party.
     @Nullable
     AddressVector offered(CmPath path) {
         boolean isOfPeer =
@@ -69,7 +70,7 @@ final class QueuePairSteps {
         return isOfPeer ? alternate(path, path.remoteLid(), path.localLid()) : null;
     }
 
-    /// Passive: whether a path leads from the address that asks to this one.
+    /// Returns whether a path leads from the address that asks to this one; on the passive side.
     boolean isBetweenEnds(CmPath path) {
         return path.localGidHigh() == route.remote().high()
                 && path.localGidLow() == route.remote().low()
@@ -77,7 +78,7 @@ final class QueuePairSteps {
                 && path.remoteGidLow() == route.local().low();
     }
 
-    /// The path from this side; null when it does not begin at an own LID.
+    /// Returns the path from this side; null when it does not begin at an own LID.
     @Nullable
     AddressVector alternate(CmPath path, int ownLid, int peerLid) {
         int pathBits = service.ways().pathBits(ownLid);
@@ -90,7 +91,7 @@ final class QueuePairSteps {
                         .withSourcePathBits(pathBits);
     }
 
-    /// What the peer says of its end.
+    /// The values that the peer sends about its end.
     ///
     /// @param psn the first that it expects
     /// @param rnrRetry how often to retry after its RNR NAKs

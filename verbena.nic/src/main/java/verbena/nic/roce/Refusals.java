@@ -6,7 +6,7 @@ import verbena.verbs.Mtu;
 import verbena.wire.cm.Rej;
 import verbena.wire.cm.RejectReason;
 
-/// Why a peer refuses a connection (IBTA 12.6.7), in words.
+/// The reasons for which a peer refuses a connection (IBTA 12.6.7), in words.
 final class Refusals {
     private Refusals() {}
 

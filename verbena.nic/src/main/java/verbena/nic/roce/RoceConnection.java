@@ -42,13 +42,13 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
 
     static final int UC = 1;
 
-    /// Bytes of private data of a REP, and of a REJ.
+    /// The bytes of private data of a REP, and of a REJ.
     private static final int ACCEPT_BYTES = 196;
 
     private static final int REJECT_BYTES = 148;
     /// Code of how long a peer may take to answer: 0.27 s; an application that takes longer is announced by MRA.
     static final int RESPONSE_TIMEOUT = 16;
-    /// How often a message is sent again, the most there is.
+    /// The number of times that a message is sent again: the largest that the field can hold.
     static final int RETRIES = 15;
 
     private final ConnectionHost service;
@@ -66,10 +66,11 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     private @Nullable Rep reply;
     /// Active: asks with an MTU.
     private @Nullable IntFunction<@Nullable CmConnection> ask;
-    /// Why the queue pair is in ERR by itself; null while it is not. Written by the queue pair's engine.
+    /// The reason for which the queue pair is in ERR by itself; null while it is not. Written by the queue pair's
+    /// engine.
     private volatile @Nullable String failure;
 
-    /// Active: nothing is asked yet, as long as the way to the peer is not known.
+    /// Whether the active side has sent no request yet, because the path to the peer is not known.
     private boolean isWaitingForItsWay = true;
 
     private boolean isBeginning;
@@ -122,7 +123,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         }
     }
 
-    /// The way to the peer is known now, or there is none.
+    /// Goes on when the path to the peer is known, or there is none.
     private void onWay(boolean isThere) {
         isWaitingForItsWay = false;
         if (ended) {
@@ -139,8 +140,8 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         service.cm().look();
     }
 
-    /// The peer's MTU is smaller than ours, and it says which it has: asks again with that. False when it says
-    /// nothing of use.
+    /// Asks again with the peer's MTU, which is smaller than ours and in the REJ. Returns false when the REJ has no
+    /// useful MTU.
     private boolean askedWithSmallerMtu(Rej rej) {
         IntFunction<@Nullable CmConnection> again = ask;
         byte[] info = rej.info().bytes();
@@ -153,8 +154,8 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         return isSmaller && asksAgain(again, info[0]);
     }
 
-    /// Active: the peer wants the secret proven, which it was not: asks again with the proof. False when this is
-    /// no challenge, or one too many.
+    /// Tries again, on the active side, with a proof of the secret, because the peer wants one. Returns false when
+    /// this is no challenge, or one too many.
     private boolean answeredChallenge(Rej rej) {
         IntFunction<@Nullable CmConnection> again = ask;
         return again != null
@@ -170,12 +171,13 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         return begun != null;
     }
 
-    /// Passive: what the peer has proven, and for what.
+    /// Notes, on the passive side, the secret that the peer has proven and the bytes that prove it.
     void proven(Secret with, byte[] by) {
         proof.proven(with, by);
     }
 
-    /// Active: the REP does not prove the secret: the peer does not know it, or another sender forged the REP.
+    /// Refuses, on the active side, a REP that does not prove the secret. The peer does not know the secret, or
+    /// another sender forged the REP.
     private void refuseUnproven() {
         begun().reject(
                         RejectReason.VENDOR_OPTION_NOT_SUPPORTED,
@@ -201,9 +203,9 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                 said);
     }
 
-    /// The peer uses the queue pair. If the peer has asked for the connection, its RTU is late or lost. If
-    /// this side has asked and the peer answers a request, the peer has our RTU. (A request of the peer is
-    /// no proof, because it need not wait for the RTU.)
+    /// Handles the first packet that the peer sends through the queue pair. If the peer has asked for the connection,
+    /// its RTU is late or lost. If this side has asked and the peer answers a request, the peer has our RTU. (A
+    /// request of the peer is no proof, because it need not wait for the RTU.)
     @Override
     public void onFirstPacket(boolean isAnswer) {
         // Later, so that nothing is told while the packet is looked at.
@@ -309,7 +311,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         }
     }
 
-    /// The last word, but for the end of timewait.
+    /// Reports the end: the last event but for the end of timewait.
     private void end(News news) {
         if (ended) {
             return;
@@ -362,7 +364,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         return service.path(route, 0);
     }
 
-    /// The type of queue pair that the peer asks for; on the passive side.
+    /// Returns the type of queue pair that the peer asks for; on the passive side.
     QpType type() {
         return begun().request().transportType() == UC ? QpType.UC : QpType.RC;
     }

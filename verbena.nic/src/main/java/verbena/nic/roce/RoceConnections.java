@@ -42,7 +42,7 @@ import verbena.wire.cm.SidrReq;
 /// The device's connections, made by its communication manager: ports are service IDs, and the IP addresses and
 /// ports of both ends travel in front of the private data (IBTA A11).
 final class RoceConnections implements ConnectionService, ConnectionHost {
-    /// Bytes of private data of a REQ that are left to the application.
+    /// The bytes of private data of a REQ that are left to the application.
     private static final int CONNECT_BYTES = 56;
     private static final int INQUIRE_BYTES = 180;
     private static final int HOP_LIMIT = 64;
@@ -127,7 +127,7 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
         return Optional.of(PortTable.OF_PROCESS.call(space, local));
     }
 
-    /// Null also for a port that another user has.
+    /// Returns the port if it is free; null also for a port that another user has.
     private @Nullable Port takeIfFree(PortSpace space, Gid local, int number) {
         try {
             return take(space, local, number);
@@ -173,7 +173,8 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
         return taken;
     }
 
-    /// Null where the link shares its addresses with no other, so that a port is free for all others too.
+    /// Returns the claims of services; null where the link shares its addresses with no other. A free port is free
+    /// for all others too then.
     private @Nullable ServiceClaims serviceClaims() {
         return host.engine().link().service(ServiceClaims.class);
     }
@@ -248,13 +249,13 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
         }
     }
 
-    /// The port at which a program listens; null when there is none.
+    /// Returns the port at which a program listens; null when there is none.
     private @Nullable Port listening(long serviceId, Gid local) {
         Port port = at(serviceId, local);
         return port == null || port.acceptor == null ? null : port;
     }
 
-    /// The port of a service at an address; null when this device has none there.
+    /// Returns the port of a service at an address; null when this device has none there.
     private @Nullable Port at(long serviceId, Gid local) {
         for (Port port : ports.getOrDefault(serviceId, List.of())) {
             if (port.local.equals(local)) {
@@ -272,7 +273,7 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
 
     // ---- requests
 
-    /// The first event of a connection: a peer asks.
+    /// Handles the first event of a connection, the request of a peer.
     private void onRequest(CmConnection connection, CmEvent event) {
         if (!(event instanceof CmEvent.Requested(Req request))) {
             throw new AssertionError("the listener of the request is told the rest");
@@ -311,7 +312,7 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
         }
     }
 
-    /// Whether a request has proven the listener's secret, or neither has one. Otherwise it is refused, or
+    /// Returns whether a request has proven the listener's secret, or neither has one. Otherwise it is refused, or
     /// challenged.
     private boolean isProven(CmConnection connection, Req request, Secret secret, long now) {
         boolean hasSecret = CmExtension.of(request.localQkey()).hasSecret();
@@ -361,7 +362,7 @@ final class RoceConnections implements ConnectionService, ConnectionHost {
         return there;
     }
 
-    /// A peer asks for the queue pair of a datagram service.
+    /// Handles a peer that asks for the queue pair of a datagram service.
     private void onInquiry(SidrInquiry inquiry) {
         SidrReq request = inquiry.request();
         Port port = listening(request.serviceId(), inquiry.route().local());

@@ -75,23 +75,23 @@ public class RoceKind implements DeviceKind {
     private final ConnectionService connections;
     private volatile @Nullable CmAgent cm;
 
-    /// The kind of a device whose links carry frames.
+    /// Creates the kind of a device whose links carry frames.
     public RoceKind(DeviceHost host) {
         this(host, _ -> Ways.BY_GID);
     }
 
-    /// The same with a rule for congestion.
+    /// Creates the kind of such a device with a rule for congestion.
     public RoceKind(DeviceHost host, CongestionRule congestion) {
         this(host, congestion, false);
     }
 
-    /// The same whose peers all know selective repeat, however they are connected; others are told by the
+    /// Creates the same, whose peers all know selective repeat, however they are connected; others are told by the
     /// communication manager.
     RoceKind(DeviceHost host, CongestionRule congestion, boolean repeatsSelectively) {
         this(host, _ -> Ways.BY_GID, congestion, repeatsSelectively);
     }
 
-    /// The kind of a device on whose wire a GID alone may not lead to a peer.
+    /// Creates the kind of a device on whose wire a GID alone may not lead to a peer.
     ///
     /// @param ways makes the ways to peers, which send by this kind
     public RoceKind(DeviceHost host, Function<RoceKind, Ways> ways) {
@@ -169,8 +169,8 @@ public class RoceKind implements DeviceKind {
         return connections;
     }
 
-    /// The communication manager of this device; from the first call on, management datagrams of its class are
-    /// taken.
+    /// Returns the communication manager of this device; from the first call on, management datagrams of its class
+    /// are taken.
     ///
     /// @throws verbena.verbs.InvalidStateException when there is another agent for that class
     public synchronized CmAgent cm() {

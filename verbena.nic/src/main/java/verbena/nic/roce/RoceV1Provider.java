@@ -12,9 +12,9 @@ import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 import verbena.wire.roce.Ethernet;
 
-/// Provides `rocev1` devices: RoCE v1 on each Ethernet interface with an IP address, a link-local one for
-/// example. They are listed where this process may open them, which takes a right (CAP_NET_RAW). [Device] tells
-/// the names; the options are
+/// The provider of `rocev1` devices: RoCE v1 on each Ethernet interface with an IP address, a link-local one for
+/// example. They are listed where this process may open them, which takes a right (CAP_NET_RAW). [Device] tells the
+/// names; the options are
 ///
 /// | option | value |
 /// |---|---|
@@ -25,7 +25,7 @@ import verbena.wire.roce.Ethernet;
 /// | `mtu` | path MTU: 256, 512, 1024, 2048 or 4096; default: the largest that the interface carries |
 /// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, see [verbena.nic.link.Faults] |
 public final class RoceV1Provider extends HostProvider {
-    /// For the service loader.
+    /// Called by the service loader.
     public RoceV1Provider() {}
 
     @Override
@@ -38,8 +38,8 @@ public final class RoceV1Provider extends HostProvider {
         return PacketWire.isPermitted() ? super.devices() : List.of();
     }
 
-    /// As the kernel has them in its GID tables: first the address that is made from the interface's own, then
-    /// those of IP.
+    /// Returns the interfaces with their addresses in the order of the kernel's GID tables: first the address that is
+    /// made from the interface's own, then those of IP.
     @Override
     protected List<HostInterface> interfaces() {
         return Interfaces.all().stream()
@@ -67,7 +67,7 @@ public final class RoceV1Provider extends HostProvider {
         return new EthernetDevice(name, host, GidType.ROCE_V1, DeviceOptions.parseOnEthernet(name, options));
     }
 
-    /// Opening it says that loopback is no Ethernet.
+    /// Returns a device whose opening fails, because loopback is no Ethernet.
     @Override
     protected Device onLoopback(HostInterface host, String name, String options) {
         return on(host, name, options);

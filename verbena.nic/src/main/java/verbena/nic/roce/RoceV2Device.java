@@ -125,7 +125,7 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
         return context;
     }
 
-    /// Which of several devices a packet is for stands in what is encrypted.
+    /// Checks that the link shares its address with no other: PSP encrypts the fields that distinguish the devices.
     private static void requireAlone(UdpLink link) {
         if (link.slot() != Link.NO_SLOT) {
             throw new LinkException(

@@ -6,7 +6,7 @@ import verbena.nic.link.Interfaces.HostInterface;
 import verbena.verbs.Device;
 import verbena.verbs.GidType;
 
-/// Provides `rocev2` devices: one on loopback, one for each network interface with an address, and one for any
+/// The provider of `rocev2` devices: one on loopback, one for each network interface with an address, and one for any
 /// local address by name. [Device] tells the names; the options are
 ///
 /// | option | value |
@@ -23,7 +23,7 @@ import verbena.verbs.GidType;
 /// | `ecn` | `on`: switches may mark packets, and marks are answered; `off` is the default, but not with `dcqcn` |
 /// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, see [verbena.nic.link.Faults] |
 public final class RoceV2Provider extends HostProvider {
-    /// For the service loader.
+    /// Called by the service loader.
     public RoceV2Provider() {}
 
     @Override
@@ -39,7 +39,7 @@ public final class RoceV2Provider extends HostProvider {
                 : new RoceV2Device(name, host, parsed);
     }
 
-    /// It gets an address of its own when it is opened, because a UDP port is one per address.
+    /// Returns a device that gets an address of its own when it is opened, because a UDP port is one per address.
     @Override
     protected Device onLoopback(HostInterface host, String name, String options) {
         var nothingYet = new HostInterface(

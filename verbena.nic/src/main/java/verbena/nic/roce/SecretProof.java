@@ -11,9 +11,9 @@ import verbena.wire.cm.Rej;
 import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 
-/// How the two ends of one connection prove to each other that they know a secret
-/// ([decision 0052](../../../../../../../../docs/decisions/0052-a-secret-for-a-connection.md)). With no secret it adds
-/// nothing to the messages. Engine-confined.
+/// The proof of the two ends of one connection to each other that they know a secret ([decision
+/// 0052](../../../../../../../../docs/decisions/0052-a-secret-for-a-connection.md)). With no secret it adds nothing
+/// to the messages. Engine-confined.
 final class SecretProof {
     /// A challenge comes twice when a proof was late, or its answer got lost.
     private static final int CHALLENGES_MAX = 6;
@@ -25,7 +25,7 @@ final class SecretProof {
     private Secret secret = Secret.NONE;
     /// The challenge that the secret is proven for; empty while it is not known, or there is no secret.
     private byte[] challenge = NOTHING;
-    /// Active: what the peer's challenge is for.
+    /// The nonce that the peer's challenge is for, on the active side.
     private byte[] nonce = NOTHING;
     /// Active: how often the peer has challenged.
     private int challenges;
@@ -35,13 +35,13 @@ final class SecretProof {
         this.random = random;
     }
 
-    /// Active: what this end has to prove.
+    /// Sets, on the active side, the secret that this end has to prove.
     void begin(Secret with) {
         secret = with;
         restart();
     }
 
-    /// Active: the next request is the first of a new attempt.
+    /// Begins a new attempt, on the active side, with the next request.
     void restart() {
         challenge = NOTHING;
         nonce = NOTHING;
@@ -51,7 +51,7 @@ final class SecretProof {
         }
     }
 
-    /// Passive: what the peer has proven, and for what.
+    /// Notes, on the passive side, the secret that the peer has proven and the bytes that prove it.
     void proven(Secret with, byte[] by) {
         secret = with;
         challenge = by;
@@ -61,26 +61,26 @@ final class SecretProof {
         return !secret.isNone();
     }
 
-    /// How many bytes of a REP's private data the proof takes.
+    /// Returns how many bytes of a REP's private data the proof takes.
     int replyBytes() {
         return secret.isNone() ? 0 : CmProof.REP_BYTES;
     }
 
-    /// Active: a REQ with its proof.
+    /// Returns a REQ with its proof; on the active side.
     Req prove(Req req) {
         return secret.isNone()
                 ? req
                 : CmProof.prove(req, IpCmHeader.BYTES, secret.bytes(), route.local(), route.remote(), nonce, challenge);
     }
 
-    /// Passive: a REP with its proof, which answers `req`.
+    /// Returns a REP with its proof, which answers `req`; on the passive side.
     Rep prove(Rep rep, Req req) {
         return secret.isNone()
                 ? rep
                 : CmProof.prove(rep, secret.bytes(), route.remote(), route.local(), challenge, req);
     }
 
-    /// Active: whether the peer's REP to `req` proves the secret, or neither side has one.
+    /// Returns whether the peer's REP to `req` proves the secret, or neither side has one; on the active side.
     boolean isProven(Rep rep, Req req) {
         boolean isSaid = CmExtension.of(rep.localQkey()).hasSecret();
         if (secret.isNone() || !isSaid) {
@@ -89,8 +89,8 @@ final class SecretProof {
         return CmProof.isProven(rep, secret.bytes(), route.local(), route.remote(), challenge, req);
     }
 
-    /// Active: the peer wants the secret proven, and the next request proves it. False when this is no challenge, or
-    /// one too many.
+    /// Takes, on the active side, the challenge of a peer, so that the next request proves the secret. Returns false
+    /// when this is no challenge, or one too many.
     boolean takesChallenge(Rej rej) {
         if (CmRefusal.of(rej) != CmRefusal.CHALLENGE || secret.isNone() || ++challenges > CHALLENGES_MAX) {
             return false;

@@ -26,9 +26,9 @@ final class SidrExchange implements Exchange {
     private final CmRoute route;
     private final int localPort;
     private final int remotePort;
-    /// Passive: what is asked.
+    /// The inquiry of the peer, on the passive side.
     private final @Nullable SidrInquiry inquiry;
-    /// Engine-confined. Active: what we ask.
+    /// The request of this side, on the active side. Engine-confined.
     private @Nullable SidrRequest request;
 
     SidrExchange(ConnectionHost service, CmRoute route, int localPort, int remotePort, @Nullable SidrInquiry inquiry) {
@@ -39,7 +39,7 @@ final class SidrExchange implements Exchange {
         this.inquiry = inquiry;
     }
 
-    /// The engine's owner. Active: asks.
+    /// Asks, on the active side. Called by the engine's owner.
     void begin(
             CommunicationManager manager,
             long serviceId,

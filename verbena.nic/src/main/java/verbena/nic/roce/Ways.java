@@ -9,10 +9,9 @@ import verbena.verbs.spi.ConnectionService.GroupListener;
 import verbena.verbs.spi.ConnectionService.Watch;
 import verbena.wire.ib.Bth;
 
-/// The ways to peers, on a wire where a GID alone does not lead there. The engine's owner calls its
-/// methods.
+/// The paths to peers, on a wire where a GID alone does not lead to them. The engine's owner calls its methods.
 public interface Ways {
-    /// Of a wire where the GID is enough.
+    /// The paths of a wire where the GID is enough.
     Ways BY_GID = new Ways() {
         @Override
         public void find(Gid local, Gid remote, Found then) {
@@ -33,58 +32,59 @@ public interface Ways {
         public void onHeard(Gid remote, int lid) {}
     };
 
-    /// Hears of a way that was looked for.
+    /// A listener for the result of a search for a path.
     interface Found {
-        /// The search is over.
+        /// Called when the search is over.
         ///
         /// @param isThere whether there is one, which is known from now on for a while
         void on(boolean isThere);
     }
 
-    /// Looks for the way to a peer, and tells `then`: at once, or later.
+    /// Looks for the path to a peer, and calls `then`: at once, or later.
     void find(Gid local, Gid remote, Found then);
 
-    /// The LID of a peer; 0 when it is not known, or there are none.
+    /// Returns the LID of a peer; 0 when it is not known, or there are none.
     int lid(Gid remote);
 
-    /// The same address with what is known of the way. Any thread.
+    /// Returns the address with the known fields of the path. Any thread.
     AddressVector complete(AddressVector to);
 
-    /// The same request for a connection with what is known of the way.
+    /// Returns the request for a connection with the known fields of the path.
     default CmCall complete(CmCall call, Gid remote) {
         return call;
     }
 
-    /// Which of the own LIDs this is: its lowest bits, as many as the port's LMC says; -1 when it is no own LID, or
+    /// Returns the path bits of an own LID: its lowest bits, as many as the port's LMC; -1 when it is no own LID, or
     /// there are none.
     default int pathBits(int lid) {
         return -1;
     }
 
-    /// A connection to a peer uses the alternate path from now on, to this LID: so do management datagrams.
+    /// Called when a connection to a peer uses the alternate path, to this LID: management datagrams use it too.
     default void onMigrated(Gid remote, int lid) {}
 
-    /// Whether queue pairs of this wire migrate to alternate paths.
+    /// Returns whether queue pairs of this wire migrate to alternate paths.
     default boolean canMigrate() {
         return false;
     }
 
-    /// The static rate of a path whose rate a message names; that of the port when the path is no slower.
+    /// Returns the static rate of a path whose rate a message names; that of the port when the path is no slower.
     ///
     /// @param code `enum ibv_rate`
     default StaticRate rate(int code) {
         return StaticRate.PORT;
     }
 
-    /// A management datagram of a peer has come from this LID.
+    /// Called when a management datagram of a peer has come from this LID.
     void onHeard(Gid remote, int lid);
 
-    /// The P_Key of management datagrams: the default one, whose upper bit says that the port is a full member.
+    /// Returns the P_Key of management datagrams: the default one, whose upper bit says that the port is a full
+    /// member.
     default int pkey() {
         return Bth.PKEY_DEFAULT;
     }
 
-    /// As [verbena.verbs.spi.ConnectionService#join]. Any thread.
+    /// Joins a group, as [verbena.verbs.spi.ConnectionService#join] does. Any thread.
     default Watch join(GroupJoin join, GroupListener listener) {
         return join.atOnce(listener);
     }

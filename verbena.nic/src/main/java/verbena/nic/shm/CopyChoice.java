@@ -1,18 +1,19 @@
 package verbena.nic.shm;
 
-/// Learns how long copies to a peer's memory should be made: by ordinary stores, or by stores that pass the caches
-/// ([verbena.foreign.linux.StreamingStores]). Ordinary ones are fast while the memory lies in this processor's caches,
-/// and slow where another processor has read it since the last copy. Which of it holds is not known here, and changes
-/// when the system moves a thread. So now and then some copies are made in each way, one after the other, and timed.
+/// The choice, from measurements, of the stores for long copies to a peer's memory: ordinary stores, or stores that
+/// pass the caches ([verbena.foreign.linux.StreamingStores]). Ordinary ones are fast while the memory lies in this
+/// processor's caches, and slow where another processor has read it since the last copy. Which of it holds is not
+/// known here, and changes when the system moves a thread. So now and then some copies are made in each way, one
+/// after the other, and timed.
 ///
 /// Used by one thread at a time.
 final class CopyChoice {
     /// A shorter copy is made by ordinary stores.
     static final int BYTES_MIN = 4 << 10;
-    /// Copies in each way that are compared. The fastest of them counts, because a thread may lose its processor in
-    /// any.
+    /// The number of copies by each kind of store that are compared. The fastest of them counts, because a thread may
+    /// lose its processor in any.
     static final int SAMPLES = 4;
-    /// How many copies come before the first comparison. Their number doubles with each one that changes nothing.
+    /// The number of copies before the first comparison. Their number doubles with each one that changes nothing.
     static final int PAUSE_MIN = 16;
 
     static final int PAUSE_MAX = 4_096;
@@ -27,7 +28,7 @@ final class CopyChoice {
     private double chosen;
     private double other;
 
-    /// Whether the copy that was begun passes the caches.
+    /// Returns whether the copy that was begun passes the caches.
     boolean isPast() {
         return isPast != samples >= SAMPLES;
     }
@@ -41,7 +42,7 @@ final class CopyChoice {
         return true;
     }
 
-    /// The copy that was begun is done.
+    /// Notes that the copy that was begun is done.
     void timed(long bytes, long nanos) {
         double perByte = (double) nanos / bytes;
         if (samples < SAMPLES) {

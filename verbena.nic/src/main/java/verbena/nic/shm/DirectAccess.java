@@ -59,8 +59,8 @@ final class DirectAccess implements Neighbours.Listener, GrantsHeld.Access {
         memory.watch(given);
     }
 
-    /// What a new queue pair reaches its peer's memory by. Its owner calls [GrantsHeld#onModified()] after each
-    /// change. Any thread.
+    /// Returns the grants by which a new queue pair accesses its peer's memory. Its owner calls
+    /// [GrantsHeld#onModified()] after each change. Any thread.
     public GrantsHeld queuePair(QueuePairParameters parameters) {
         return new GrantsHeld(this, parameters);
     }
@@ -189,7 +189,7 @@ final class DirectAccess implements Neighbours.Listener, GrantsHeld.Access {
         }
     }
 
-    /// Tells the owner that a grant is not used here, nor the file that came with it.
+    /// Returns a grant to its owner, because it is not used here, nor is the file that came with it.
     private void sendBack(int slot, GrantMessage given) {
         var returned = GrantMessage.of(
                 Kind.RETURNED, given.asker(), given.owner(), given.rkey(), given.index(), given.value());
@@ -199,7 +199,7 @@ final class DirectAccess implements Neighbours.Listener, GrantsHeld.Access {
         }
     }
 
-    /// Its threads may still be in the middle of an access: whatever they use stays until they are gone.
+    /// Keeps all memory of the neighbour: its threads may still be in the middle of an access until they are gone.
     @Override
     public void onDying(int slot) {}
 
@@ -218,7 +218,7 @@ final class DirectAccess implements Neighbours.Listener, GrantsHeld.Access {
         given.onGone(slot);
     }
 
-    /// How many grants neighbours have.
+    /// Returns how many grants neighbours have.
     int givenNow() {
         return given.size();
     }

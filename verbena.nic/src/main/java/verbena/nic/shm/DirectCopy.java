@@ -13,8 +13,8 @@ import verbena.transport.near.PeerMemory.Progress;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.spi.SendOperation;
 
-/// Carries out one-sided requests between this side's regions and memory of the peer that is mapped here. Allocates
-/// nothing, and throws nothing, whatever becomes of either memory meanwhile. For the owner of the engine.
+/// The execution of one-sided requests between this side's regions and memory of the peer that is mapped here.
+/// Allocates nothing, and throws nothing, whatever becomes of either memory meanwhile. For the owner of the engine.
 ///
 /// Programs wait for the last bytes of a WRITE: these are stored after all others, and where alignment allows it, all
 /// at once. So are 1, 2, 4 or 8 bytes.
@@ -22,10 +22,10 @@ import verbena.verbs.spi.SendOperation;
 /// A long WRITE may pass the caches ([CopyChoice]). Its bytes are gathered piece by piece where nothing can happen to
 /// them, and stored from there.
 final class DirectCopy {
-    /// What is copied in one call, at most.
+    /// The largest number of bytes that one call copies.
     static final int PIECE_BYTES = 1 << 20;
 
-    /// What is gathered before it is stored past the caches: well within the smallest cache.
+    /// The bytes that are gathered before they are stored past the caches: well within the smallest cache.
     private static final int STAGE_BYTES = 8 << 10;
 
     private static final int WORD_BYTES = Long.BYTES;
@@ -37,7 +37,7 @@ final class DirectCopy {
     private static final VarHandle INTS = INT.varHandle();
     private static final VarHandle LONGS = LONG.varHandle();
 
-    /// What is stored or loaded at once.
+    /// The bytes that are stored or loaded at once.
     private final MemorySegment word = Arena.ofAuto().allocate(WORD_BYTES, WORD_BYTES);
     private final MemorySegment stage = Arena.ofAuto().allocate(STAGE_BYTES, StreamingStores.UNIT);
     private final LongSupplier clock;
@@ -48,7 +48,7 @@ final class DirectCopy {
         this.clock = clock;
     }
 
-    /// How many bytes of the request are done, after [Progress#MORE].
+    /// Returns how many bytes of the request are done, after [Progress#MORE].
     long done() {
         return done;
     }
@@ -107,7 +107,7 @@ final class DirectCopy {
         return Progress.DONE;
     }
 
-    /// Carries so many bytes, from `done` on.
+    /// Carries the given number of bytes, from `done` on.
     private boolean carry(
             SendRequest request,
             int domain,
@@ -130,7 +130,7 @@ final class DirectCopy {
         return isCarried;
     }
 
-    /// What lies before the first whole unit, and behind the last one, goes by ordinary stores.
+    /// Copies past the caches. Bytes before the first whole unit, and behind the last unit, go by ordinary stores.
     private boolean gatherPastCaches(
             SendRequest request, int domain, MemoryTable memory, long from, MemorySegment to, long at, int bytes) {
         long address = to.address() + Objects.checkFromIndexSize(at, bytes, to.byteSize());
@@ -196,7 +196,7 @@ final class DirectCopy {
         }
     }
 
-    /// Whether so many bytes can be loaded and stored at once.
+    /// Returns whether this number of bytes can be loaded and stored at once.
     private static boolean isAligned(MemorySegment peer, long at, int bytes) {
         return switch (bytes) {
             case Byte.BYTES, Short.BYTES, Integer.BYTES, Long.BYTES -> (peer.address() + at & bytes - 1) == 0;
@@ -204,8 +204,8 @@ final class DirectCopy {
         };
     }
 
-    /// An atomic is carried out once: whether there is a place for the result is asked before. The peer's engine does
-    /// those on memory that is not aligned, and refuses those on addresses that are not.
+    /// Carries out an atomic once: it checks before that there is a place for the result. The peer's engine does
+    /// atomics on memory that is not aligned, and refuses those on addresses that are not.
     private Progress atomic(SendRequest request, int domain, MemoryTable memory, MemorySegment peer, long at) {
         if (request.bytes() != WORD_BYTES
                 || (request.remoteAddress & WORD_BYTES - 1) != 0

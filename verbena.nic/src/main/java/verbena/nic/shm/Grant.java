@@ -5,17 +5,17 @@ import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 import verbena.verbs.spi.SendOperation;
 
-/// What a queue pair knows of one key of its peer: that it has asked for a grant, that there is none, or the grant.
-/// For the owner of the engine; used again for other keys.
+/// The state of one key of the peer of a queue pair: a grant was asked for, was declined, or is held. For the owner
+/// of the engine; used again for other keys.
 final class Grant {
     final int rkey;
-    /// How copies to its memory are made.
+    /// The choice of how copies to its memory are made.
     final CopyChoice copies = new CopyChoice();
     /// Whether it was used since its place was last looked at.
     boolean isUsed;
 
     private boolean isAsked;
-    /// When to ask again.
+    /// The time at which to ask again.
     private long againNanos;
 
     private boolean isHeld;
@@ -26,9 +26,9 @@ final class Grant {
     private long address;
     private long length;
     private int rights;
-    /// What is granted, and nothing else, where it is in a file.
+    /// The granted memory, and nothing else, where it is in a file.
     private MemorySegment memory = MemorySegment.NULL;
-    /// Where it is in the owner's process otherwise, and the mark of that.
+    /// The address in the owner's process otherwise, with the mark of that process.
     private long place;
 
     private long mark;
@@ -37,18 +37,18 @@ final class Grant {
         this.rkey = rkey;
     }
 
-    /// It is asked for, and asked for again at this time at the earliest.
+    /// Notes that it is asked for, and is asked for again at this time at the earliest.
     void asked(long again) {
         isAsked = true;
         againNanos = again;
     }
 
-    /// Whether it was asked for and is not held.
+    /// Returns whether it was asked for and is not held.
     boolean isAsked() {
         return isAsked;
     }
 
-    /// Whether it is too early to ask again.
+    /// Returns whether it is too early to ask again.
     boolean waits(long now) {
         return isAsked && now - againNanos < 0;
     }
@@ -57,7 +57,7 @@ final class Grant {
         return isHeld;
     }
 
-    /// Whether it is held, and is the one that a message is about.
+    /// Returns whether it is held and a message is about it.
     boolean isHeld(GrantMessage about) {
         return isHeld() && about.index() == index && about.value() == value;
     }
@@ -81,7 +81,7 @@ final class Grant {
         }
     }
 
-    /// It is held no more; the file that it was in, if any, for the caller to unmap if it has no users.
+    /// Gives it up. Returns the file that it was in, if any: the caller unmaps a file without users.
     @Nullable
     MappedFile release() {
         MappedFile was = file;
@@ -102,7 +102,7 @@ final class Grant {
         return value;
     }
 
-    /// Whether [#memory()] is mapped here. Otherwise it is at [#place()] of the owner's process.
+    /// Returns whether [#memory()] is mapped here. Otherwise it is at [#place()] of the owner's process.
     boolean isMapped() {
         return file != null;
     }
@@ -119,7 +119,7 @@ final class Grant {
         return mark;
     }
 
-    /// Whether the operation, on so many bytes, is within it.
+    /// Returns whether it allows the operation on these bytes.
     boolean allows(SendOperation operation, long from, long bytes) {
         int right = right(operation);
         return right != 0
@@ -129,7 +129,7 @@ final class Grant {
                 && Long.compareUnsigned(from - address, length - bytes) <= 0;
     }
 
-    /// How far from the beginning an address lies that it [allows][#allows].
+    /// Returns the offset from the beginning of an address that it [allows][#allows].
     long offset(long of) {
         return of - address;
     }

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.link.sharing.Neighbours;
 
-/// What neighbours tell each other of grants. All messages have the same fields, in this host's byte order; a kind
+/// A message about grants between neighbours. All messages have the same fields, in this host's byte order; a kind
 /// uses those that it needs. The values of one that has arrived may be anything.
 ///
 /// @param asker the queue pair that makes requests
@@ -37,14 +37,14 @@ record GrantMessage(
         boolean isWritable,
         long offset,
         long mark) {
-    /// How many links a host can have.
+    /// The number of links that a host can have.
     static final int SLOTS = 1 << 8;
-    /// Bits of a queue pair number below the slot.
+    /// The number of bits of a queue pair number below the slot.
     private static final int SLOT_SHIFT = 16;
 
     /// The size of a message.
     static final int BYTES = 80;
-    /// No file has this number.
+    /// A number that no file has.
     static final int NO_FILE = 0;
 
     private static final int KIND = 0;
@@ -77,18 +77,19 @@ record GrantMessage(
         DECLINED,
         /// The asker does not use the grant any more.
         RETURNED,
-        /// The owner has withdrawn it. The state word says so as well; this lets an idle asker unmap the file.
+        /// The owner has withdrawn it. The state word has that as well; this message makes an idle asker unmap the
+        /// file.
         REVOKED,
         /// The asker has unmapped the file: the next grant in it needs a descriptor again.
         DROPPED
     }
 
-    /// The question for a grant.
+    /// Returns the question for a grant.
     static GrantMessage asked(int asker, int owner, int rkey, int pathMtu) {
         return new GrantMessage(Kind.ASKED, asker, owner, rkey, 0, 0, 0, pathMtu, 0, 0, 0, false, 0, 0);
     }
 
-    /// One that says no more than its kind, and which queue pairs and which key it is about.
+    /// Returns a message with no more than its kind, its queue pairs and its key.
     static GrantMessage of(Kind kind, int asker, int owner, int rkey) {
         return of(kind, asker, owner, rkey, 0, 0);
     }
@@ -101,12 +102,12 @@ record GrantMessage(
         return new GrantMessage(Kind.DROPPED, 0, 0, 0, 0, 0, 0, 0, 0, file, 0, false, 0, 0);
     }
 
-    /// Whether what is granted lies in a file.
+    /// Returns whether the granted memory lies in a file.
     boolean isInFile() {
         return file != NO_FILE;
     }
 
-    /// What has arrived; null when it is none of these messages.
+    /// Returns the message that has arrived; null when it is none of these.
     static @Nullable GrantMessage read(MemorySegment from) {
         if (from.byteSize() != BYTES) {
             return null;
@@ -150,7 +151,7 @@ record GrantMessage(
         to.set(JAVA_LONG_UNALIGNED, MARK, mark);
     }
 
-    /// The slot of the link that a queue pair belongs to.
+    /// Returns the slot of the link that a queue pair belongs to.
     static int slot(int qpn) {
         return qpn >>> SLOT_SHIFT & SLOTS - 1;
     }

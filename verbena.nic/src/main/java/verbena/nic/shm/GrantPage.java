@@ -18,7 +18,7 @@ final class GrantPage {
     /// Two cache lines, because processors like to fetch a pair.
     private static final int APART_BYTES = 128;
 
-    /// Indexes of state words are less than this, and not 0.
+    /// The limit of the indexes of state words, which are not 0.
     static final int WORDS = (Neighbours.PAGE_BYTES - APART_BYTES) / Long.BYTES;
 
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
@@ -27,33 +27,34 @@ final class GrantPage {
 
     private GrantPage() {}
 
-    /// The writer is about to use grant `index` of the other side; [#state] of the other page says whether it may.
+    /// Notes that the writer is about to use grant `index` of the other side; [#state] of the other page has its
+    /// permission.
     static void begin(MemorySegment own, int index) {
         WORD.setOpaque(own, BUSY, index + 1L);
         VarHandle.fullFence();
     }
 
-    /// The writer has used it. Release: what was done with it comes before.
+    /// Notes that the writer has used it. Release: its accesses come before.
     static void end(MemorySegment own) {
         WORD.setRelease(own, BUSY, IDLE);
     }
 
-    /// Whether the writer of `page` uses grant `index` of the other side.
+    /// Returns whether the writer of `page` uses grant `index` of the other side.
     static boolean isBusy(MemorySegment page, int index) {
         return (long) WORD.getVolatile(page, BUSY) == index + 1L;
     }
 
-    /// The state of grant `index`. Acquire: accesses come after it.
+    /// Returns the state of grant `index`. Acquire: accesses come after it.
     static long state(MemorySegment page, int index) {
         return (long) WORD.getAcquire(page, place(index));
     }
 
-    /// The grant lasts from now on.
+    /// Makes the grant valid.
     static void give(MemorySegment own, int index, long value) {
         WORD.setRelease(own, place(index), value);
     }
 
-    /// The grant is over; [VarHandle#fullFence] has to follow before [#isBusy] is asked.
+    /// Ends the grant; [VarHandle#fullFence] has to follow before [#isBusy] is asked.
     static void withdraw(MemorySegment own, int index) {
         WORD.setOpaque(own, place(index), 0L);
     }

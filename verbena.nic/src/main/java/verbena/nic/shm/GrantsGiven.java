@@ -34,15 +34,16 @@ import verbena.verbs.spi.LastingMemory;
 final class GrantsGiven implements KeyWatch {
     /// The rights to change memory.
     static final int CHANGES = Access.REMOTE_WRITE.bit() | Access.REMOTE_ATOMIC.bit();
-    /// What the kernel can do for a peer with memory of this process: atomics it cannot.
+    /// The operations that the kernel can do for a peer on memory of this process: atomics are not among them.
     private static final int OF_PROCESS = Access.REMOTE_WRITE.bit() | Access.REMOTE_READ.bit();
-    /// Grants that one neighbour has at once, at most.
+    /// The largest number of grants that one neighbour has at once.
     static final int GRANTS_MAX = 4096;
-    /// Keys that a connection may ask for in vain. By packets, one that it may not have ends it.
+    /// The number of keys that a connection may ask for in vain. By packets, a single key without the right ends the
+    /// connection.
     static final int REFUSALS_MAX = 16;
 
     private static final int SPINS = 2_000;
-    /// So often the wait asks whether the neighbour is still there: every few milliseconds.
+    /// The number of parks between checks that the neighbour is still there: a check comes every few milliseconds.
     private static final int PARKS_BETWEEN_CHECKS = 32;
     /// A neighbour that is in the middle of an access for about a second does not go on soon.
     static final int PARKS_MAX = 8_000;
@@ -50,16 +51,16 @@ final class GrantsGiven implements KeyWatch {
     /// @param region key of the region that all of it lies in
     private record Given(Neighbour to, int index, long value, int asker, int owner, int rkey, int region) {}
 
-    /// What is known of a neighbour.
+    /// The state of a neighbour.
     private static final class Neighbour {
         final int slot;
         final MemorySegment own;
         final MemorySegment theirs;
         final @Nullable Given[] given = new @Nullable Given[GRANTS_MAX + 1];
-        /// Files of which it has a descriptor.
+        /// The files of which it has a descriptor.
         final Set<Integer> files = new HashSet<>();
         int last;
-        /// It stood still in the middle of an access.
+        /// Whether it stood still in the middle of an access.
         boolean isStuck;
 
         Neighbour(int slot, MemorySegment own, MemorySegment theirs) {
@@ -85,13 +86,13 @@ final class GrantsGiven implements KeyWatch {
     private final MemoryTable memory;
     private final Map<Integer, Neighbour> bySlot = new HashMap<>();
     private final Map<Integer, Owner> owners = new HashMap<>();
-    /// By the upper 24 bits of their keys.
+    /// The grants by the upper 24 bits of their keys.
     private final Map<Integer, List<Given>> byHandle = new HashMap<>();
     /// Withdrawn, while a neighbour had stopped in the middle of using them.
     private final List<Given> left = new ArrayList<>();
     private final MemorySegment message = Arena.ofAuto().allocate(GrantMessage.BYTES, Long.BYTES);
     private final Runnable pause;
-    /// Never used twice, so that an index can be.
+    /// The last value of a state word. A value is never used twice, so an index can be.
     private long lastValue;
 
     /// @param random where the values of state words begin
@@ -106,13 +107,13 @@ final class GrantsGiven implements KeyWatch {
 
     // ---- queue pairs
 
-    /// The queue pair's state or rights have changed, and it is connected: its peer has to ask anew.
+    /// Withdraws the grants of a connected queue pair whose state or rights have changed: its peer has to ask anew.
     synchronized void connected(QueuePairParameters parameters) {
         disconnected(parameters.qpn);
         owners.put(parameters.qpn, new Owner(parameters));
     }
 
-    /// The queue pair has no peer any more.
+    /// Withdraws the grants of a queue pair that has no peer any more.
     synchronized void disconnected(int qpn) {
         Owner owner = owners.remove(qpn);
         if (owner != null) {
@@ -130,8 +131,8 @@ final class GrantsGiven implements KeyWatch {
         return isIdle && left.stream().noneMatch(each -> each.region >>> 8 == key >>> 8);
     }
 
-    /// The memory stays where it is, so nothing has to be unmapped; and the caller may own another engine than this
-    /// one, and must not send.
+    /// Withdraws the grants of a window that was unbound. Nothing has to be unmapped, because the memory stays where
+    /// it is. The caller may own another engine than this one, and must not send.
     @Override
     public synchronized void onUnbound(int key) {
         List<Given> given = byHandle.get(key >>> 8);
@@ -260,8 +261,8 @@ final class GrantsGiven implements KeyWatch {
         return there;
     }
 
-    /// The grant that the peer has for this key already, or a new one; null when it has too many. What it is for has
-    /// not changed since, or it would have been withdrawn.
+    /// Returns the grant that the peer has for this key already, or a new grant; null when it has too many. The
+    /// memory of a grant has not changed, or the grant would have been withdrawn.
     private @Nullable Given given(Owner owner, Neighbour to, GrantMessage asked, int region) {
         for (Given each : owner.given) {
             if (each.rkey == asked.rkey()) {
@@ -371,7 +372,7 @@ final class GrantsGiven implements KeyWatch {
         }
     }
 
-    /// How many there are.
+    /// Returns how many grants there are.
     synchronized int size() {
         return byHandle.values().stream().mapToInt(List::size).sum();
     }

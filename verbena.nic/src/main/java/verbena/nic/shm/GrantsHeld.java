@@ -30,7 +30,7 @@ final class GrantsHeld implements PeerMemory {
 
         long nowNanos();
 
-        /// The pages shared with a neighbour; null when there is no such neighbour.
+        /// Returns the pages shared with a neighbour; null when there is no such neighbour.
         @Nullable
         Pages pages(int slot);
 
@@ -41,27 +41,27 @@ final class GrantsHeld implements PeerMemory {
         /// Sends a message; false when there is no such neighbour, or no room now.
         boolean tell(int slot, GrantMessage what);
 
-        /// See [MappedFiles#file].
+        /// Returns the file, as [MappedFiles#file] does.
         @Nullable
         MappedFile file(int slot, GrantMessage of, int descriptor);
 
-        /// Whether a file of a neighbour is mapped.
+        /// Returns whether a file of a neighbour is mapped.
         boolean isMapped(int slot, int file);
 
-        /// The grant is held no more; its file is unmapped when it was the last one in it.
+        /// Gives up a grant; its file is unmapped when it was the last one in it.
         void release(Grant grant);
     }
 
-    /// How long a key that was declined, or whose question has no answer, is not asked for again.
+    /// The time before a key is asked for again, when it was declined or its question has no answer.
     static final long AGAIN_NANOS = 10_000_000;
-    /// The same when the peer gave what is of no use here, its file being too large for example.
+    /// The same time when the peer gave a grant that cannot be used here: its file is too large, for example.
     static final long USELESS_NANOS = 1_000_000_000;
-    /// Grants held at once, at most.
+    /// The largest number of grants held at once.
     static final int GRANTS_MAX = 1_024;
-    /// Room for so many at first.
+    /// The number of places at first.
     private static final int GRANTS_FEW = 128;
 
-    /// Places that a key can be at.
+    /// The number of places that a key can be at.
     private static final int WAYS = 4;
     /// 2^32 divided by the golden ratio: spreads keys (Knuth, volume 3, 6.4).
     private static final int SPREAD = 0x9E37_79B1;
@@ -76,7 +76,7 @@ final class GrantsHeld implements PeerMemory {
     /// Made for the first request.
     private @Nullable Grant[] grants = NO_GRANTS;
     private @Nullable Grant last;
-    /// Keys that have found no place since the table has grown.
+    /// The number of keys that have found no place since the table has grown.
     private int misses;
 
     /// The request that is in the middle, and how much of it is done.
@@ -88,9 +88,8 @@ final class GrantsHeld implements PeerMemory {
         this.parameters = parameters;
     }
 
-    /// Tells that the state of the queue pair or its access flags have changed: the peer's grants are withdrawn,
-    /// and of a queue pair that is connected no more, its own are given back. Waits until the peer is not in the
-    /// middle of an access.
+    /// Handles a change of the queue pair's state or access flags: withdraws the peer's grants. Gives back the own
+    /// grants of a queue pair that is connected no more. Waits until the peer is not in the middle of an access.
     @Override
     public void onModified() {
         access.onModified(this);
@@ -139,7 +138,7 @@ final class GrantsHeld implements PeerMemory {
         return Progress.BY_PACKETS;
     }
 
-    /// The owner of the memory waits while this is busy, so all of this is short.
+    /// Carries out a request by a grant. The owner of the memory waits meanwhile, so this is short.
     private Progress use(Grant grant, SendRequest request, MemoryTable memory) {
         Pages pages = access.pages(slot);
         if (pages == null) {
@@ -215,8 +214,8 @@ final class GrantsHeld implements PeerMemory {
         return null;
     }
 
-    /// A place for this key; null when others have all that it can have. A grant that was not used since another
-    /// key wanted its place makes room.
+    /// Returns a place for this key; null when other keys have all its places. A grant that was not used since
+    /// another key wanted its place makes room.
     private @Nullable Grant place(int rkey, long now) {
         if (grants.length == 0) {
             grants = new @Nullable Grant[GRANTS_FEW];
@@ -240,7 +239,7 @@ final class GrantsHeld implements PeerMemory {
         return null;
     }
 
-    /// Twice the places. Those of one place before have two now, so all find theirs.
+    /// Doubles the places. The keys of each place then have two places, so all find theirs.
     private void grow() {
         @Nullable Grant[] before = grants;
         grants = new @Nullable Grant[2 * before.length];
@@ -303,8 +302,8 @@ final class GrantsHeld implements PeerMemory {
         return true;
     }
 
-    /// Whether memory of the peer's process is of use. It may be anywhere in that process: what is not there is not
-    /// reached.
+    /// Returns whether memory of the peer's process can be used. It may be anywhere in that process: an access to
+    /// memory that is not there fails.
     private boolean mayUse(GrantMessage given, int from) {
         Pages pages = access.pages(from);
         return pages != null && pages.process().isOpen() && given.length() > 0;
@@ -327,7 +326,7 @@ final class GrantsHeld implements PeerMemory {
         forgetAll();
     }
 
-    /// The neighbour is gone, and what it gave with it.
+    /// Drops all grants of a neighbour that is gone.
     void onGone(int gone) {
         if (gone == slot) {
             for (Grant grant : grants) {

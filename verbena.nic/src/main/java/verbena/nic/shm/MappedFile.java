@@ -8,7 +8,7 @@ final class MappedFile {
     final int slot;
     final int number;
     final MemorySegment memory;
-    /// Grants in it that are held.
+    /// The number of grants in it that are held.
     int users;
 
     private final Arena arena;

@@ -22,13 +22,13 @@ final class MappedFiles {
         this.files = files;
     }
 
-    /// Whether the file with this number is mapped.
+    /// Returns whether the file with this number is mapped.
     boolean has(int number) {
         return byNumber.containsKey(number);
     }
 
-    /// The file that a grant lies in, mapped now if a descriptor came with it; null when there is none that holds all
-    /// of the grant.
+    /// Returns the file that a grant lies in, mapped now if a descriptor came with it; null when there is none that
+    /// holds all of the grant.
     @Nullable
     MappedFile file(GrantMessage given, int descriptor) {
         MappedFile file = byNumber.get(given.file());

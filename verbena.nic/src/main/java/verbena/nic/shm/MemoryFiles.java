@@ -4,29 +4,29 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Files in memory: those of this process, in which regions lie, and those of peers, which can be mapped.
+/// The files in memory: those of this process, in which regions lie, and those of peers, which can be mapped.
 interface MemoryFiles {
     /// A file of this process.
     interface File {
-        /// Its number, which no other file of the device has or had.
+        /// Returns its number, which no other file of the device has or had.
         int number();
 
         long bytes();
 
-        /// Whether peers may write to it; otherwise they only read it.
+        /// Returns whether peers may write to it; otherwise they only read it.
         boolean isWritable();
 
-        /// A new descriptor for a peer, which the caller closes; negative when there is none.
+        /// Returns a new descriptor for a peer, which the caller closes; negative when there is none.
         int share();
     }
 
-    /// Where some memory lies.
+    /// The place of some memory.
     ///
     /// @param offset in the file
     record Place(File file, long offset) {}
 
-    /// Where in a file so many bytes from this address on lie; null when they do not all lie in one that peers may
-    /// map.
+    /// Returns the file that holds the bytes from this address on, and their place in it. Returns null when they do
+    /// not all lie in one file that peers may map.
     @Nullable
     Place find(long address, long bytes);
 

@@ -3,7 +3,7 @@ package verbena.nic.shm;
 /// The process of a neighbour, and whether the kernel lets this one copy from its memory and to it. For the owner of
 /// the engine.
 final class PeerProcess {
-    /// Its number, which the kernel has told, not the neighbour.
+    /// The number of the process, which comes from the kernel and not from the neighbour.
     final int number;
 
     private boolean isClosed;
@@ -13,12 +13,12 @@ final class PeerProcess {
         this.number = number;
     }
 
-    /// Whether copying is worth a try.
+    /// Returns whether copying is worth a try.
     boolean isOpen() {
         return number > 0 && !isClosed;
     }
 
-    /// The kernel has refused, and is not asked again.
+    /// Notes that the kernel has refused, so that it is not asked again.
     void close() {
         isClosed = true;
     }

@@ -9,9 +9,9 @@ import verbena.transport.near.PeerMemory.Progress;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.spi.SendOperation;
 
-/// Carries out WRITEs and READs between this side's regions and memory of a peer's process that is not mapped here:
-/// the kernel copies. The last 8 bytes of a WRITE are stored after all others. Allocates nothing, and throws nothing,
-/// whatever becomes of either memory meanwhile. For the owner of the engine.
+/// The execution of WRITEs and READs between this side's regions and memory of a peer's process that is not mapped
+/// here: the kernel copies. The last 8 bytes of a WRITE are stored after all others. Allocates nothing, and throws
+/// nothing, whatever becomes of either memory meanwhile. For the owner of the engine.
 ///
 /// Where memory ends too early, on this side or there, a request goes by packets from its beginning: the peer's
 /// engine does it or says what is wrong.
@@ -19,7 +19,7 @@ final class ProcessCopy {
     private final OtherProcess other = new OtherProcess(Arena.ofAuto());
     private long done;
 
-    /// How many bytes of the request are done, after [Progress#MORE].
+    /// Returns how many bytes of the request are done, after [Progress#MORE].
     long done() {
         return done;
     }

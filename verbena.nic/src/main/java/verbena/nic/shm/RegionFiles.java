@@ -33,18 +33,18 @@ final class RegionFiles implements RegionMemory {
     private final Slabs own = new Slabs();
     private final Slabs readable = new Slabs((arena, bytes) -> allocate(arena, bytes, false));
     private final Slabs writable = new Slabs((arena, bytes) -> allocate(arena, bytes, true));
-    /// By the address where the memory begins. Slabs stay as long as this object.
+    /// The files by the address where the memory begins. Slabs stay as long as this object.
     private final ConcurrentSkipListMap<Long, MemoryFile> files = new ConcurrentSkipListMap<>();
 
     private final AtomicBoolean warned = new AtomicBoolean();
 
-    /// Makes a memory file.
+    /// A maker of memory files.
     interface Maker {
         MemoryFile make(long bytes, boolean isWritable, Arena arena) throws IOException;
     }
 
-    /// Where some memory lies. [MemoryFile#isWritable()] tells the class of the file, which is not always that of the
-    /// region: a program may register the memory of a region once more, with other rights.
+    /// The place of some memory. [MemoryFile#isWritable()] tells the class of the file, which is not always that of
+    /// the region: a program may register the memory of a region once more, with other rights.
     public record Place(MemoryFile file, long offset) {}
 
     RegionFiles() {
@@ -92,8 +92,8 @@ final class RegionFiles implements RegionMemory {
         }
     }
 
-    /// Where the memory at a native address lies; null when it is not, or not all of it, in a memory file of regions
-    /// that are open. Any thread.
+    /// Returns the place of the memory at a native address; null when it is not, or not all of it, in a memory file
+    /// of regions that are open. Any thread.
     public @Nullable Place find(long address, long bytes) {
         Map.Entry<Long, MemoryFile> below = files.floorEntry(address);
         if (below == null) {

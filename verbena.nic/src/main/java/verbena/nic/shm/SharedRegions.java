@@ -28,7 +28,7 @@ final class SharedRegions implements MemoryFiles {
     }
 
     private final RegionFiles regions;
-    /// Files that peers have heard of, by what they are: each keeps its number as long as it is there.
+    /// The numbers of files that peers know: each file keeps its number as long as it is there.
     private final Map<MemoryFile, Integer> numbers = new WeakHashMap<>();
     private int last;
 

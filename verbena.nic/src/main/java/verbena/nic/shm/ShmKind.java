@@ -35,7 +35,7 @@ final class ShmKind extends RoceKind {
     private final boolean isDirect;
     private final boolean hasMessages;
     private final RegionFiles regions = new RegionFiles();
-    /// By engine, whose links have neighbours of their own.
+    /// The direct access of each engine, whose link has neighbours of its own.
     private final Map<Engine, DirectAccess> direct = new HashMap<>();
 
     private final Map<Engine, OutgoingRings> rings = new HashMap<>();
@@ -84,7 +84,7 @@ final class ShmKind extends RoceKind {
         return new MessagesToPeer(to, wiring.parts().parameters(), hasMessages);
     }
 
-    /// What the link of an engine hears of its neighbours.
+    /// The listener that gets events of neighbours from the link of an engine.
     private final class Listener implements Neighbours.Listener {
         private final Engine engine;
         private final DirectAccess access;
@@ -116,7 +116,7 @@ final class ShmKind extends RoceKind {
         }
     }
 
-    /// Takes the messages that come without packets to the queue pairs of an engine. For its owner.
+    /// The listener that passes messages that come without packets to the queue pairs of an engine. For its owner.
     private static final class MessageArrival implements ShmLink.MessageListener, EngineTask.Arrival {
         private final Engine engine;
         private @Nullable Frame message;

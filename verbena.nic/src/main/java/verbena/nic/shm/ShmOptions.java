@@ -5,7 +5,7 @@ import verbena.nic.capture.CaptureFile;
 import verbena.nic.kind.HostProvider;
 import verbena.nic.link.Faults;
 
-/// What stands behind the first comma of a device's name.
+/// The options behind the first comma of a device's name.
 ///
 /// @param engines how many share its queue pairs
 /// @param direct whether one-sided requests may need no packets
@@ -46,7 +46,7 @@ record ShmOptions(
         };
     }
 
-    /// Whether one-sided requests may need no packets: not where packets are to suffer.
+    /// Returns whether one-sided requests may need no packets: not where packets are to suffer.
     boolean isDirect() {
         return direct && faults == null;
     }

@@ -10,8 +10,8 @@ import verbena.nic.link.shm.ShmLink;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
 
-/// Provides `shm` devices, which reach devices of the same kind in processes of the same user on this host: `shm` on
-/// all addresses of the host, and `shm@ADDRESS` on any one of them. The options are
+/// The provider of `shm` devices, which reach devices of the same kind in processes of the same user on this host:
+/// `shm` on all addresses of the host, and `shm@ADDRESS` on any one of them. The options are
 ///
 /// | option | value |
 /// |---|---|
@@ -19,7 +19,7 @@ import verbena.verbs.Gid;
 /// | `direct` | `on` (default): one-sided requests need no packets where the peer grants access; `off` |
 /// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, [verbena.nic.link.Faults]; then `direct` is off |
 public final class ShmProvider extends HostProvider {
-    /// For the service loader.
+    /// Called by the service loader.
     public ShmProvider() {}
 
     @Override
@@ -27,7 +27,7 @@ public final class ShmProvider extends HostProvider {
         return "shm";
     }
 
-    /// One is enough: it reaches all others of this host.
+    /// Returns one device, which reaches all others of this host.
     @Override
     public List<Device> devices() {
         if (NativeAccess.whyPortable() != null) {
@@ -45,7 +45,8 @@ public final class ShmProvider extends HostProvider {
         return new ShmDevice(name, host, ShmOptions.parse(name, options));
     }
 
-    /// Numbers are enough to tell processes apart: all share all addresses of the host.
+    /// Returns a device on the whole host: numbers distinguish processes, because all share all addresses of the
+    /// host.
     @Override
     protected Device onLoopback(HostInterface host, String name, String options) {
         return on(Interfaces.wholeHost(), name, options);

@@ -20,8 +20,8 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.roce.RoceV2;
 
-/// What keeps an [EthernetLink] alone while it is in use: the packets that a wire brings are not divided between
-/// processes. Any thread.
+/// The claim that keeps an [EthernetLink] alone while it is in use: the packets that a wire brings are not divided
+/// between processes. Any thread.
 ///
 /// On RoCE v1 it is a name for each interface, which the kernel removes when the process ends. On RoCE v2 it is
 /// UDP port 4791 of each address, at sockets that receive nothing. Without these sockets the kernel would answer
@@ -30,7 +30,7 @@ final class EthernetClaim implements AutoCloseable {
     private record Port(int fd, GidEntry at) {}
 
     private final Arena arena = Arena.ofShared();
-    /// Errors come back through memory that is one thread's: under this object's lock.
+    /// The system calls, under this object's lock: errors come back through memory that belongs to one thread.
     private final LinuxSockets linux = new LinuxSockets(arena);
     private final boolean isRoceV1;
     private final List<GidEntry> gids;
@@ -111,7 +111,7 @@ final class EthernetClaim implements AutoCloseable {
         }
     }
 
-    /// Tells the network that this host is a member of a group, where that is the business of IP.
+    /// Joins a group where IP announces members to the network.
     ///
     /// @throws LinkException when the system does not permit it
     synchronized void join(Gid group) {
@@ -126,7 +126,7 @@ final class EthernetClaim implements AutoCloseable {
         }
     }
 
-    /// Ends that.
+    /// Leaves a group.
     synchronized void leave(Gid group) {
         Port port = portFor(group);
         if (port != null) {

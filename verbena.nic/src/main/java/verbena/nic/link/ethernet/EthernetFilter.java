@@ -26,7 +26,8 @@ final class EthernetFilter {
     private static final int IPV6_PROTOCOL = 20;
     private static final int IPV6_PORT = 56;
 
-    /// Arrivals to UDP port 4791. What of IPv4 has options or is a fragment may pass or not: it is no RoCE.
+    /// The filter for arrivals to UDP port 4791. A packet of IPv4 that has options or is a fragment may pass or not:
+    /// it is no RoCE.
     static final List<Instruction> ROCE_V2 = List.of(
             load(BPF_B, LinuxAbi.SKF_AD_OFF + LinuxAbi.SKF_AD_PKTTYPE),
             when(LinuxAbi.PACKET_OUTGOING, 12, 0),
@@ -44,7 +45,7 @@ final class EthernetFilter {
             answer(ALL),
             answer(0));
 
-    /// Arrivals of RoCE v1. A socket of its type alone would get them too, but without their tags.
+    /// The filter for arrivals of RoCE v1. A socket of its type alone would get them too, but without their tags.
     static final List<Instruction> ROCE_V1 = List.of(
             load(BPF_B, LinuxAbi.SKF_AD_OFF + LinuxAbi.SKF_AD_PKTTYPE),
             when(LinuxAbi.PACKET_OUTGOING, 3, 0),
@@ -53,7 +54,7 @@ final class EthernetFilter {
             answer(ALL),
             answer(0));
 
-    /// Nothing.
+    /// The filter that accepts nothing.
     static final List<Instruction> NOTHING = List.of(answer(0));
 
     private EthernetFilter() {}

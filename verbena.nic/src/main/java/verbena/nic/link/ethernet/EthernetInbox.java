@@ -15,8 +15,8 @@ import verbena.wire.roce.Ethernet;
 import verbena.wire.roce.NetworkHeaders;
 import verbena.wire.roce.RoceV2;
 
-/// Finds the packets in the frames that a wire brings. A frame may hold anything: what is no packet for this
-/// link is counted and dropped.
+/// The search for packets in the frames that a wire brings. A frame may hold anything: a frame without a packet for
+/// this link is counted and dropped.
 ///
 /// A frame is for this link when each of these fits: its VLAN, its Ethernet address, its type, and the
 /// addresses of its packet. One that claims to come from this link's own address is not: what this link sends
@@ -32,7 +32,7 @@ final class EthernetInbox {
     private final Gid[] own;
     private final Set<Gid> groups = new HashSet<>();
     private final DeviceGroups ofDevice;
-    /// Written here, read by any thread.
+    /// The count of malformed frames, written here and read by any thread.
     private final AtomicLong malformed = new AtomicLong();
 
     private final AtomicLong foreign = new AtomicLong();
@@ -55,7 +55,7 @@ final class EthernetInbox {
         this.own = gids.stream().map(GidEntry::gid).toArray(Gid[]::new);
     }
 
-    /// The groups that the link is in.
+    /// Returns the groups that the link is in.
     Set<Gid> groups() {
         return groups;
     }
@@ -65,7 +65,7 @@ final class EthernetInbox {
         ofDevice.join(group);
     }
 
-    /// False when it was in no such group.
+    /// Leaves a group; returns false when it was in no such group.
     boolean leave(Gid group) {
         boolean wasMember = groups.remove(group);
         if (wasMember) {
@@ -78,7 +78,7 @@ final class EthernetInbox {
         return malformed.get();
     }
 
-    /// How many frames were of another kind, or for others.
+    /// Returns how many frames were of another kind, or for others.
     long foreign() {
         return foreign.get();
     }
@@ -102,7 +102,7 @@ final class EthernetInbox {
         return taken;
     }
 
-    /// Where the packet of the wire's arrival begins, or the reason why there is none for this link.
+    /// Returns where the packet of the wire's arrival begins, or the reason why there is none for this link.
     private int open(Frame frame) {
         MemorySegment memory = wire.memory();
         int at = wire.start();
@@ -132,7 +132,7 @@ final class EthernetInbox {
         return start < 0 || isForThisLink(frame) ? start : NetworkHeaders.FOREIGN;
     }
 
-    /// Whether a frame with this tag is of the link's VLAN. A tag of VLAN 0 has a priority only.
+    /// Returns whether a frame with this tag is of the link's VLAN. A tag of VLAN 0 has a priority only.
     private boolean isOurs(int tag) {
         int number = tag == Ethernet.NO_TAG ? 0 : tag & Ethernet.VLAN_MASK;
         return number == Math.max(vlan, 0);
@@ -149,7 +149,7 @@ final class EthernetInbox {
                 : frame.local.destinationMac == mac && isOwn(high, low);
     }
 
-    /// Whether an address is one of this link's.
+    /// Returns whether an address is one of this link's.
     boolean isOwn(long high, long low) {
         for (int i = 0; i < own.length; i++) {
             if (own[i].low() == low && own[i].high() == high) {
@@ -159,7 +159,7 @@ final class EthernetInbox {
         return false;
     }
 
-    /// Whether packets to a group are taken.
+    /// Returns whether packets to a group are taken.
     boolean isMember(long high, long low) {
         return ofDevice.isMember(high, low);
     }

@@ -41,15 +41,14 @@ import verbena.wire.roce.UdpHeaders;
 /// peer.
 public final class EthernetLink extends PolledLink implements Claimable, OwnSeal {
     private static final int SELF_BYTES = 1 << 18;
-    /// After this many calls of [#receive], the link looks for news of addresses even if nothing has told of
-    /// some.
+    /// The number of calls of [#receive] after which the link looks for changed addresses without a report.
     private static final int LOOKS = 4_096;
 
     private static final int LOOKS_WAITING = 64;
     /// The second descriptor that ends a sleep.
     private static final int NEWS = 1;
 
-    /// Who a link is on its wire.
+    /// The identity of a link on its wire.
     ///
     /// @param gids of one interface; their type decides between RoCE v1 and RoCE v2
     /// @param mac the address of the interface
@@ -82,7 +81,7 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
     private final int packetMax;
     private final WaitingFrames waiting = new WaitingFrames();
     private final WaitingFrames.Visitor sender = this::stillWaits;
-    /// Frames from this link to itself.
+    /// The ring for frames from this link to itself.
     private final FrameRing self = new FrameRing(arena.allocate(FrameRing.bytes(SELF_BYTES), 64));
 
     private int untilLook = LOOKS;
@@ -197,7 +196,7 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
         }
     }
 
-    /// The headers that a packet to this link itself would have had.
+    /// Sets the headers that a packet to this link itself would have had.
     private void describeOwn(Frame frame) {
         frame.local.isRoceV1 = station.isRoceV1();
         frame.sourcePort = frame.local.isRoceV1 ? 0 : RoceV2.UDP_PORT;
@@ -216,7 +215,7 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
         return mayHaveMore;
     }
 
-    /// Also gives the memory of the last arrivals back: as long as some is held, the wire's descriptor is
+    /// Gives the memory of the last arrivals back before it looks: while some is held, the wire's descriptor is
     /// readable.
     @Override
     public boolean hasArrivals() {
@@ -266,14 +265,14 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
         return sent;
     }
 
-    /// Whether a packet goes to this link itself, alone or as one of a group.
+    /// Returns whether a packet goes to this link itself, alone or as one of a group.
     private boolean isForSelf(Frame frame) {
         return RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)
                 ? inbox.isMember(frame.destinationHigh, frame.destinationLow)
                 : inbox.isOwn(frame.destinationHigh, frame.destinationLow);
     }
 
-    /// The address of the frame's destination, or what the resolver says instead.
+    /// Returns the Ethernet address of the frame's destination, or a constant of the resolver.
     private long macOf(Frame frame) {
         long high = frame.destinationHigh;
         long low = frame.destinationLow;
@@ -402,7 +401,8 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
         return station.gids();
     }
 
-    /// The address that is made from the Ethernet address is there as long as the interface is up.
+    /// Returns the entries that can be used now. The address that is made from the Ethernet address is there while
+    /// the interface is up.
     @Override
     public List<GidEntry> liveGids() {
         List<GidEntry> live = Interfaces.live(station.gids());

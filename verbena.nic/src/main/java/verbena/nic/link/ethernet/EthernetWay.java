@@ -1,6 +1,6 @@
 package verbena.nic.link.ethernet;
 
-/// How the frames of an interface come and go: by AF_XDP for one queue, or by a packet socket for all of them.
+/// The transport of the frames of an interface: by AF_XDP for one queue, or by a packet socket for all of them.
 ///
 /// @param queue the first queue by AF_XDP, from 0; negative for a packet socket
 /// @param pollsBusily whether a look for frames by AF_XDP works for the interface itself

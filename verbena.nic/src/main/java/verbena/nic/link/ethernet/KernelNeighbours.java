@@ -167,7 +167,7 @@ final class KernelNeighbours implements Resolver {
         return (long) BigEndian.u16(reply, address) << 32 | BigEndian.u32(reply, address + 2);
     }
 
-    /// Whether there is a route to a host on this interface's network, or to a gateway there; it is in the
+    /// Returns whether there is a route to a host on this interface's network, or to a gateway there; it is in the
     /// reply then.
     private boolean findRoute(boolean isIpv4, long high, long low) {
         begin(LinuxAbi.RTM_GETROUTE, isIpv4);
@@ -179,7 +179,7 @@ final class KernelNeighbours implements Resolver {
                 && reply.get(JAVA_BYTE, Nlmsghdr.BYTES + Rtmsg.RTM_TYPE) == LinuxAbi.RTN_UNICAST;
     }
 
-    /// The state of the kernel's entry, which is in the reply then; 0 when it has none.
+    /// Returns the state of the kernel's entry, which is in the reply then; 0 when it has none.
     private int findNeighbour(boolean isIpv4, long high, long low) {
         begin(LinuxAbi.RTM_GETNEIGH, isIpv4);
         request.set(JAVA_INT, Nlmsghdr.BYTES + Ndmsg.NDM_IFINDEX, interfaceIndex);
@@ -196,7 +196,7 @@ final class KernelNeighbours implements Resolver {
         request.set(JAVA_BYTE, Nlmsghdr.BYTES, (byte) (isIpv4 ? LinuxAbi.AF_INET : LinuxAbi.AF_INET6));
     }
 
-    /// Returns where the attribute ends.
+    /// Adds an address; returns the end of its attribute.
     private int addAddress(int type, boolean isIpv4, long high, long low) {
         int at = ATTRIBUTES + Rtattr.BYTES;
         int bytes = isIpv4 ? 4 : 16;
@@ -223,8 +223,8 @@ final class KernelNeighbours implements Resolver {
                 && reply.get(JAVA_SHORT, Nlmsghdr.NLMSG_TYPE) == type;
     }
 
-    /// Where the value of an attribute of the reply is; -1 when there is none. An address of another length than
-    /// Ethernet's is none.
+    /// Returns the place of the value of an attribute of the reply; -1 when there is none. An address of another
+    /// length than Ethernet's is none.
     private int attribute(int type) {
         int end = Math.min(reply.get(JAVA_INT, Nlmsghdr.NLMSG_LEN), BUFFER_BYTES);
         int at = ATTRIBUTES;
@@ -246,7 +246,7 @@ final class KernelNeighbours implements Resolver {
         return reply.get(JAVA_SHORT, Nlmsghdr.NLMSG_TYPE) == LinuxAbi.RTM_NEWNEIGH;
     }
 
-    /// Has the kernel ask the network; false when it cannot.
+    /// Makes the kernel ask the network; returns false when it cannot.
     private boolean ask(boolean isIpv4, long high, long low) {
         int fd = isIpv4 ? toIpv4 : toIpv6;
         if (fd < 0) {

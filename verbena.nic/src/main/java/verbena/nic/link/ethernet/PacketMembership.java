@@ -10,19 +10,19 @@ import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.PacketMreq;
 import verbena.foreign.linux.LinuxSockets;
 
-/// Which groups an interface receives frames for: a packet socket's memberships (packet(7)), which end with the
+/// The groups that an interface receives frames for: a packet socket's memberships (packet(7)), which end with the
 /// socket.
 ///
 /// @param fd of the packet socket
 record PacketMembership(LinuxSockets linux, int fd, int interfaceIndex) {
     private static final int MAC_BYTES = 6;
 
-    /// The negative error when it fails.
+    /// Joins a group; returns the negative error when it fails.
     int join(long mac) {
         return change(LinuxAbi.PACKET_ADD_MEMBERSHIP, mac);
     }
 
-    /// It fails only when the interface has gone.
+    /// Leaves a group; it fails only when the interface has gone.
     void leave(long mac) {
         int _ = change(LinuxAbi.PACKET_DROP_MEMBERSHIP, mac);
     }

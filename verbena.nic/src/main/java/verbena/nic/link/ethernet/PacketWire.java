@@ -41,10 +41,10 @@ public final class PacketWire implements Wire {
     private static final int BATCH = 64;
     private static final int RING_BYTES = 8 << 20;
     private static final int SEND_BUFFER_BYTES = 4 << 20;
-    /// Bytes of the largest frame with a packet of ours: two tags, IPv6 and UDP.
+    /// The bytes of the largest frame with a packet of ours: two tags, IPv6 and UDP.
     private static final int FRAME_MAX =
             Ethernet.BYTES + 2 * Ethernet.TAG_BYTES + RoceV2.IPV6_OVERHEAD + Frame.PACKET_MAX;
-    /// What a program needs to open one.
+    /// The capability that a program needs to open one.
     private static final String RIGHT = "CAP_NET_RAW";
 
     private static final int RIGHT_BIT = 13;
@@ -94,7 +94,7 @@ public final class PacketWire implements Wire {
         return new PacketWire(host, isRoceV1, gids);
     }
 
-    /// Whether this process may open one here.
+    /// Returns whether this process may open one here.
     public static boolean isPermitted() {
         if (NativeAccess.whyPortable() != null) {
             return false;
@@ -310,7 +310,7 @@ public final class PacketWire implements Wire {
         return fd;
     }
 
-    /// What the kernel has dropped: arrivals that found the ring full, departures that found the interface's
+    /// Returns what the kernel has dropped: arrivals that found the ring full, departures that found the interface's
     /// queue full.
     @Override
     public Map<String, Long> counters() {

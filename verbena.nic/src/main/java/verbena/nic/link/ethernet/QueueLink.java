@@ -20,9 +20,9 @@ import verbena.wire.roce.RoceV2;
 ///
 /// Threads as in [Link]. Other links of the device hand packets over at any time.
 public final class QueueLink extends ForwardingLink {
-    /// Packets that wait for a link to take them, at most.
+    /// The largest number of packets that wait for a link to take them.
     private static final int HANDED_MAX = 256;
-    /// Of a queue pair number, below the slot.
+    /// The number of bits of a queue pair number below the slot.
     private static final int SLOT_SHIFT = 16;
 
     private final int slot;
@@ -39,7 +39,7 @@ public final class QueueLink extends ForwardingLink {
     private final Frame[] handed = Frame.allocate(arena.allocate((long) HANDED_MAX * Frame.SLOT_BYTES, 64));
     private int first;
     private boolean isOpen = true;
-    /// Written under that lock.
+    /// The number of packets that wait, written under that lock.
     private volatile int waiting;
 
     private QueueLink(Link link, int slot, List<QueueLink> all) {
@@ -48,7 +48,7 @@ public final class QueueLink extends ForwardingLink {
         this.all = all;
     }
 
-    /// The links of one device, which are joined from now on.
+    /// Returns the links of one device, joined to each other.
     static List<QueueLink> join(List<? extends Link> links) {
         var all = new ArrayList<QueueLink>(); // complete before a thread uses one of them
         for (Link link : links) {
@@ -78,7 +78,7 @@ public final class QueueLink extends ForwardingLink {
         return kept - from;
     }
 
-    /// Whether a packet is for this link's engine; those for others are on their way to them.
+    /// Returns whether a packet is for this link's engine; passes packets for other engines to them.
     private boolean isForThis(Frame frame) {
         if (!frame.icrcValid) {
             return true; // counted here
@@ -161,7 +161,7 @@ public final class QueueLink extends ForwardingLink {
 
     // ---- groups
 
-    /// All links of the device take the packets of the group, whichever queue they come by.
+    /// Joins the group on all links of the device, because its packets may come by any queue.
     @Override
     public void join(Gid group) {
         if (!isIn(group.high(), group.low())) {
@@ -184,7 +184,8 @@ public final class QueueLink extends ForwardingLink {
 
     // ---- the rest
 
-    /// Packets that came by this queue and were for other engines, and those from others that found no room here.
+    /// Returns the counters, with packets of this queue for other engines, and packets from other queues without room
+    /// here.
     @Override
     public Map<String, Long> counters() {
         var counters = new TreeMap<>(link.counters());

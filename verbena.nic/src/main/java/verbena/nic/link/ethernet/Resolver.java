@@ -1,14 +1,14 @@
 package verbena.nic.link.ethernet;
 
-/// Finds the Ethernet addresses of peers. For one thread at a time, but [#descriptor()] may be polled by
+/// The resolver of the Ethernet addresses of peers. For one thread at a time, but [#descriptor()] may be polled by
 /// another.
 interface Resolver extends AutoCloseable {
-    /// The address is being asked for; [#hasNews()] will tell.
+    /// The result for an address that is being asked for; [#hasNews()] then becomes true.
     long UNKNOWN = -1;
-    /// There is none.
+    /// The result for a peer without an address.
     long NONE = -2;
 
-    /// The address that frames for a GID go to, 48 bits, or [#UNKNOWN], or [#NONE].
+    /// Returns the address that frames for a GID go to, 48 bits, or [#UNKNOWN], or [#NONE].
     ///
     /// @param asks whether to ask the network when the address is not known
     long mac(long gidHigh, long gidLow, boolean asks);
@@ -17,7 +17,7 @@ interface Resolver extends AutoCloseable {
     /// now.
     boolean hasNews();
 
-    /// Readable when there is news.
+    /// Returns a descriptor that is readable when an address has changed.
     int descriptor();
 
     @Override

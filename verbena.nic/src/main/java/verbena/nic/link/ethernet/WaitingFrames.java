@@ -3,9 +3,9 @@ package verbena.nic.link.ethernet;
 import java.lang.foreign.Arena;
 import verbena.wire.Frame;
 
-/// Departures that wait until the Ethernet address of their peer is known: copies, in order. For one thread.
+/// The departures that wait until the Ethernet address of their peer is known: copies, in order. For one thread.
 final class WaitingFrames {
-    /// How many may wait: the first packets to a peer, as the kernel keeps them.
+    /// The number of frames that may wait: the first packets to a peer, as the kernel keeps them.
     static final int CAPACITY = 64;
 
     private final Frame[] frames = Frame.allocate(Arena.ofAuto().allocate((long) CAPACITY * Frame.SLOT_BYTES, 64));
@@ -24,9 +24,9 @@ final class WaitingFrames {
         return true;
     }
 
-    /// What becomes of a frame that has waited.
+    /// The visitor that decides about a frame that has waited.
     interface Visitor {
-        /// Whether it goes on waiting.
+        /// Returns whether a frame goes on waiting.
         boolean waits(Frame frame);
     }
 

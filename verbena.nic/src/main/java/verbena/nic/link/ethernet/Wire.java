@@ -6,12 +6,12 @@ import java.util.Map;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 
-/// Moves whole Ethernet frames, from the destination address to the last byte before the check sequence, and
-/// knows nothing of what is in them. An [EthernetLink] stands above it.
+/// A carrier of whole Ethernet frames, from the destination address to the last byte before the check sequence. It
+/// does not know their contents. An [EthernetLink] stands above it.
 ///
 /// Threads as in [verbena.nic.link.Link]: one moves frames, another may wait for [#descriptor()] meanwhile.
 public interface Wire extends AutoCloseable {
-    /// See [verbena.nic.link.Claimable#claim()].
+    /// Implements [verbena.nic.link.Claimable#claim()].
     default void claim() {}
 
     // ---- arrivals
@@ -20,27 +20,28 @@ public interface Wire extends AutoCloseable {
     /// where it is until [#release()].
     boolean next();
 
-    /// The memory that arrivals lie in, always the same; the [Frame#HEADROOM] bytes before a packet may be
+    /// Returns the memory that arrivals lie in, always the same; the [Frame#HEADROOM] bytes before a packet may be
     /// overwritten.
     MemorySegment memory();
 
-    /// The same memory, little-endian.
+    /// Returns the same memory, little-endian.
     ByteBuffer bytes();
 
-    /// Where the arrival begins.
+    /// Returns the place where the arrival begins.
     int start();
 
-    /// How many bytes it had.
+    /// Returns the number of bytes that the arrival had.
     int length();
 
-    /// How many of them are there: fewer than it had when it was too large for the wire's memory.
+    /// Returns the number of these bytes that are in memory: fewer when the arrival was too large for the wire's
+    /// memory.
     int kept();
 
-    /// The VLAN tag that the system has taken out of it, 16 bits; [verbena.wire.roce.Ethernet#NO_TAG] when
+    /// Returns the VLAN tag that the system has taken out of it, 16 bits; [verbena.wire.roce.Ethernet#NO_TAG] when
     /// there is none, or it is still in its place.
     int tag();
 
-    /// Whether [#next()] would find something.
+    /// Returns whether [#next()] would find something.
     boolean hasNext();
 
     /// Gives the memory of all arrivals back that were taken.
@@ -48,7 +49,7 @@ public interface Wire extends AutoCloseable {
 
     // ---- departures
 
-    /// How many frames [#put] takes before [#transmit()].
+    /// Returns how many frames [#put] takes before [#transmit()].
     int batch();
 
     /// Adds a frame to those that leave next: the packet, and the bytes of headers right before it. It does not
@@ -60,11 +61,11 @@ public interface Wire extends AutoCloseable {
     /// treated as taken.
     int transmit();
 
-    /// Whether there was no room since the last call, so that a sleep has to end when there is. The thread that
-    /// sleeps.
+    /// Returns whether there was no room since the last call, so that a sleep has to end when there is room. The
+    /// thread that sleeps.
     boolean wasFull();
 
-    /// How many frames could never be sent, since creation. Any thread.
+    /// Returns how many frames could never be sent, since creation. Any thread.
     long refused();
 
     // ---- groups, and the rest
@@ -75,13 +76,13 @@ public interface Wire extends AutoCloseable {
     /// @throws verbena.nic.link.LinkException when the system does not permit it
     void join(Gid group, long mac);
 
-    /// Ends that.
+    /// Stops receiving frames to a group's address.
     void leave(Gid group, long mac);
 
-    /// Readable when a frame has arrived and none of those that were taken is still held.
+    /// Returns a descriptor that is readable when a frame has arrived and no taken frame is still held.
     int descriptor();
 
-    /// The wire's own counters since its creation, by name. Any thread.
+    /// Returns the wire's own counters since its creation, by name. Any thread.
     Map<String, Long> counters();
 
     @Override

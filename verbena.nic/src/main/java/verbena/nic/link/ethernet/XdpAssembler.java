@@ -14,7 +14,8 @@ import java.util.Objects;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.BpfInsn;
 
-/// Writes programs for the kernel in the instruction set of eBPF (RFC 9669), as far as [XdpProgram] needs it.
+/// The assembler of programs for the kernel in the instruction set of eBPF (RFC 9669), as far as [XdpProgram] needs
+/// it.
 ///
 /// Registers are 0 to 10: a call's result is in 0 and its arguments are in 1 to 5, which it overwrites; 10 is
 /// the end of the stack. Numbers are loaded in the processor's order.
@@ -26,7 +27,7 @@ final class XdpAssembler {
 
     private final List<Instruction> program = new ArrayList<>();
     private final Map<String, Integer> labels = new HashMap<>();
-    /// Where each jump goes, by its index.
+    /// The labels that jumps go to, by the index of each jump.
     private final Map<Integer, String> jumps = new HashMap<>();
 
     private XdpAssembler add(int code, int to, int from, int off, int imm) {
@@ -34,7 +35,7 @@ final class XdpAssembler {
         return this;
     }
 
-    /// The next instruction has this name.
+    /// Names the next instruction.
     XdpAssembler label(String name) {
         labels.put(name, program.size());
         return this;
@@ -108,7 +109,7 @@ final class XdpAssembler {
         return add(LinuxAbi.BPF_JMP | code, to, from, 0, value);
     }
 
-    /// The program as the kernel wants it: an array of `struct bpf_insn`.
+    /// Returns the program as the kernel wants it: an array of `struct bpf_insn`.
     MemorySegment layOut(Arena arena) {
         MemorySegment all = arena.allocate((long) program.size() * BpfInsn.BYTES, 8);
         for (int i = 0; i < program.size(); i++) {

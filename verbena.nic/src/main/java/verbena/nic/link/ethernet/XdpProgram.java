@@ -187,12 +187,12 @@ final class XdpProgram implements AutoCloseable {
                 .exit();
     }
 
-    /// Lets frames pass that have fewer bytes; the kernel refuses a program that does not ask.
+    /// Passes frames that have fewer bytes; the kernel refuses a program without this check.
     private static void needs(XdpAssembler to, int bytes) {
         to.move(SCRATCH, FRAME).add(SCRATCH, bytes).jumpIfGreater(SCRATCH, END, PASS);
     }
 
-    /// Lets frames pass that have another number there.
+    /// Passes frames that have another number there.
     private static void is(XdpAssembler to, int size, int at, int value) {
         to.load(size, SCRATCH, FRAME, at).jumpUnlessEqual(SCRATCH, value, PASS);
     }
@@ -204,7 +204,7 @@ final class XdpProgram implements AutoCloseable {
         }
     }
 
-    /// Two bytes of a frame as a little-endian processor loads them.
+    /// Returns two bytes of a frame as a little-endian processor loads them.
     private static int swapped(int number) {
         return Short.toUnsignedInt(Short.reverseBytes((short) number));
     }
@@ -257,7 +257,7 @@ final class XdpProgram implements AutoCloseable {
         int _ = require("BPF_MAP_UPDATE_ELEM", bpf.put(sockets, key, value));
     }
 
-    /// Whether the program runs in the driver, before the kernel has made anything of a frame.
+    /// Returns whether the program runs in the driver, before the kernel has made anything of a frame.
     boolean isNative() {
         return isNative;
     }
@@ -270,7 +270,7 @@ final class XdpProgram implements AutoCloseable {
         int _ = require("BPF_MAP_UPDATE_ELEM", withKey(address, () -> bpf.put(addresses, key, value)));
     }
 
-    /// Ends that.
+    /// Removes an address.
     void remove(Gid address) {
         int _ = withKey(address, () -> bpf.remove(addresses, key)); // it fails only when there is none
     }
@@ -281,7 +281,7 @@ final class XdpProgram implements AutoCloseable {
         return call.getAsInt();
     }
 
-    /// How many frames for the wire came by other queues, and were left to the kernel.
+    /// Returns the number of frames for the wire that came by other queues and were left to the kernel.
     long elsewhere() {
         try (Arena call = Arena.ofConfined()) {
             MemorySegment zero = call.allocate(JAVA_INT);

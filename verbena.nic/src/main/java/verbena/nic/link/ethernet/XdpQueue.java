@@ -81,7 +81,7 @@ final class XdpQueue {
         }
     }
 
-    /// What is missing, and what helps.
+    /// Returns the failure, with the right or setting that is missing and advice.
     private LinkException refused(XdpSocket.RefusedException e) {
         LinkException.Kind kind = LinkException.Kind.FAILED;
         String advice = "";

@@ -12,8 +12,9 @@ import verbena.nic.link.LinkException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 
-/// What the [XdpWire]s of one device share: the program in the kernel, the groups of the interface, and what keeps the
-/// device alone there. The device has the queues from [#claim()] on, until the last wire is closed. Any thread.
+/// The state that the [XdpWire]s of one device share: the program in the kernel, the groups of the interface, and
+/// what keeps the device alone there. The device has the queues from [#claim()] on, until the last wire is closed.
+/// Any thread.
 final class XdpQueues {
     private final HostInterface host;
     private final Arena arena = Arena.ofShared();
@@ -21,7 +22,7 @@ final class XdpQueues {
     private final XdpProgram program;
     private final PacketMembership membership;
     private final EthernetClaim claim;
-    /// How many of the wires are in a group.
+    /// The number of wires that are in each group.
     private final Map<Gid, Integer> groups = new HashMap<>();
 
     private final List<XdpQueue> queues = new ArrayList<>();
@@ -55,12 +56,13 @@ final class XdpQueues {
         claim = madeClaim;
     }
 
-    /// One more wire uses it, with this queue; [#release] ends that.
+    /// Adds a wire with this queue; [#release] removes it.
     synchronized void use(XdpQueue queue) {
         queues.add(queue);
     }
 
-    /// A wire is about to close its socket. The last one frees what is shared: frames go to the network stack again.
+    /// Removes a wire that is about to close its socket. The last wire frees the shared state: frames go to the
+    /// network stack again.
     synchronized void release(XdpQueue queue) {
         if (queues.remove(queue) && queues.isEmpty()) {
             close();
@@ -119,7 +121,7 @@ final class XdpQueues {
 
     // ---- groups
 
-    /// One of the wires joins a group.
+    /// Joins a group for one of the wires.
     ///
     /// @throws LinkException when the system does not permit it
     synchronized void join(Gid group, long mac) {

@@ -31,7 +31,7 @@ final class XdpWire implements Wire {
     private static final int BATCH = 64;
     private static final int ARRIVALS = 2_048;
     private static final int DEPARTURES = 512;
-    /// Bytes of the largest frame with a packet of ours: two tags, IPv6 and UDP.
+    /// The bytes of the largest frame with a packet of ours: two tags, IPv6 and UDP.
     private static final int FRAME_MAX =
             Ethernet.BYTES + 2 * Ethernet.TAG_BYTES + RoceV2.IPV6_OVERHEAD + Frame.PACKET_MAX;
 
@@ -39,7 +39,7 @@ final class XdpWire implements Wire {
     private final XdpQueue queue;
     private final XdpSocket socket;
     private final XdpQueues shared;
-    /// Whether it tells what concerns all wires of its device.
+    /// Whether it reports the counters of all wires of its device.
     private final boolean isFirst;
     private final ByteBuffer bytes;
 
@@ -151,7 +151,7 @@ final class XdpWire implements Wire {
         return socket.kept();
     }
 
-    /// None: a program sees frames as they are, and a tag that the card has taken out is not told.
+    /// Returns no tag: a program sees frames as they are, and does not learn of a tag that the card has taken out.
     @Override
     public int tag() {
         return Ethernet.NO_TAG;
@@ -203,8 +203,8 @@ final class XdpWire implements Wire {
         return sent;
     }
 
-    /// Frames that the interface has refused for now leave when poll(2) is called, which then returns at once.
-    /// No thread can wait for free chunks: a caller that found none tries again.
+    /// Returns whether the interface has refused frames for now. They leave when poll(2) is called, which then
+    /// returns at once. No thread can wait for free chunks: a caller that found none tries again.
     @Override
     public boolean wasFull() {
         return !isDown && socket.isStuck();
@@ -232,8 +232,9 @@ final class XdpWire implements Wire {
         return socket.fd();
     }
 
-    /// Arrivals that found no room. The first wire of a device also tells of frames that came by queues without a
-    /// wire, and in which mode the interface works: whether its driver runs the program, and shares the memory.
+    /// Returns the counters: arrivals that found no room. The first wire of a device also reports frames that came by
+    /// queues without a wire, and the mode of the interface: whether its driver runs the program, and shares the
+    /// memory.
     @Override
     public Map<String, Long> counters() {
         synchronized (statistics) {

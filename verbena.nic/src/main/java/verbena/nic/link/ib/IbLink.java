@@ -31,7 +31,7 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.NativePacket;
 import verbena.wire.ib.Vcrc;
 
-/// Packets of InfiniBand, LRH through VCRC, to and from an adapter of the soft fabric of this user
+/// The packets of InfiniBand, LRH through VCRC, to and from an adapter of the soft fabric of this user
 /// ([verbena.nic.fabric.FabricServer]), over a local socket that keeps messages apart. Any number of links hear of an
 /// adapter; its packets are for the one that claims it ([#claim()]), until that is closed.
 ///
@@ -55,14 +55,14 @@ public final class IbLink extends PolledLink implements Claimable {
     private final MemorySegment[] places = new MemorySegment[BATCH];
     private final NativePacket packets = new NativePacket();
     private final Set<Gid> groups = new HashSet<>();
-    /// By multicast group, the LID that its packets go to.
+    /// The LID that the packets of each multicast group go to.
     private final Map<Gid, Integer> groupLids = new HashMap<>();
 
     private final IbSocket socket;
     private volatile boolean wasFull; // the thread that sleeps reads it
-    /// Written by the owner, read by any thread.
+    /// The last report about the port, written by the owner and read by any thread.
     private volatile FabricPort port;
-    /// As the last word of the fabric has them.
+    /// The P_Key table as the fabric last reported it.
     private final int[] pkeys = new int[NodePort.PKEYS];
 
     private final List<Consumer<AsyncEvent.Type>> listeners = new CopyOnWriteArrayList<>();
@@ -72,7 +72,7 @@ public final class IbLink extends PolledLink implements Claimable {
     private final AtomicLong foreign = new AtomicLong();
     private final AtomicLong unsendable = new AtomicLong();
 
-    /// Hears of an adapter from now on.
+    /// Watches an adapter.
     ///
     /// @param place of the socket ([FabricSocket#place()])
     /// @param number of the adapter, from 0
@@ -109,18 +109,18 @@ public final class IbLink extends PolledLink implements Claimable {
         }
     }
 
-    /// What the fabric last said of the port. Any thread.
+    /// Returns the last report of the fabric about the port. Any thread.
     public FabricPort port() {
         FabricPort said = port;
         return isLost ? said.down() : said;
     }
 
-    /// The P_Key table of the port, which the owner changes. Any thread.
+    /// Returns the P_Key table of the port, which the owner changes. Any thread.
     public int[] pkeys() {
         return pkeys;
     }
 
-    /// The P_Key of the default partition, as the port has it: of a full member, or of a limited one.
+    /// Returns the P_Key of the default partition, as the port has it: of a full member, or of a limited one.
     public int defaultPkey() {
         for (int pkey : pkeys) {
             if ((pkey & 0x7FFF) == (Bth.PKEY_DEFAULT & 0x7FFF)) {
@@ -130,17 +130,17 @@ public final class IbLink extends PolledLink implements Claimable {
         return Bth.PKEY_DEFAULT;
     }
 
-    /// Tells `listener` of changes of the port from now on; the thread that receives calls it.
+    /// Adds a listener for changes of the port; the thread that receives calls it.
     public void onPortChange(Consumer<AsyncEvent.Type> listener) {
         listeners.add(listener);
     }
 
-    /// Hears of groups whose packets are wanted; the owner calls it.
+    /// A listener for groups whose packets are wanted; the owner calls it.
     public interface GroupWatch {
         void onGroup(Gid group, boolean isWanted);
     }
 
-    /// Tells `watch` of groups from now on.
+    /// Sets the listener for groups.
     public void onGroups(GroupWatch watch) {
         groupWatch = watch;
     }
@@ -215,7 +215,7 @@ public final class IbLink extends PolledLink implements Claimable {
         }
     }
 
-    /// Whether a message is a packet for this link.
+    /// Reads a message; returns whether it is a packet for this link.
     private boolean read(int at, int bytes, Frame frame) {
         int start = NativePacket.read(memory, at, bytes, frame);
         if (start < 0) {
@@ -284,8 +284,8 @@ public final class IbLink extends PolledLink implements Claimable {
                 frame.slot.asSlice((long) frame.start - before, (long) before + frame.length + Vcrc.BYTES));
     }
 
-    /// Packets for a group travel by the tables of the switches, as the subnet administration has them written for
-    /// those that it knows of ([#onGroups]); here they are filtered.
+    /// Joins a group: packets for other groups are filtered here. Packets travel by the tables of the switches, which
+    /// the subnet administration has written for the groups that it knows ([#onGroups]).
     @Override
     public void join(Gid group) {
         if (!group.isMulticast() || group.isIpv4()) {

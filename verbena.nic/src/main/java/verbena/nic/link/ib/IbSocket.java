@@ -59,12 +59,12 @@ final class IbSocket implements AutoCloseable {
         throw new LinkException(LinkException.Kind.FAILED, "the fabric has no adapter " + number);
     }
 
-    /// Returns what the fabric said of the port at the beginning.
+    /// Returns the report of the fabric about the port at the beginning.
     FabricPort said() {
         return said;
     }
 
-    /// Where messages come from and go to; another one from the claim on.
+    /// Returns the descriptor of the socket for messages; the claim replaces it.
     int fd() {
         return fd;
     }

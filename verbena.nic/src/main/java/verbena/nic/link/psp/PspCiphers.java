@@ -9,10 +9,10 @@ import verbena.wire.psp.PspCipher;
 import verbena.wire.psp.PspHeader;
 import verbena.wire.psp.PspVersion;
 
-/// Makes the ciphers of a [PspLink], which share their scratch: by OpenSSL's libcrypto where it is installed, else
-/// by the JDK, which makes garbage.
+/// The factory of the ciphers of a [PspLink], which share their scratch: by OpenSSL's libcrypto where it is
+/// installed, else by the JDK, which makes garbage.
 final class PspCiphers {
-    /// How packets are encrypted.
+    /// The encryption of packets.
     static final PspVersion VERSION = PspVersion.AES_GCM_128;
 
     private final boolean isLibcrypto;

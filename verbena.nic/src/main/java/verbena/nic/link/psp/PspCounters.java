@@ -7,15 +7,16 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import verbena.cm.noise.KeyExchange;
 import verbena.wire.psp.PspVerdict;
 
-/// What a [PspLink] has dropped, by reason, and its agreements. Written by the engine, read by any thread.
+/// The counters of a [PspLink]: dropped packets, by reason, and agreements. Written by the engine, read by any
+/// thread.
 final class PspCounters {
-    /// Arrivals without PSP.
+    /// The number of arrivals without PSP.
     final AtomicLong plain = new AtomicLong();
-    /// Departures that had no keys.
+    /// The number of departures that had no keys.
     final AtomicLong unsealed = new AtomicLong();
-    /// Departures to where no keys can be had.
+    /// The number of departures to addresses for which there can be no keys.
     final AtomicLong refused = new AtomicLong();
-    /// Peers at this moment.
+    /// The number of peers at this moment.
     volatile int peers;
 
     private final AtomicLongArray verdicts = new AtomicLongArray(PspVerdict.values().length);

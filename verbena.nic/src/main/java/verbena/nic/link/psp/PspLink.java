@@ -24,9 +24,9 @@ import verbena.wire.psp.PspMasterKey;
 import verbena.wire.psp.PspVerdict;
 import verbena.wire.roce.RoceV2;
 
-/// Protects all packets of a link of UDP by PSP, and agrees on keys with each peer before the first one leaves
-/// ([decision 0193](../../../../../../../../docs/decisions/0193-psp-wraps-a-link.md)). Nothing else leaves, and
-/// nothing else is taken: what is not protected is counted and dropped.
+/// A link that protects all packets of a link of UDP by PSP. It agrees on keys with each peer before the first packet
+/// leaves ([decision 0193](../../../../../../../../docs/decisions/0193-psp-wraps-a-link.md)). Nothing else leaves,
+/// and nothing else is taken: what is not protected is counted and dropped.
 ///
 /// The link below leaves packets as they are ([verbena.nic.link.NoSeal]). A packet that leaves is copied and sealed
 /// there, so the frame above stays as it was. A packet that arrives is opened where it lies. Packets to a peer
@@ -34,7 +34,7 @@ import verbena.wire.roce.RoceV2;
 ///
 /// Threads as in [Link]. Allocates nothing for a packet once there are keys.
 public final class PspLink extends ForwardingLink {
-    /// Bytes that a packet grows by: header, inner UDP header, ICV.
+    /// The bytes that a packet grows by: header, inner UDP header, ICV.
     public static final int OVERHEAD = PspHeader.BYTES + RoceV2.UDP_BYTES + PspHeader.ICV_BYTES;
 
     private static final int BATCH = 64;
@@ -48,7 +48,7 @@ public final class PspLink extends ForwardingLink {
     /// The protocol numbers of IP of what is inside: a packet of RoCE, or nothing, which confirms keys.
     private static final int UDP = 17;
     private static final int NOTHING = 59;
-    /// How many packets wait for the keys of one peer, and for those of all.
+    /// The number of packets that wait for the keys of a peer, and for those of all peers.
     private static final int WAITING_MAX = 8;
     private static final int ALL_WAITING_MAX = 256;
 
@@ -104,7 +104,8 @@ public final class PspLink extends ForwardingLink {
         return Math.min(link.packetMax(), Frame.PACKET_MAX) - OVERHEAD & ~3;
     }
 
-    /// Packets of a pair grow, so they may not fit into one piece any more.
+    /// Returns the service of the link below, but none for pairs: packets of a pair grow, so they may not fit into
+    /// one piece any more.
     @Override
     public <T> @Nullable T service(Class<T> kind) {
         return kind == PacketPairs.class ? null : super.service(kind);
@@ -369,7 +370,7 @@ public final class PspLink extends ForwardingLink {
         }
     }
 
-    /// What the exchange asks of the link.
+    /// The link as the exchange of keys uses it.
     private final class Host implements KeyExchange.Host {
         @Override
         public void send(KeyExchange.Pair pair, byte[] message) {
@@ -528,7 +529,7 @@ public final class PspLink extends ForwardingLink {
         return link.unsendable() + counters.refused.get();
     }
 
-    /// Those of the link below; `psp.peers.now`; what was dropped, by reason; and agreements.
+    /// Returns the counters of the link below; `psp.peers.now`; dropped packets, by reason; and agreements.
     @Override
     public Map<String, Long> counters() {
         var all = new TreeMap<>(link.counters());

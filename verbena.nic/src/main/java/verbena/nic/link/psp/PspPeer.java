@@ -9,21 +9,21 @@ import verbena.wire.Frame;
 
 /// A device that this one has, or wants, keys with.
 final class PspPeer {
-    /// Its place in the table, which each of its SPIs begins with.
+    /// The place of the peer in the table, which each of its SPIs begins with.
     final int index;
 
     final KeyExchange.Pair pair;
     final Association association;
     /// The seal of the text: of packets as they would leave without PSP.
     final UdpSeal seal;
-    /// Packets that wait for keys.
+    /// The packets that wait for keys.
     final Deque<Frame> waiting = new ArrayDeque<>();
 
     /// The SPI of keys that the peer may not have got yet; 0 when there are none.
     int unconfirmedSpi;
-    /// Until when it is kept without keys, because an agreement may be under way.
+    /// The time until which it is kept without keys, because an agreement may be under way.
     long keptNanos;
-    /// Counts the SPIs that were chosen for it.
+    /// The count of the SPIs that were chosen for it.
     int generation;
 
     PspPeer(int index, KeyExchange.Pair pair, Association association, UdpSeal seal, int generation) {

@@ -26,7 +26,7 @@ final class PspPeers {
     private static final int SLOTS = 2 * PEERS_MAX;
 
     private final @Nullable PspPeer[] byIndex = new PspPeer[PEERS_MAX];
-    /// Places in `byIndex`, increased by one; 0 is free. A ring with open addressing.
+    /// The places in `byIndex`, increased by one; 0 is free. A ring with open addressing.
     private final short[] byAddress = new short[SLOTS];
 
     private final Map<Integer, UdpSeal> seals = new HashMap<>();
@@ -47,13 +47,13 @@ final class PspPeers {
         return count;
     }
 
-    /// The peer that has been given this SPI, or one of the same place; null when there is none.
+    /// Returns the peer that has been given this SPI, or another SPI of the same place; null when there is none.
     @Nullable
     PspPeer bySpi(int spi) {
         return spi < 0 ? null : byIndex[spi & INDEX_MASK];
     }
 
-    /// The peer that a frame goes to; null when it is not known.
+    /// Returns the peer that a frame goes to; null when it is not known.
     @Nullable
     PspPeer to(Frame frame) {
         PspPeer last = lastTo;

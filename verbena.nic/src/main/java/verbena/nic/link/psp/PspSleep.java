@@ -3,7 +3,7 @@ package verbena.nic.link.psp;
 import java.util.function.LongSupplier;
 import verbena.cm.noise.KeyExchange;
 
-/// When a [PspLink] has something to do that no packet brings, and whether a thread sleeps longer than that.
+/// The time at which a [PspLink] has work that no packet brings, and whether a thread sleeps beyond it.
 final class PspSleep {
     private final LongSupplier clock;
     // The sleeping thread writes `sleeping`, then reads `due`; the engine the other way round.

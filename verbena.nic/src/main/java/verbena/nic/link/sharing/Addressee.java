@@ -11,8 +11,8 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
 import verbena.wire.mad.Mad;
 
-/// Finds which of the links that share an address a packet is for. It reads the fixed places of the headers,
-/// before any other check. A malformed packet is for any link; the device of that link then refuses it.
+/// The choice of the link that a packet is for, among the links that share an address. It reads the fixed places of
+/// the headers, before any other check. A malformed packet is for any link; the device of that link then refuses it.
 ///
 /// Numbers that a device has assigned begin with its slot. Management datagrams all go to queue pair 1. A
 /// response names the communication ID or the request ID of the device that asked; a request names a service.
@@ -24,7 +24,7 @@ public final class Addressee {
     /// The packet is for every link: a REJ from a peer that does not know our number of the connection yet.
     public static final int EVERY_LINK = -3;
 
-    /// Bits of a queue pair number below the slot.
+    /// The number of bits of a queue pair number below the slot.
     public static final int SLOT_SHIFT = 16;
 
     // The positions of the fields in a packet.
@@ -40,7 +40,7 @@ public final class Addressee {
 
     private Addressee() {}
 
-    /// The slot of the packet's receiver, or one of the constants.
+    /// Returns the slot of the packet's receiver, or one of the constants.
     ///
     /// @param frame at least a BTH
     public static int of(Frame frame) {
@@ -64,7 +64,7 @@ public final class Addressee {
         };
     }
 
-    /// The service that a packet for [#SERVICE] names.
+    /// Returns the service that a packet for [#SERVICE] names.
     public static long service(Frame frame) {
         return BigEndian.i64(frame.slot, frame.start + SERVICE_AT);
     }

@@ -6,18 +6,18 @@ import java.util.Iterator;
 import java.util.function.LongSupplier;
 import verbena.wire.Frame;
 
-/// Requests of connection management that arrived before any link served their service. They wait for a moment,
+/// The requests of connection management that arrived before any link served their service. They wait for a moment,
 /// because a server that has just told its client to connect may be about to listen. The first time, a JVM is slower
 /// to listen than the client's kernel is to connect ([decision
-/// 0048](../../../../../../../docs/decisions/0048-requests-that-come-early.md)). Then they go to the link that
-/// serves them by now, or to this device, which refuses them.
+/// 0048](../../../../../../../docs/decisions/0048-requests-that-come-early.md)). Then they go to the link that serves
+/// them by now, or to this device, which refuses them.
 ///
 /// For the thread that may receive on the link, except where a method allows any thread.
 public final class EarlyRequests {
-    /// How long a request waits.
+    /// The time that a request waits.
     static final long WAIT_NANOS = 100_000_000;
-    /// How many requests wait. Further requests are refused at once; only clients that do not wait for the server
-    /// send them.
+    /// The largest number of requests that wait. Further requests are refused at once; only clients that do not wait
+    /// for the server send them.
     static final int MAX = 16;
 
     private static final long LOOK_NANOS = 5_000_000;
@@ -25,9 +25,9 @@ public final class EarlyRequests {
 
     private record Early(Frame frame, long until) {}
 
-    /// Knows which links serve what.
+    /// The knowledge of the links and the services that they serve.
     interface Servers {
-        /// Whether this link serves the service that the request is for.
+        /// Returns whether this link serves the service that the request is for.
         boolean isServedHere(Frame frame);
 
         /// Passes a request to another link that serves the service; false when no other link does.
@@ -38,7 +38,7 @@ public final class EarlyRequests {
     private final LongSupplier clock;
     private final ArrayDeque<Early> waiting = new ArrayDeque<>();
     private final ArrayDeque<Frame> free = new ArrayDeque<>();
-    /// Read by the sleeping thread.
+    /// The time of the next look, which the sleeping thread reads.
     private volatile long due = NEVER;
     /// The number of requests in [#waiting].
     private volatile int size;
@@ -49,12 +49,12 @@ public final class EarlyRequests {
         this.clock = clock;
     }
 
-    /// How many requests wait. Any thread.
+    /// Returns how many requests wait. Any thread.
     int size() {
         return size;
     }
 
-    /// When to look again, by the clock; [Long#MAX_VALUE] when no request waits. Any thread.
+    /// Returns when to look again, by the clock; [Long#MAX_VALUE] when no request waits. Any thread.
     long due() {
         return due;
     }

@@ -9,13 +9,12 @@ public final class PeerSocket {
 
     public final int fd;
     public final boolean isListening;
-    /// Of a [verbena.foreign.linux.Lifeline]: the connection to the process whose life it tells; null for
-    /// others.
+    /// The connection to the process whose death a [verbena.foreign.linux.Lifeline] reports; null for other sockets.
     @Nullable
     public PeerSocket lifelineOf;
     /// The slot of the neighbour at the other end, as [Presence] knows it.
     public int slot = NO_SLOT;
-    /// Its number in the set of watched sockets.
+    /// The number of the socket in the set of watched sockets.
     int number = -1;
 
     public PeerSocket(int fd, boolean isListening) {

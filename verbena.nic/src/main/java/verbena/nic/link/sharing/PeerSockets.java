@@ -24,9 +24,10 @@ import verbena.wire.Frame;
 ///
 /// For one thread at a time; another thread may poll [#watcher()].
 public final class PeerSockets {
-    /// How many connections wait to be accepted; the system's limit (net.core.somaxconn) is often the same.
+    /// The number of connections that may wait to be accepted; the system's limit (net.core.somaxconn) is often the
+    /// same.
     private static final int BACKLOG = 4_096;
-    /// How many sockets one [#ready()] reports.
+    /// The number of sockets that one [#ready()] reports.
     private static final int EVENTS_MAX = 32;
 
     private final LinuxSockets linux;
@@ -36,7 +37,7 @@ public final class PeerSockets {
     private final int sendBufferBytes;
     private final int user = LinuxSockets.effectiveUser();
     private final EpollSet<PeerSocket> watched;
-    /// Written here, read by any thread.
+    /// The count of refused connections, written here and read by any thread.
     private final AtomicLong refused = new AtomicLong();
 
     /// @param outgoing free whenever no call of this object is under way
@@ -60,7 +61,8 @@ public final class PeerSockets {
         return "verbena/" + prefix + "/";
     }
 
-    /// Whether a socket of our user listens at a name. Its link hears of a connection that ends at once. Any thread.
+    /// Returns whether a socket of our user listens at a name. Its link sees a connection that ends at once. Any
+    /// thread.
     public static boolean isThere(String prefix, String name) {
         try (Arena scratch = Arena.ofConfined()) {
             var linux = new LinuxSockets(scratch);
@@ -75,22 +77,22 @@ public final class PeerSockets {
         }
     }
 
-    /// Connections of other users that were closed. Any thread.
+    /// Returns the number of connections of other users that were closed. Any thread.
     public long refused() {
         return refused.get();
     }
 
-    /// The descriptor to poll: readable when [#ready()] has something to report.
+    /// Returns the descriptor to poll: readable when [#ready()] has something to report.
     public int watcher() {
         return watched.fd();
     }
 
-    /// How many sockets have events.
+    /// Returns how many sockets have events.
     public int ready() {
         return watched.ready();
     }
 
-    /// The i-th of these sockets; null when it was closed meanwhile.
+    /// Returns the i-th of these sockets; null when it was closed meanwhile.
     @Nullable
     public PeerSocket ready(int i) {
         return watched.owner(i);
@@ -190,9 +192,9 @@ public final class PeerSockets {
         return fd;
     }
 
-    /// Takes a connection to one of several sockets.
+    /// A receiver of a connection to one of several sockets.
     public interface Meeting {
-        /// A socket has accepted.
+        /// Called when a socket has accepted.
         ///
         /// @param fd of this method from now on
         void connected(int number, int fd);

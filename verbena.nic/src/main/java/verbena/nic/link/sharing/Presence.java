@@ -42,17 +42,17 @@ public final class Presence {
         return slot;
     }
 
-    /// How many neighbours there are. Any thread.
+    /// Returns how many neighbours there are. Any thread.
     public int count() {
         return count;
     }
 
-    /// Whether this link, or a neighbour, has the slot.
+    /// Returns whether this link, or a neighbour, has the slot.
     boolean isTaken(int other) {
         return other == slot || neighbours[other] != null;
     }
 
-    /// The connection to the neighbour with this slot; null when there is none.
+    /// Returns the connection to the neighbour with this slot; null when there is none.
     @Nullable
     PeerSocket neighbour(int other) {
         return neighbours[other];
@@ -85,14 +85,14 @@ public final class Presence {
         return true;
     }
 
-    /// Only one thread writes the count.
+    /// Sets the count, which only one thread writes.
     private void setCount(int neighbourCount) {
         assert neighbourCount >= 0 && neighbourCount < SLOTS : neighbourCount;
         count = neighbourCount;
     }
 
-    /// Whether there are neighbours and all have higher slots: when a link leaves, one of the remaining links has to
-    /// act.
+    /// Returns whether there are neighbours and all have higher slots: when a link leaves, one of the remaining links
+    /// has to act.
     boolean isFirst() {
         for (int i = 0; i < slot; i++) {
             if (neighbours[i] != null) {

@@ -7,7 +7,7 @@ import verbena.foreign.linux.LinuxAbi;
 import verbena.nic.link.Envelope;
 import verbena.wire.Frame;
 
-/// Decides which link of a shared address gets an arrival, and passes it on.
+/// The choice of the link of a shared address that gets an arrival, which is passed on to it.
 ///
 /// The kernel hands a packet to any of the sockets. A packet with a number of another link's slot goes to that link,
 /// in an [Envelope]. A packet is passed on only once. A packet that has waited too long is not passed on, because a
@@ -15,11 +15,11 @@ import verbena.wire.Frame;
 ///
 /// For one thread at a time, except the counters.
 final class Relay {
-    /// How long a packet may have waited in the socket. A busy process needs far less, and sequence numbers take far
-    /// longer to wrap around (2^24 packets).
+    /// The time that a packet may have waited in the socket. A busy process needs far less, and sequence numbers take
+    /// far longer to wrap around (2^24 packets).
     static final long LATE_MILLIS = 1_000;
 
-    /// The ways to neighbours.
+    /// The paths to neighbours.
     interface Ways {
         /// Accepts the links that have just connected.
         void letNeighboursIn();
@@ -50,8 +50,8 @@ final class Relay {
         this.wallMillis = wallMillis;
     }
 
-    /// Whether this link has nothing more to do with a packet that is not for its slot. False when this link has to
-    /// judge the packet: it is for several links, for a service of this link, or for a slot that no link has.
+    /// Returns whether this link has nothing more to do with a packet that is not for its slot. False when this link
+    /// has to judge the packet: it is for several links, for a service of this link, or for a slot that no link has.
     ///
     /// @param frame has its addresses; its packet may be moved to its own slot
     /// @param addressee of the frame: a slot, [Addressee#SERVICE] or [Addressee#EVERY_LINK]
@@ -82,8 +82,8 @@ final class Relay {
         };
     }
 
-    /// Whether a neighbour has this slot, or, for every link, whether there are neighbours; one may have connected
-    /// just now.
+    /// Returns whether a neighbour has this slot, or, for every link, whether there are neighbours; one may have
+    /// connected just now.
     private boolean isReachable(int addressee) {
         if (hasNeighbour(addressee)) {
             return true;

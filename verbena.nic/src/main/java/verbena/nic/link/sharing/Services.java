@@ -7,8 +7,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.Frame;
 
-/// Decides which of the links that meet at an address, or in a host, gets the requests of connection management for a
-/// service.
+/// The choice of the link that gets the requests of connection management for a service. The links meet at an
+/// address, or in a host.
 ///
 /// A link claims a service by listening at its name, so only one link has the service. When the service is open too,
 /// its requests that arrive here are handed out. A request for a service of another link goes there; a request for a
@@ -16,17 +16,17 @@ import verbena.wire.Frame;
 ///
 /// For one thread at a time, except [#due()] and [#waiting()].
 public final class Services implements EarlyRequests.Servers {
-    /// What happens to a request that is offered to another link.
+    /// The result for a request that is offered to another link.
     public enum Offer {
         /// The link has it.
         TAKEN,
         /// The link has the service, and no room.
         NO_ROOM,
-        /// No link has the service.
+        /// The result when no link has the service.
         UNWANTED
     }
 
-    /// The ways to other links.
+    /// The paths to other links.
     @FunctionalInterface
     public interface Ways {
         /// Offers a request to the link that listens at the name of the service.
@@ -68,7 +68,7 @@ public final class Services implements EarlyRequests.Servers {
         return claimed.remove(service);
     }
 
-    /// Whether a request is for an open service of this link.
+    /// Returns whether a request is for an open service of this link.
     @Override
     public boolean isServedHere(Frame frame) {
         return open.contains(Service.of(frame));
@@ -108,17 +108,17 @@ public final class Services implements EarlyRequests.Servers {
         return early.handOut(frames, from, count, this);
     }
 
-    /// Whether [#handOut] has something to do.
+    /// Returns whether [#handOut] has something to do.
     public boolean isDue() {
         return early.isDue();
     }
 
-    /// When [#handOut] has something to do; [Long#MAX_VALUE] when no request waits. Any thread.
+    /// Returns when [#handOut] has something to do; [Long#MAX_VALUE] when no request waits. Any thread.
     public long due() {
         return early.due();
     }
 
-    /// How many requests wait. Any thread.
+    /// Returns how many requests wait. Any thread.
     public long waiting() {
         return early.size();
     }

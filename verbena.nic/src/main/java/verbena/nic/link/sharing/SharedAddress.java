@@ -20,7 +20,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 
-/// One address whose UDP port several links of this host share, in one process or in several of one user.
+/// An address whose UDP port several links of this host share, in one process or in several of one user.
 ///
 /// Each link holds a slot, a part of all numbers that are assigned at this address ([Link#slot()]), by listening at
 /// the slot's name ([PeerSockets]). A new link connects to all links that are there. So each link knows its
@@ -38,7 +38,7 @@ public final class SharedAddress {
 
     private static final String SLOT = "slot-";
 
-    /// How long to wait before the next try when the process has no descriptor left for a new connection.
+    /// The time to wait before the next try when the process has no descriptor left for a new connection.
     private static final long STUCK_NANOS = 100_000_000;
 
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -290,7 +290,7 @@ public final class SharedAddress {
         return taken;
     }
 
-    /// Whether a passed-on packet is for this link; counts it if not. It is not passed on again, so no packet
+    /// Returns whether a passed-on packet is for this link; counts it if not. It is not passed on again, so no packet
     /// travels in a circle.
     private boolean isForHere(Frame frame) {
         if (frame.length >= Link.PACKET_MIN) {
@@ -314,7 +314,7 @@ public final class SharedAddress {
 
     // --- messages to neighbours
 
-    /// Whether this link has nothing more to do with an arrival that is not for its slot ([Relay#passesOn]).
+    /// Returns whether this link has nothing more to do with an arrival that is not for its slot ([Relay#passesOn]).
     public boolean passesOn(Frame frame, int addressee, LongSupplier arrivalMillis) {
         return addressee == Addressee.ANY_LINK ? onProbe(frame) : relay.passesOn(frame, addressee, arrivalMillis);
     }
@@ -336,7 +336,7 @@ public final class SharedAddress {
         }
     }
 
-    /// Offers a request as [Services.Ways] says.
+    /// Offers a request, as [Services.Ways] requires.
     private Services.Offer offer(Service service, Frame frame) {
         int fd = peers.connect(service.name());
         if (fd == -LinuxAbi.EAGAIN) {
@@ -358,7 +358,7 @@ public final class SharedAddress {
         return gid;
     }
 
-    /// Claims a service as [verbena.nic.link.ServiceClaims#claimService] says.
+    /// Implements [verbena.nic.link.ServiceClaims#claimService].
     public boolean claimService(long serviceId) {
         var service = new Service(serviceId, gid);
         if (services.isClaimed(service)) {
@@ -372,13 +372,13 @@ public final class SharedAddress {
         return true;
     }
 
-    /// Opens a service as [verbena.nic.link.ServiceClaims#openService] says.
+    /// Implements [verbena.nic.link.ServiceClaims#openService].
     public void openService(long serviceId) {
         services.open(new Service(serviceId, gid));
         wakeup.run();
     }
 
-    /// Releases a service as [verbena.nic.link.ServiceClaims#releaseService] says.
+    /// Implements [verbena.nic.link.ServiceClaims#releaseService].
     public void releaseService(long serviceId) {
         PeerSocket listening = services.release(new Service(serviceId, gid));
         if (listening != null) {
@@ -387,15 +387,15 @@ public final class SharedAddress {
         }
     }
 
-    /// Whether it is time to look at waiting requests.
+    /// Returns whether it is time to look at waiting requests.
     public boolean isEarlyDue() {
         return services.isDue();
     }
 
     // --- sleeping
 
-    /// The descriptor to poll: readable when [#receive] has something to do. -1 for now when [#receive] could not do
-    /// it.
+    /// Returns the descriptor to poll: readable when [#receive] has something to do. -1 for now when [#receive] could
+    /// not do it.
     public int watcher() {
         return isStuck ? -1 : peers.watcher();
     }
@@ -411,7 +411,7 @@ public final class SharedAddress {
         return timeoutNanos < 0 ? left : Math.min(timeoutNanos, left);
     }
 
-    /// The earlier of two times, on a clock that may overflow.
+    /// Returns the earlier of two times, on a clock that may overflow.
     private static long earlier(long a, long b) {
         return a == Survey.NEVER || (b != Survey.NEVER && b - a < 0) ? b : a;
     }

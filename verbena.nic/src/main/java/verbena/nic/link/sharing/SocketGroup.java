@@ -63,7 +63,7 @@ final class SocketGroup implements Survey.Ground {
         }
     }
 
-    /// Whether an arrival is a probe of a link of the group: one from this same address and port.
+    /// Returns whether an arrival is a probe of a link of the group: one from this same address and port.
     boolean isProbe(Frame frame) {
         return Steering.isProbe(frame)
                 && frame.sourcePort == port

@@ -143,7 +143,7 @@ public final class Steering {
         return new Instruction(BPF_RET | BPF_K, 0, 0, index);
     }
 
-    /// The program as the kernel wants it, a `struct sock_fprog`.
+    /// Returns the program as the kernel wants it, a `struct sock_fprog`.
     public static MemorySegment layOut(List<Instruction> program, Arena arena) {
         MemorySegment filter = arena.allocate((long) program.size() * SockFilter.BYTES, 8);
         long at = 0;

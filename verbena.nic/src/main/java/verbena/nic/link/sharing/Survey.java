@@ -3,16 +3,16 @@ package verbena.nic.link.sharing;
 import java.util.Arrays;
 import java.util.function.LongSupplier;
 
-/// Finds out which index each of the links that share an address has in the kernel's group of their sockets, so that
+/// The search for the index of each link that shares an address in the kernel's group of their sockets, so that
 /// [Steering] can name it. The indexes change when a link leaves.
 ///
 /// A survey sends a probe to each index, and each link that gets a probe reports it. The survey ends when all links
 /// are found, or after [#SURVEY_NANOS]. A survey that has not found all links is repeated a few times. A wrong or
 /// outdated result only costs forwarding. One thread at a time, except [#due()].
 final class Survey {
-    /// No survey is due.
+    /// The time of a survey that is not due.
     static final long NEVER = Long.MAX_VALUE;
-    /// How long a survey waits for answers; a process that has not answered by then is stopped or busy.
+    /// The time that a survey waits for answers; a process that has not answered by then is stopped or busy.
     static final long SURVEY_NANOS = 20_000_000;
     /// Additional probes beyond the number of known links, for links that are just joining.
     static final int PROBES_MORE = 4;
@@ -20,8 +20,8 @@ final class Survey {
     static final long AGAIN_NANOS = 100_000_000;
 
     static final int AGAIN_MAX = 3;
-    /// This many forwarded packets cause a survey, but not before the pause is over. The pause grows each time that
-    /// a survey finds nothing new.
+    /// The number of forwarded packets that cause a survey, but not before the pause is over. The pause grows each
+    /// time that a survey finds nothing new.
     static final int MISDIRECTED_MAX = 32;
 
     static final long PAUSE_NANOS_MIN = 100_000_000;
@@ -29,13 +29,13 @@ final class Survey {
 
     /// The address that is surveyed.
     interface Ground {
-        /// Whether this link, or a neighbour, has the slot.
+        /// Returns whether this link, or a neighbour, has the slot.
         boolean isTaken(int slot);
 
-        /// How many neighbours there are.
+        /// Returns how many neighbours there are.
         int neighbours();
 
-        /// A number that no other user can guess, for each survey another.
+        /// Returns a number that no other user can guess, for each survey another.
         long cookie();
 
         /// Sends a probe to the link with this index in the kernel's group.
@@ -70,7 +70,7 @@ final class Survey {
     private long pauseNanos = PAUSE_NANOS_MIN;
     private long notBefore;
     private long surveys;
-    /// When the current survey ends, or the next begins. The sleeping thread reads it.
+    /// The time at which the current survey ends, or the next begins. The sleeping thread reads it.
     private volatile long due = NEVER;
 
     /// @param clock nanoseconds, monotonic; it may overflow
@@ -86,12 +86,12 @@ final class Survey {
         return indexes;
     }
 
-    /// When [#tick()] has something to do; [#NEVER] for not at all. Any thread.
+    /// Returns when [#tick()] has something to do; [#NEVER] for not at all. Any thread.
     long due() {
         return due;
     }
 
-    /// How many surveys have begun.
+    /// Returns how many surveys have begun.
     long surveys() {
         return surveys;
     }
@@ -207,7 +207,7 @@ final class Survey {
         steerable = ground.steer(indexOf);
     }
 
-    /// Whether the kernel's hash has sent all probes to one link, so there is no program yet. With a program,
+    /// Returns whether the kernel's hash has sent all probes to one link, so there is no program yet. With a program,
     /// another link would have received at least one probe.
     private boolean isUnsteered() {
         return answers == probes && located() == 1;

@@ -24,7 +24,7 @@ final class IncomingRings {
     private final FrameRing self;
     private final Gid[] addresses;
     private final Set<Gid> groups;
-    /// Which neighbour is read first, so that each is the first in its turn: of frames, and of messages.
+    /// The neighbour that is read first, so that each is the first in its turn: for frames, and for messages.
     private int turn;
 
     private int turnOfMessages;
@@ -43,7 +43,7 @@ final class IncomingRings {
         this.groups = groups;
     }
 
-    /// See [Link#receive].
+    /// Implements [Link#receive].
     int receive(Frame[] frames, int from, int count) {
         turn = next(turn);
         return take(FRAME, turn, frames, from, count);
@@ -89,7 +89,7 @@ final class IncomingRings {
         return taken;
     }
 
-    /// Whether a message is the neighbour's own, as its source says.
+    /// Returns whether a message has a source of the neighbour itself.
     private boolean isOf(int slot, Frame message) {
         boolean isOf =
                 DirectMessage.isWellFormed(message) && DirectMessage.sourceQp(message) >>> Addressee.SLOT_SHIFT == slot;
@@ -99,7 +99,7 @@ final class IncomingRings {
         return isOf;
     }
 
-    /// Whether a frame is for this link.
+    /// Returns whether a frame is for this link.
     private boolean isForThis(Frame frame) {
         if (frame.length < Link.PACKET_MIN) {
             malformed.incrementAndGet();
@@ -115,7 +115,7 @@ final class IncomingRings {
         return isHere;
     }
 
-    /// Whether the packet names one of the link's addresses. Management datagrams name services of any.
+    /// Returns whether the packet names one of the link's addresses. Management datagrams name services of any.
     private boolean isAddressedHere(Frame frame) {
         if (BigEndian.u24(frame.slot, frame.start + Addressee.QPN_AT) <= Mad.QPN) {
             return true;
@@ -137,12 +137,12 @@ final class IncomingRings {
         return !groups.isEmpty() && groups.contains(new Gid(frame.destinationHigh, frame.destinationLow));
     }
 
-    /// What came that no neighbour should have sent. Any thread.
+    /// Returns the number of arrivals that no neighbour should have sent. Any thread.
     long malformed() {
         return malformed.get();
     }
 
-    /// Frames for links that are not there. Any thread.
+    /// Returns the number of frames for links that are not there. Any thread.
     long gone() {
         return gone.get();
     }

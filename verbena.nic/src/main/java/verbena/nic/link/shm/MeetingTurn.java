@@ -19,8 +19,8 @@ import verbena.nic.link.sharing.PeerSockets;
 /// The turn is a name at which its holder listens. The kernel ends it with the holder's process.
 final class MeetingTurn implements AutoCloseable {
     private static final String NAME = "meeting-" + Integer.toUnsignedString(LinuxSockets.effectiveUser());
-    /// How often a link waits for another one's turn, and how long each time, before it goes on without: a process
-    /// may be stopped (SIGSTOP) in its turn, or be of another user that means harm.
+    /// The number of waits for another link's turn, and their length, before a link goes on without it: a process may
+    /// be stopped (SIGSTOP) in its turn, or be of another user that means harm.
     private static final int WAITS = 100;
 
     private static final long WAIT_NANOS = 20_000_000;
@@ -28,7 +28,7 @@ final class MeetingTurn implements AutoCloseable {
     private final PeerSockets peers;
     private final @Nullable PeerSocket turn;
 
-    /// Waits for the turn, and takes it.
+    /// The turn, for which the caller waits first.
     ///
     /// @throws LinkException when the system does not permit it
     MeetingTurn(PeerSockets peers) {

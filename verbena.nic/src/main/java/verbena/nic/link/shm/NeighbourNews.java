@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.nic.link.sharing.Neighbours;
 
-/// What a link has to tell the listener of its neighbours, in the order in which it happened. Told between two calls of
-/// the link, so that the listener may call the link.
+/// The events of neighbours that a link has for their listener, in the order in which they happened. The listener
+/// gets them between two calls of the link, so that the listener may call the link.
 ///
 /// For one thread at a time, except where a method allows any thread.
 final class NeighbourNews {
@@ -16,7 +16,7 @@ final class NeighbourNews {
 
     Neighbours.Listener listener = new Unheard();
 
-    /// Listens where no other does.
+    /// The listener where there is no other.
     private static final class Unheard implements Neighbours.Listener {
         @Override
         public void onTold(int slot, MemorySegment told, int descriptor) {
@@ -30,19 +30,19 @@ final class NeighbourNews {
         public void onGone(int slot) {}
     }
 
-    /// A neighbour has told something.
+    /// Adds a message of a neighbour.
     ///
     /// @param told a copy
     void told(int slot, MemorySegment told, int descriptor) {
         add(() -> listener.onTold(slot, told, descriptor));
     }
 
-    /// The process of a neighbour has begun to die.
+    /// Adds the event that the process of a neighbour has begun to die.
     void dying(int slot) {
         add(() -> listener.onDying(slot));
     }
 
-    /// A neighbour has gone; its memory goes when the listener knows.
+    /// Adds the event that a neighbour has gone; its memory is unmapped when the listener knows.
     void gone(int slot, ShmNeighbour neighbour) {
         add(() -> {
             listener.onGone(slot);
@@ -55,12 +55,12 @@ final class NeighbourNews {
         isThere = true;
     }
 
-    /// Whether the listener has to be told something. Any thread.
+    /// Returns whether there are events for the listener. Any thread.
     boolean isThere() {
         return isThere;
     }
 
-    /// Tells the listener; returns how much there was.
+    /// Calls the listener for each event; returns the number of events.
     int tell() {
         if (!isThere) {
             return 0;
@@ -74,7 +74,7 @@ final class NeighbourNews {
         return told;
     }
 
-    /// Drops what the listener has not been told, with memory and descriptors.
+    /// Drops the events that the listener has not had yet, with memory and descriptors.
     void drop() {
         listener = new Unheard();
         int _ = tell();

@@ -18,13 +18,13 @@ public final class OutgoingRings {
     private final FrameRing self;
     private final PolledSleep sleep;
 
-    /// Neighbours that have not been shown what was added for them, up to `addedCount`.
+    /// The neighbours with records that were added and not shown yet, up to `addedCount`.
     private final @Nullable ShmNeighbour[] added = new @Nullable ShmNeighbour[Presence.SLOTS];
 
     private int addedCount;
     private boolean isAddedForSelf;
 
-    /// Where a message was begun; null when that is the link itself.
+    /// The neighbour that a message was begun for; null when that is the link itself.
     private @Nullable ShmNeighbour begunFor;
 
     private FrameRing begun;
@@ -76,12 +76,12 @@ public final class OutgoingRings {
         return ring.begin(bytes);
     }
 
-    /// The memory of the message that was begun.
+    /// Returns the memory of the message that was begun.
     public MemorySegment memory() {
         return begun.memory();
     }
 
-    /// The message that was begun is complete.
+    /// Adds the message that was begun, which is complete.
     public void end() {
         begun.end();
         ShmNeighbour neighbour = begunFor;
@@ -92,8 +92,8 @@ public final class OutgoingRings {
         }
     }
 
-    /// Answers a [question][DirectMessage#QUERY] for a queue pair that is not there, or not connected to the one that
-    /// asks. Where there is no room, the neighbour asks again.
+    /// Declines a [question][DirectMessage#QUERY] for a queue pair that is not there, or not connected to the one
+    /// that asks. Where there is no room, the neighbour asks again.
     void decline(Frame query) {
         long at = begin(DirectMessage.sourceQp(query) >>> Addressee.SLOT_SHIFT, DirectMessage.HEADER_BYTES);
         if (at >= 0) {
@@ -103,14 +103,14 @@ public final class OutgoingRings {
         }
     }
 
-    /// The place behind all that was added for the link with a slot; 0 when there is no such neighbour.
+    /// Returns the place behind all that was added for the link with a slot; 0 when there is no such neighbour.
     public long added(int slot) {
         FrameRing ring = ring(slot);
         return ring == null ? 0 : ring.added();
     }
 
-    /// Whether the link with a slot has said that it has taken all before this place; true when there is no such
-    /// neighbour.
+    /// Returns whether the link with a slot has reported that it has taken all before this place; true when there is
+    /// no such neighbour.
     public boolean isRead(int slot, long place) {
         FrameRing ring = ring(slot);
         return ring == null || ring.isRead(place);

@@ -3,9 +3,8 @@ package verbena.nic.link.shm;
 import java.lang.invoke.VarHandle;
 import verbena.nic.link.FrameRing;
 
-/// Those that write to the rings of a [ShmLink]: neighbours, each of which may be in another process, and the link
-/// itself. The thread that sleeps asks them to ring the bell. A neighbour that goes at this moment may take its
-/// memory away.
+/// The writers to the rings of a [ShmLink]: neighbours, each of which may be in another process, and the link itself.
+/// The thread that sleeps asks them to ring the bell. A neighbour that goes at this moment may take its memory away.
 ///
 /// A neighbour that comes after the question was not asked; [ShmNeighbours] wakes the sleeper then.
 ///
@@ -37,7 +36,7 @@ final class RingWriters {
         }
     }
 
-    /// Whether no ring has a record; false also when a neighbour has gone. Any thread.
+    /// Returns whether no ring has a record; false also when a neighbour has gone. Any thread.
     boolean areQuiet() {
         try {
             boolean hasRecords = self.hasRecords();
@@ -51,7 +50,7 @@ final class RingWriters {
         }
     }
 
-    /// Tells all writers that they need not ring. One that does not learn of it rings once in vain.
+    /// Notes for all writers that they need not ring. A writer that does not see it rings once without need.
     void excuse() {
         self.awake();
         try {

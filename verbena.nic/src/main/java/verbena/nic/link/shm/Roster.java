@@ -23,18 +23,18 @@ import verbena.nic.link.sharing.Presence;
 ///
 /// For one thread at a time, except where a method allows any thread.
 final class Roster {
-    /// What the roster needs of the sockets.
+    /// The operations on sockets that the roster needs.
     interface Ground {
-        /// Whether the other end of a connection is still open.
+        /// Returns whether the other end of a connection is still open.
         boolean isOpen(PeerSocket connection);
 
-        /// Says hello.
+        /// Sends a hello.
         void answer(PeerSocket connection);
 
         /// Reads one message, if there is one.
         void read(PeerSocket connection);
 
-        /// Lets a connection wait: only its end is of interest from now on.
+        /// Makes a connection wait: only its end matters then.
         void hold(PeerSocket connection);
 
         /// Ends the wait.
@@ -46,10 +46,10 @@ final class Roster {
 
         void close(PeerSocket socket);
 
-        /// The process of a neighbour has begun to die.
+        /// Called when the process of a neighbour has begun to die.
         void onDying(int slot);
 
-        /// A neighbour has gone.
+        /// Called when a neighbour has gone.
         void onGone(int slot, ShmNeighbour neighbour);
     }
 
@@ -58,7 +58,7 @@ final class Roster {
     private final Ground ground;
     private final Presence presence = new Presence();
     private final @Nullable ShmNeighbour[] neighbours = new @Nullable ShmNeighbour[Presence.SLOTS];
-    /// Connections of links whose slots have not been left yet.
+    /// The connections of links whose slots have not been left yet.
     private final List<Waiting> waiting = new ArrayList<>();
 
     Roster(Ground ground) {
@@ -74,18 +74,18 @@ final class Roster {
         return presence.slot();
     }
 
-    /// How many neighbours there are. Any thread.
+    /// Returns how many neighbours there are. Any thread.
     int count() {
         return presence.count();
     }
 
-    /// The neighbour with a slot; null when there is none.
+    /// Returns the neighbour with a slot; null when there is none.
     @Nullable
     ShmNeighbour neighbour(int slot) {
         return neighbours[slot];
     }
 
-    /// The neighbour at the other end of a connection; null when it has not said hello, or has to wait.
+    /// Returns the neighbour at the other end of a connection; null when it has not sent a hello, or has to wait.
     @Nullable
     ShmNeighbour at(PeerSocket connection) {
         return connection.slot == PeerSocket.NO_SLOT ? null : neighbours[connection.slot];
@@ -95,7 +95,8 @@ final class Roster {
         Arrays.stream(neighbours).filter(Objects::nonNull).forEach(action);
     }
 
-    /// Whether the process of the neighbour with a slot still lives. Any thread, while the owner does not go on.
+    /// Returns whether the process of the neighbour with a slot still lives. Any thread, while the owner does not go
+    /// on.
     boolean isThere(int slot) {
         ShmNeighbour neighbour = neighbours[slot];
         return neighbour != null && ground.isOpen(neighbour.socket);
@@ -103,12 +104,12 @@ final class Roster {
 
     // ---- a neighbour comes
 
-    /// This link has connected to the one with a slot, and has said hello.
+    /// Notes that this link has connected to the link with a slot, and has sent its hello.
     void onConnected(PeerSocket connection, int slot) {
         take(connection, slot);
     }
 
-    /// The link at the other end of a connection has said hello; false when it must not have this slot.
+    /// Handles the hello of the link at the other end of a connection; returns false when it must not have this slot.
     boolean onHello(PeerSocket connection, int slot) {
         if (slot < 0 || slot == presence.slot() || (connection.slot != PeerSocket.NO_SLOT && connection.slot != slot)) {
             return false;
@@ -130,7 +131,7 @@ final class Roster {
         return true;
     }
 
-    /// Whether a slot has another holder than this one, or none. Ends a connection that is of no use.
+    /// Returns whether a slot has another holder than this one, or none. Ends a connection that is of no use.
     private boolean hasLeft(ShmNeighbour holder, int slot) {
         if (!holder.hasAnswered) {
             ground.read(holder.socket); // the answer may lie there, or the end
@@ -161,7 +162,7 @@ final class Roster {
 
     // ---- a neighbour goes
 
-    /// A neighbour has sent its lifeline; false when it has sent one before.
+    /// Adds the lifeline of a neighbour; returns false when it has sent a lifeline before.
     boolean onLifeline(ShmNeighbour neighbour, int descriptor) {
         if (neighbour.lifeline != null) {
             return false;
@@ -174,7 +175,7 @@ final class Roster {
         return true;
     }
 
-    /// A lifeline has hung up: the neighbour's process has begun to die. Its socket tells the end.
+    /// Handles a lifeline that has hung up: the neighbour's process has begun to die. Its socket reports the end.
     void onDying(PeerSocket connection) {
         ShmNeighbour neighbour = at(connection);
         if (neighbour != null) {
@@ -183,7 +184,7 @@ final class Roster {
         }
     }
 
-    /// Whether a connection waits for the end of the last holder of its slot, and must not be read.
+    /// Returns whether a connection waits for the end of the last holder of its slot, and must not be read.
     boolean isWaiting(PeerSocket connection) {
         for (Waiting each : waiting) {
             if (each.connection == connection) {
@@ -193,7 +194,7 @@ final class Roster {
         return false;
     }
 
-    /// A connection that waits has an event: nothing else than its end is of interest.
+    /// Handles an event of a connection that waits, of which only the end matters.
     void onWaiting(PeerSocket connection) {
         if (!ground.isOpen(connection)) {
             close(connection);
@@ -221,8 +222,8 @@ final class Roster {
         }
     }
 
-    /// Lets the first in that waits for a slot. It may have ended meanwhile: then its socket tells, and the next one
-    /// has its turn.
+    /// Admits the first connection that waits for a slot. It may have ended meanwhile: its socket then reports the
+    /// end, and the next connection has its turn.
     private void letNextIn(int slot) {
         for (int i = 0; i < waiting.size(); i++) {
             Waiting next = waiting.get(i);

@@ -31,7 +31,7 @@ import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
-/// Frames through memory that the processes of one user on this host share.
+/// The frames through memory that the processes of one user on this host share.
 ///
 /// Each link of the host's network namespace holds a slot, as on a [SharedAddress], and listens at the slot's
 /// name. A new link connects to all that are there, so each link knows its neighbours, and the kernel tells of
@@ -45,11 +45,11 @@ import verbena.wire.roce.RoceV2;
 /// Threads as in [verbena.nic.link.Link]. Allocates nothing for a packet, except for requests of connection management.
 public final class ShmLink extends PolledLink implements QuickTraffic, ServiceClaims, OwnSeal, Neighbours {
     private static final int SELF_BYTES = 1 << 18;
-    /// After this many calls of [#receive], the link looks at its sockets even if nothing has rung.
+    /// The number of calls of [#receive] after which the link looks at its sockets even if no bell has rung.
     private static final int LOOKS = 64;
     /// The only descriptor of its own that ends a sleep.
     private static final int SOCKETS = 0;
-    /// How long to wait before the next try when the process has no descriptor left for a new connection.
+    /// The time to wait before the next try when the process has no descriptor left for a new connection.
     private static final long STUCK_NANOS = 100_000_000;
     /// The most messages that are taken at once.
     private static final int MESSAGES = 64;
@@ -62,10 +62,10 @@ public final class ShmLink extends PolledLink implements QuickTraffic, ServiceCl
     private final Services services;
     private final Set<Gid> groups = new HashSet<>();
 
-    /// Frames from this link to itself.
+    /// The ring for frames from this link to itself.
     private final FrameRing self = new FrameRing(arena.allocate(FrameRing.bytes(SELF_BYTES), 64));
 
-    /// Where messages are taken to.
+    /// The slots that messages are copied to.
     private final Frame[] messages = Frame.allocate(arena.allocate((long) MESSAGES * Frame.SLOT_BYTES, 64));
 
     private MessageListener messageListener = (_, _) -> false;
@@ -88,7 +88,8 @@ public final class ShmLink extends PolledLink implements QuickTraffic, ServiceCl
         return new ShmLink(addresses);
     }
 
-    /// Whether a link of a process of this user has claimed a service at an address. Any thread; opens no link.
+    /// Returns whether a link of a process of this user has claimed a service at an address. Any thread; opens no
+    /// link.
     public static boolean isServed(long serviceId, Gid address) {
         return PeerSockets.isThere(ShmNeighbours.PLACE, new Service(serviceId, address).nameWithAddress());
     }
@@ -135,7 +136,7 @@ public final class ShmLink extends PolledLink implements QuickTraffic, ServiceCl
         }
     }
 
-    /// Tells the listeners what neighbours have told, and which messages have come.
+    /// Calls the listeners with the events of neighbours and the messages that have come.
     @Override
     public int move(long nowNanos) {
         return neighbours.news.tell() + (writers.areQuiet() ? 0 : moveAtOnce(nowNanos));
@@ -181,10 +182,10 @@ public final class ShmLink extends PolledLink implements QuickTraffic, ServiceCl
 
     // --- messages without frames
 
-    /// Takes messages that need no frames.
+    /// A listener for messages that need no frames.
     public interface MessageListener {
-        /// A [DirectMessage] has come, which is well-formed and of the link that its source belongs to. False when no
-        /// queue pair here is for it: a sender that asks has its answer from this link.
+        /// Handles a [DirectMessage], which is well-formed and of the link that its source belongs to. Returns false
+        /// when it is for no queue pair here: this link then answers a sender that asks.
         boolean onMessage(Frame message, long nowNanos);
     }
 
@@ -224,7 +225,7 @@ public final class ShmLink extends PolledLink implements QuickTraffic, ServiceCl
         return !isRung && writers.areQuiet();
     }
 
-    /// A ring hands out one message only when the last look has found nothing.
+    /// Returns whether rings have records: a ring gives out its last message only after a look that found nothing.
     @Override
     public boolean mayHaveMore() {
         return !writers.areQuiet();
@@ -250,7 +251,7 @@ public final class ShmLink extends PolledLink implements QuickTraffic, ServiceCl
 
     // --- sending
 
-    /// Where messages go that need no packets.
+    /// Returns the rings for messages that need no packets.
     public OutgoingRings rings() {
         return rings;
     }
@@ -328,7 +329,7 @@ public final class ShmLink extends PolledLink implements QuickTraffic, ServiceCl
         return isKept;
     }
 
-    /// Offers a request as [Services.Ways] says.
+    /// Offers a request, as [Services.Ways] requires.
     private Services.Offer offer(Service service, Frame frame) {
         Services.Offer result = neighbours.offer(service.nameWithAddress(), frame);
         if (result == Services.Offer.NO_ROOM) {
@@ -467,7 +468,7 @@ public final class ShmLink extends PolledLink implements QuickTraffic, ServiceCl
         return nanos;
     }
 
-    /// The shorter of two times, of which the first may be negative for ever.
+    /// Returns the shorter of two times; a negative first time means no limit.
     private static long sooner(long timeoutNanos, long other) {
         return timeoutNanos < 0 ? other : Math.min(timeoutNanos, other);
     }

@@ -14,7 +14,7 @@ import verbena.nic.link.Link;
 import verbena.nic.link.sharing.Neighbours;
 import verbena.wire.Frame;
 
-/// What links of one host say over their sockets. A message begins with its kind, in 8 bytes; a descriptor may
+/// The messages of links of one host over their sockets. A message begins with its kind, in 8 bytes; a descriptor may
 /// come with it. What arrives may be anything.
 ///
 /// For one thread at a time.
@@ -22,18 +22,18 @@ final class ShmMessages {
     // Kinds of messages; the first two are those of [Envelope].
     static final int PACKET = Envelope.PACKET;
     static final int HELLO = Envelope.HELLO;
-    /// With the file that the sender has made for its neighbour.
+    /// The kind of a message with the file that the sender has made for its neighbour.
     static final int FILE = 16;
-    /// With the event counter that wakes the sender.
+    /// The kind of a message with the event counter that wakes the sender.
     static final int BELL = 17;
-    /// Wakes a link that has sent no bell yet.
+    /// The kind of a message that wakes a link that has sent no bell yet.
     static final int WAKE = 18;
-    /// Of one listener to the other ([Neighbours#tell]).
+    /// The kind of a message of one listener to the other ([Neighbours#tell]).
     static final int TOLD = 19;
-    /// With the descriptor that hangs up when the sender's process dies.
+    /// The kind of a message with the descriptor that hangs up when the sender's process dies.
     static final int LIFELINE = 20;
 
-    /// What a message holds begins here.
+    /// The place where the content of a message begins.
     static final int CONTENT = 8;
 
     private static final int MESSAGE_BYTES = CONTENT + (int) FrameRing.recordBytes(Frame.PACKET_MAX);
@@ -90,7 +90,7 @@ final class ShmMessages {
         return length == 0 ? -1 : length;
     }
 
-    /// The descriptor that came with the last message, which the caller has to close; -1 for none.
+    /// Returns the descriptor that came with the last message, which the caller has to close; -1 for none.
     int descriptor() {
         return messages.descriptor();
     }
@@ -103,7 +103,7 @@ final class ShmMessages {
         return Envelope.helloSlot(arrived);
     }
 
-    /// A copy of what the listener is told.
+    /// Returns a copy of the message for the listener.
     MemorySegment told(int length) {
         long bytes = Math.min(length - CONTENT, Neighbours.MESSAGE_MAX);
         return MemorySegment.ofArray(arrived.asSlice(CONTENT, bytes).toArray(JAVA_BYTE));

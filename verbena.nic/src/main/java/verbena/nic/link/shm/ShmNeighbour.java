@@ -26,25 +26,26 @@ final class ShmNeighbour {
     private static final int NO_BELL = -1;
 
     final PeerSocket socket;
-    /// Whether it has said hello. One that has not has read nothing yet.
+    /// Whether it has sent its hello. A neighbour that has not sent it has read nothing yet.
     boolean hasAnswered;
-    /// Hangs up when the neighbour's process begins to die; null when the neighbour has sent none, or it has.
+    /// The lifeline, which hangs up when the neighbour's process begins to die; null when the neighbour has sent
+    /// none, or it has.
     @Nullable
     PeerSocket lifeline;
 
-    /// Ends the mapping of the neighbour's file. Shared, because the thread that sleeps is another.
+    /// The arena of the mapping of the neighbour's file. It is shared, because the thread that sleeps is another.
     private final Arena arena = Arena.ofShared();
-    /// Ends that of our file; null until there is one.
+    /// The arena of the mapping of our file; null until there is one.
     private @Nullable Arena ownArena;
 
     private MemorySegment own = MemorySegment.NULL;
     private MemorySegment theirs = MemorySegment.NULL;
 
-    /// Frames to the neighbour; null until there is a file of ours.
+    /// The ring of frames to the neighbour; null until there is a file of ours.
     @Nullable
     FrameRing outgoing;
 
-    /// Frames of the neighbour; null until it has sent its file. The sleeping thread uses it too.
+    /// The ring of frames from the neighbour; null until it has sent its file. The sleeping thread uses it too.
     volatile @Nullable FrameRing incoming;
 
     /// Whether frames were added that the neighbour has not been shown.
@@ -130,7 +131,7 @@ final class ShmNeighbour {
         return true;
     }
 
-    /// Unmaps the memory; a sleeping thread that uses it just now is told by an IllegalStateException.
+    /// Unmaps the memory; a sleeping thread that uses it just now gets an IllegalStateException.
     void close() {
         dropFile();
         arena.close();

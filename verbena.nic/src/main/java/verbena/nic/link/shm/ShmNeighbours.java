@@ -33,13 +33,13 @@ import verbena.wire.Frame;
 ///
 /// For one thread at a time, except where a method allows any thread.
 final class ShmNeighbours {
-    /// What the names of all links begin with. The number is that of what neighbours say, by sockets and rings:
-    /// links of another number are on another host, as it were.
+    /// The beginning of the names of all links. Its number is the version of the messages by sockets and rings: links
+    /// with another number do not meet, as if on another host.
     static final String PLACE = "shm/3";
     private static final String SLOT = "slot-";
 
     private static final int SOCKET_BUFFER_BYTES = 1 << 20;
-    /// How many messages of one socket are read before the next socket's.
+    /// The number of messages of one socket that are read before the next socket's.
     private static final int MESSAGES_MAX = 64;
 
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -52,7 +52,7 @@ final class ShmNeighbours {
     private final Roster roster = new Roster(new Sockets());
     private @Nullable PeerSocket slotSocket;
 
-    /// Those whose frames are read. The array never changes, but is replaced; the sleeping thread reads it.
+    /// The neighbours whose frames are read. The array never changes, but is replaced; the sleeping thread reads it.
     private volatile ShmNeighbour[] heard = {};
     /// Whether a link has connected and cannot be accepted, because this process has no descriptor left. The
     /// sleeping thread reads it.
@@ -173,12 +173,12 @@ final class ShmNeighbours {
         return roster.slot();
     }
 
-    /// How many neighbours there are. Any thread.
+    /// Returns how many neighbours there are. Any thread.
     int count() {
         return roster.count();
     }
 
-    /// The neighbour with a slot, which may have connected just now.
+    /// Returns the neighbour with a slot, which may have connected just now.
     @Nullable
     ShmNeighbour neighbour(int slot) {
         ShmNeighbour known = roster.neighbour(slot);
@@ -189,14 +189,14 @@ final class ShmNeighbours {
         return known;
     }
 
-    /// The neighbours whose frames are read. Any thread.
+    /// Returns the neighbours whose frames are read. Any thread.
     ShmNeighbour[] heard() {
         return heard;
     }
 
     // --- frames
 
-    /// The ring that leads to a neighbour; null when it cannot be had now.
+    /// Returns the ring that leads to a neighbour; null when it cannot be had now.
     @Nullable
     FrameRing ringTo(ShmNeighbour neighbour) {
         if (neighbour.outgoing == null) {
@@ -229,7 +229,7 @@ final class ShmNeighbours {
 
     // --- what neighbours tell each other
 
-    /// As [Neighbours#tell].
+    /// Implements [Neighbours#tell].
     boolean tell(int slot, MemorySegment told, int descriptor) {
         assert told.byteSize() <= Neighbours.MESSAGE_MAX : told.byteSize();
         ShmNeighbour to = neighbour(slot);
@@ -239,32 +239,32 @@ final class ShmNeighbours {
         return messages.sendTold(to.socket.fd, told, descriptor);
     }
 
-    /// As [Neighbours#ownPage].
+    /// Implements [Neighbours#ownPage].
     MemorySegment ownPage(int slot) {
         ShmNeighbour neighbour = neighbour(slot);
         return neighbour == null || ringTo(neighbour) == null ? MemorySegment.NULL : neighbour.ownPage();
     }
 
-    /// As [Neighbours#theirPage].
+    /// Implements [Neighbours#theirPage].
     MemorySegment theirPage(int slot) {
         ShmNeighbour neighbour = roster.neighbour(slot);
         return neighbour == null ? MemorySegment.NULL : neighbour.theirPage();
     }
 
-    /// As [Neighbours#process].
+    /// Implements [Neighbours#process].
     int process(int slot) {
         ShmNeighbour neighbour = roster.neighbour(slot);
         return neighbour == null ? 0 : Math.max(0, linux.peerProcess(neighbour.socket.fd));
     }
 
-    /// The ring that leads to the neighbour with a slot; null when there is none yet.
+    /// Returns the ring that leads to the neighbour with a slot; null when there is none yet.
     @Nullable
     FrameRing outgoing(int slot) {
         ShmNeighbour neighbour = roster.neighbour(slot);
         return neighbour == null ? null : neighbour.outgoing;
     }
 
-    /// As [Neighbours#isThere].
+    /// Implements [Neighbours#isThere].
     boolean isThere(int slot) {
         return roster.isThere(slot);
     }
@@ -275,18 +275,18 @@ final class ShmNeighbours {
 
     // --- sockets
 
-    /// The descriptor to poll: readable when [#ready()] has something to report.
+    /// Returns the descriptor to poll: readable when [#ready()] has something to report.
     int watcher() {
         return peers.watcher();
     }
 
-    /// How many sockets have something.
+    /// Returns how many sockets have something.
     int ready() {
         isStuck = false;
         return peers.ready();
     }
 
-    /// Whether sockets have something that cannot be read now. Any thread.
+    /// Returns whether sockets have something that cannot be read now. Any thread.
     boolean isStuck() {
         return isStuck;
     }
@@ -462,7 +462,7 @@ final class ShmNeighbours {
         to.put("shm.stray", stray.get());
     }
 
-    /// Closes sockets and memory; the listener is told nothing more.
+    /// Closes sockets and memory; the listener gets no more events.
     void close() {
         roster.forEach(ShmNeighbour::close);
         news.drop();

@@ -20,7 +20,7 @@ final class ShmSeal implements Seal {
         seal.judge(frame, position);
     }
 
-    /// The ICRC is wrong when the packet was damaged on its way.
+    /// Seals a packet as a wire would: the ICRC is wrong when the packet was damaged on its way.
     @Override
     public void sealAsIfFromAWire(Frame frame) {
         seal(frame, 0);

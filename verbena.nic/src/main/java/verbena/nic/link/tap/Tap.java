@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.PacketFate;
 import verbena.wire.Frame;
 
-/// Observes everything that a device sends and receives as it is on the wire, for captures and traces. Packets of
-/// RoCE come as frames with their fate; streams of iWARP come as the bytes of their TCP connection. Attached with
+/// An observer of everything that a device sends and receives as it is on the wire, for captures and traces. Packets
+/// of RoCE come as frames with their fate; streams of iWARP come as the bytes of their TCP connection. Attached with
 /// [verbena.nic.SoftContext#tap(Tap)].
 ///
 /// The thread that drives an engine calls the tap, and the engine does not go on meanwhile. So no two threads call

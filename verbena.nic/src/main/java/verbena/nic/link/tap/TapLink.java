@@ -56,8 +56,8 @@ public final class TapLink extends ForwardingLink implements DirectObserver, Pac
         this.malformedSeen = link.malformed();
     }
 
-    /// This chain of links without the link that shows packets to `tap`; the tap first gets the remaining packets.
-    /// Called as [Link#receive].
+    /// Returns this chain of links without the link that shows packets to `tap`; the tap first gets the remaining
+    /// packets. Called as [Link#receive].
     public static Link without(Tap tap, Link chain) {
         if (!(chain instanceof TapLink outer)) {
             return chain;
@@ -148,7 +148,7 @@ public final class TapLink extends ForwardingLink implements DirectObserver, Pac
         }
     }
 
-    /// As [Link#hasArrivals()]. The engine calls it when it has judged the received packets.
+    /// Implements [Link#hasArrivals()]. The engine calls it when it has judged the received packets.
     @Override
     public boolean hasArrivals() {
         show();

@@ -5,13 +5,13 @@ import verbena.verbs.Gid;
 
 /// A stream whose bytes a [Tap] sees: between which addresses and ports it leads.
 public interface TappedStream {
-    /// The address of the peer.
+    /// Returns the address of the peer.
     Gid remote();
 
-    /// The port of the peer.
+    /// Returns the port of the peer.
     int remotePort();
 
-    /// The address and port of this side, until the stream is closed.
+    /// Returns the address and port of this side, until the stream is closed.
     ///
     /// @throws verbena.nic.link.LinkException when the system does not report it
     InetSocketAddress localAddress();

@@ -25,7 +25,8 @@ import verbena.wire.BigEndian;
 ///
 /// For one thread at a time.
 final class LinuxTcpCalls {
-    /// How many segments [#send] and [#read] keep alive besides the link's own memory: the call takes three.
+    /// The number of segments that [#send] and [#read] keep alive besides the link's own memory: the call takes
+    /// three.
     private static final int ALIVE_MAX = 3;
 
     private final LinuxSockets linux;
@@ -115,7 +116,7 @@ final class LinuxTcpCalls {
         return LinuxSockets.accept(fd, name, nameLength);
     }
 
-    /// The address of the peer that was accepted last.
+    /// Returns the address of the peer that was accepted last.
     Gid acceptedGid() {
         if (name.get(JAVA_SHORT, SockaddrIn.SIN_FAMILY) == LinuxAbi.AF_INET) {
             return new Gid(0, 0xFFFFL << 32 | BigEndian.u32(name, SockaddrIn.SIN_ADDR));
@@ -123,12 +124,12 @@ final class LinuxTcpCalls {
         return new Gid(BigEndian.i64(name, SockaddrIn6.SIN6_ADDR), BigEndian.i64(name, SockaddrIn6.SIN6_ADDR + 8L));
     }
 
-    /// The port of that peer, which IPv6 keeps at the same place.
+    /// Returns the port of that peer, which IPv6 keeps at the same place.
     int acceptedPort() {
         return BigEndian.u16(name, SockaddrIn.SIN_PORT);
     }
 
-    /// The address that a socket is bound to.
+    /// Returns the address that a socket is bound to.
     ///
     /// @throws LinkException when the system does not report it
     InetSocketAddress name(int fd) {
@@ -204,7 +205,7 @@ final class LinuxTcpCalls {
         return false;
     }
 
-    /// The i-th of the segments that are named. The array drops it, so that no user memory is retained.
+    /// Returns the i-th of the segments that are named. The array drops it, so that no user memory is retained.
     private MemorySegment alive(int i, int named) {
         MemorySegment segment = i < named ? alive[i] : MemorySegment.NULL;
         alive[i] = MemorySegment.NULL;
@@ -233,7 +234,7 @@ final class LinuxTcpCalls {
 
     // --- a connection's state
 
-    /// The pending error of a socket, which this call clears; 0 for none.
+    /// Returns the pending error of a socket, which this call clears; 0 for none.
     int takeError(int fd) {
         return linux.option(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_ERROR);
     }
@@ -242,7 +243,7 @@ final class LinuxTcpCalls {
         return linux.option(fd, LinuxAbi.IPPROTO_TCP, LinuxAbi.TCP_MAXSEG);
     }
 
-    /// As [TcpSocket#keepAlive(int)].
+    /// Implements [TcpSocket#keepAlive(int)].
     void keepAlive(int fd, int seconds) {
         int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_KEEPALIVE, seconds > 0 ? 1 : 0);
         if (seconds > 0) {

@@ -22,10 +22,10 @@ import verbena.verbs.GidEntry;
 /// and read straight into it; moving bytes allocates nothing.
 public final class LinuxTcpLink extends TcpLink {
     private static final int NANOS_PER_SECOND = 1_000_000_000;
-    /// How many sockets one piece of work serves; the others come first the next time.
+    /// The number of sockets that one piece of work serves; the others come first the next time.
     private static final int EVENTS_MAX = 64;
 
-    /// What the kernel reports events of: a socket or a port.
+    /// The object that the kernel reports events of: a socket or a port.
     sealed interface Watched permits LinuxTcpSocket, LinuxTcpPort {
         /// Called when the kernel reports events.
         ///

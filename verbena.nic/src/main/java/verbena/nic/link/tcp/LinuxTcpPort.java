@@ -7,7 +7,7 @@ import verbena.verbs.Gid;
 
 /// A port of a [LinuxTcpLink].
 final class LinuxTcpPort extends TcpPort implements LinuxTcpLink.Watched {
-    /// How many streams one piece of work accepts.
+    /// The number of streams that one piece of work accepts.
     private static final int ACCEPTS_MAX = 64;
 
     private static final int NONE = -1;
@@ -15,7 +15,7 @@ final class LinuxTcpPort extends TcpPort implements LinuxTcpLink.Watched {
     private final LinuxTcpLink link;
     /// The bound socket; NONE when a stream has taken it, or when the port is closed.
     private int fd;
-    /// Its number in the epoll set.
+    /// The number of the port in the epoll set.
     private int watched = NONE;
 
     LinuxTcpPort(LinuxTcpLink link, int fd, Gid local, int port) {
@@ -30,7 +30,7 @@ final class LinuxTcpPort extends TcpPort implements LinuxTcpLink.Watched {
         watched = link.watch(fd, this, LinuxAbi.EPOLLIN);
     }
 
-    /// The bound socket, for a stream that begins at this port.
+    /// Returns the bound socket, for a stream that begins at this port.
     int takeSocket() {
         assert watched == NONE : "the port listens";
         int taken = fd;

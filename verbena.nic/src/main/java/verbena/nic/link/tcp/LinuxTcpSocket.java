@@ -15,11 +15,11 @@ final class LinuxTcpSocket extends TcpSocket implements LinuxTcpLink.Watched {
     private final LinuxTcpLink link;
     private final LinuxTcpCalls calls;
     private final int fd;
-    /// Its number in the epoll set.
+    /// The number of the socket in the epoll set.
     private int number = NOT_WATCHED;
     /// Whether an error was reported: an end of the stream that is read from now on is not an orderly end.
     private boolean wasBroken;
-    /// Why the stream broke, an errno.
+    /// The reason for which the stream broke, an errno.
     private int error;
 
     LinuxTcpSocket(LinuxTcpLink link, int fd, Gid remote, int remotePort, boolean isConnected) {

@@ -11,7 +11,7 @@ final class StreamBuffers {
     static final int BUFFER_BYTES = 256 << 10;
     /// The most bytes that a handler may leave unconsumed: the longest FPDU with its markers (RFC 5044).
     static final int KEPT_BYTES_MAX = 66 << 10;
-    /// When there is less room than this behind the kept bytes, they are moved to the front.
+    /// The least room behind the kept bytes; with less, they are moved to the front.
     static final int ROOM_BYTES_MIN = BUFFER_BYTES - KEPT_BYTES_MAX - (64 << 10);
     /// The most bytes that are kept outside of a buffer.
     static final int LITTLE_BYTES = 4 << 10;

@@ -7,15 +7,15 @@ import verbena.transport.iwarp.StreamTarget;
 /// handler may write to the socket and close it at once. After [#onEnd(long)] or [#onBroken], the socket is closed
 /// and the handler is not called again.
 public interface StreamHandler {
-    /// Why a stream broke.
+    /// The reasons for which a stream broke.
     enum Cause {
-        /// No program listens at the port.
+        /// A port at which no program listens.
         REFUSED,
-        /// There is no route, or no answer in time.
+        /// A peer without a route, or without an answer in time.
         UNREACHABLE,
         /// The peer broke the connection off.
         RESET,
-        /// This host could not continue.
+        /// A failure of this host, which could not continue.
         LOCAL
     }
 

@@ -25,12 +25,12 @@ final class StreamInput {
         return from == to;
     }
 
-    /// The position of the next byte in the buffer of [#roomy()].
+    /// Returns the position of the next byte in the buffer of [#roomy()].
     int end() {
         return to;
     }
 
-    /// A buffer that holds the kept bytes, with room behind them.
+    /// Returns a buffer that holds the kept bytes, with room behind them.
     StreamBuffer roomy() {
         StreamBuffer roomy = buffer;
         if (roomy == null) {

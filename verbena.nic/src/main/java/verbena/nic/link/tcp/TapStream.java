@@ -8,7 +8,7 @@ import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
 import verbena.transport.iwarp.StreamTarget;
 
-/// Shows the bytes between a [TappedStream] and the system to a [Tap].
+/// A stream that shows the bytes between a [TappedStream] and the system to a [Tap].
 final class TapStream extends ByteStream {
     private final TappedStream socket;
     private final ByteStream below;

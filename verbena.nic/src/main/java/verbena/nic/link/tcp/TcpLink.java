@@ -32,13 +32,13 @@ public abstract class TcpLink implements Carrier {
     public static final int KEPT_BYTES_MAX = StreamBuffers.KEPT_BYTES_MAX;
     /// The most bytes that can be written at once, because that many can be kept.
     public static final int BURST_BYTES_MAX = StreamBuffers.BUFFER_BYTES;
-    /// How many connections the system holds for a port before they are accepted.
+    /// The number of connections that the system holds for a port before they are accepted.
     static final int LISTEN_BACKLOG = 1_024;
     /// A stream breaks when its data stay unacknowledged for this long (TCP_USER_TIMEOUT, RFC 5482). iWARP has no
     /// timers of its own that would notice a dead peer.
     static final int UNANSWERED_MILLIS_MAX = 10_000;
 
-    /// How many keep-alive probes an idle peer may miss before it counts as dead.
+    /// The number of keep-alive probes that an idle peer may miss before it counts as dead.
     static final int KEEP_ALIVE_PROBES = 3;
 
     final Arena arena = Arena.ofShared();
@@ -50,7 +50,7 @@ public abstract class TcpLink implements Carrier {
     final StreamBuffer own = buffers.take();
 
     private final StreamOutput output = new StreamOutput(own, PIECES_MAX);
-    /// Streams that could not even begin: the next piece of work tells their handlers.
+    /// The streams that could not even begin: the next piece of work reports that to their handlers.
     private final ArrayDeque<TcpSocket> stillborn = new ArrayDeque<>();
     private final List<Attached> taps = new ArrayList<>();
     private Consumer<Throwable> containedTo = _ -> {};
@@ -126,17 +126,17 @@ public abstract class TcpLink implements Carrier {
         return stream;
     }
 
-    /// The streams that are open, or about to be.
+    /// Returns the streams that are open, or about to be.
     private List<TcpSocket> sockets() {
         var all = new ArrayList<>(stillborn);
         all.addAll(watchedSockets());
         return all;
     }
 
-    /// A copy of the list of streams that the system watches, without the stillborn ones.
+    /// Returns a copy of the list of streams that the system watches, without the stillborn ones.
     abstract List<? extends TcpSocket> watchedSockets();
 
-    /// A copy of the list of ports with listeners.
+    /// Returns a copy of the list of ports with listeners.
     abstract List<? extends TcpPort> listeningPorts();
 
     // ---- moving
@@ -163,7 +163,7 @@ public abstract class TcpLink implements Carrier {
 
     // ---- streams
 
-    /// The part of this link that its streams need.
+    /// Returns the part of this link that its streams need.
     final TcpSocket.Host host() {
         return host;
     }
@@ -180,7 +180,7 @@ public abstract class TcpLink implements Carrier {
     /// @throws LinkException when this host cannot even try
     public abstract TcpSocket connect(@Nullable TcpPort from, Gid local, Gid remote, int port, StreamHandler handler);
 
-    /// The output in which the next write is gathered, empty at first.
+    /// Returns the output in which the next write is gathered, empty at first.
     public final StreamOutput output() {
         output.clear();
         return output;
@@ -254,7 +254,7 @@ public abstract class TcpLink implements Carrier {
 
     // ---- the end
 
-    /// Closes as [verbena.nic.link.Link#close()] says; open streams are reset.
+    /// Implements [verbena.nic.link.Link#close()]; open streams are reset.
     @Override
     public final void close() {
         if (!occupancy.close(this::ring)) {
@@ -284,7 +284,7 @@ public abstract class TcpLink implements Carrier {
         return Interfaces.live(gids);
     }
 
-    /// The index of the interface that has this address of the link; 0 when none has.
+    /// Returns the index of the interface that has this address of the link; 0 when none has.
     final int interfaceOf(Gid local) {
         for (GidEntry entry : gids) {
             if (entry.gid().equals(local)) {

@@ -6,7 +6,7 @@ import verbena.nic.link.LinkKind;
 import verbena.nic.link.NativeAccess;
 import verbena.verbs.GidEntry;
 
-/// Opens TCP links: the Linux one where it works, else the portable one.
+/// The factory of TCP links: the Linux one where it works, else the portable one.
 public final class TcpLinks {
     private TcpLinks() {}
 

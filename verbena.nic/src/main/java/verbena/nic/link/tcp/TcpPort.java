@@ -5,7 +5,7 @@ import verbena.verbs.Gid;
 
 /// A TCP port of one of this link's addresses. For the thread that may move the link, one at a time.
 public abstract class TcpPort {
-    /// Decides about the streams that peers open.
+    /// An acceptor that decides about the streams that peers open.
     @FunctionalInterface
     public interface Acceptor {
         /// Returns the handler of a stream; null refuses it, and it is reset.

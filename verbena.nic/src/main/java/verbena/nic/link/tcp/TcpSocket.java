@@ -11,7 +11,7 @@ import verbena.transport.iwarp.StreamOutput;
 import verbena.transport.iwarp.StreamTarget;
 import verbena.verbs.Gid;
 
-/// One TCP stream. For the thread that may move its link, one at a time.
+/// A TCP stream. For the thread that may move its link, one at a time.
 ///
 /// Bytes that the system does not take at once are copied and leave later ([StreamRest]). Bytes that arrive in
 /// pieces are kept until the handler has all that it needs ([StreamInput]).
@@ -32,10 +32,11 @@ public abstract class TcpSocket extends ByteStream implements TappedStream {
     private static final int DIRECT_BYTES_MIN = 16 << 10;
 
     private static final int BEHIND_DIRECT_BYTES = 4 << 10;
-    /// How many bytes one stream may bring before the next has its turn.
+    /// The number of bytes that one stream may bring before the next has its turn.
     private static final int TURN_BYTES = 512 << 10;
 
-    /// How often a closing link asks the system to take the rest; with the pauses, this takes at most 0.5 s.
+    /// The number of times that a closing link asks the system to take the rest; with the pauses, this takes at most
+    /// 0.5 s.
     private static final int LAST_ATTEMPTS = 500;
 
     private static final long LAST_PAUSE_NANOS = 1_000_000;
@@ -105,7 +106,7 @@ public abstract class TcpSocket extends ByteStream implements TappedStream {
     /// Sets which events are reported from now on: arrivals, room.
     abstract void watch(boolean arrivals, boolean room);
 
-    /// The bytes of a TCP segment that the connection can fill now (EMSS, RFC 5044, 4.1).
+    /// Returns the bytes of a TCP segment that the connection can fill now (EMSS, RFC 5044, 4.1).
     public abstract int segmentBytes();
 
     /// Makes the system probe an idle peer after this many seconds without arrivals; 0 for never.
@@ -113,7 +114,7 @@ public abstract class TcpSocket extends ByteStream implements TappedStream {
 
     // ---- writing
 
-    /// Whether bytes of the last write have not left yet: the next [#write] has to wait for
+    /// Returns whether bytes of the last write have not left yet: the next [#write] has to wait for
     /// [StreamHandler#onWritable].
     public final boolean isFull() {
         return !rest.isEmpty();
@@ -167,7 +168,7 @@ public abstract class TcpSocket extends ByteStream implements TappedStream {
         }
     }
 
-    /// Whether everything was written and the end as well, so that closing takes nothing from the peer.
+    /// Returns whether everything was written and the end as well, so that closing takes nothing from the peer.
     final boolean isEnding() {
         return hasEnded || endsWhenEmpty;
     }
@@ -280,8 +281,8 @@ public abstract class TcpSocket extends ByteStream implements TappedStream {
         }
     }
 
-    /// Where no program listens at a port, the system may open the stream from that very port. Then both ends open
-    /// it at once (RFC 9293, 3.5), and it leads to itself.
+    /// Returns whether the stream leads to itself. Where no program listens at a port, the system may open the stream
+    /// from that very port. Then both ends open it at once (RFC 9293, 3.5), and it leads to itself.
     private boolean isToItself() {
         InetSocketAddress own = localAddress();
         return own.getPort() == remotePort && remote.equals(Gid.of(own.getAddress()));

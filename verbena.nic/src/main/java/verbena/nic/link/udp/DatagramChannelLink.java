@@ -151,9 +151,10 @@ public final class DatagramChannelLink extends UdpLink {
         }
     }
 
-    /// Whether "don't fragment" could be set on every socket. Without it, the IPv4 identification is unpredictable.
-    /// Peers that check the whole ICRC (soft-RoCE and hardware) then drop this link's packets over IPv4. A peer
-    /// behind a socket, as every Verbena link is, does not see the identification and accepts the packets.
+    /// Returns whether "don't fragment" could be set on every socket. Without it, the IPv4 identification is
+    /// unpredictable. Peers that check the whole ICRC (soft-RoCE and hardware) then drop this link's packets over
+    /// IPv4. A peer behind a socket, as every Verbena link is, does not see the identification and accepts the
+    /// packets.
     public boolean isFragmentationForbidden() {
         return fragmentationForbidden;
     }

@@ -12,23 +12,23 @@ import verbena.foreign.linux.LinuxAbi.SockaddrIn;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.wire.BigEndian;
 
-/// Finds out which IPv4 identification the next message of a connected UDP socket will have. Linux counts up from a
-/// random one, by one for each message, and no call returns the count. But Linux gives a packet back with all its
-/// headers to a sender that asks when the packet left (SO_TIMESTAMPING, since Linux 3.17), and that takes no
+/// A probe for the IPv4 identification that the next message of a connected UDP socket will have. Linux counts up
+/// from a random one, by one for each message, and no call returns the count. But Linux gives a packet back with all
+/// its headers to a sender that asks when the packet left (SO_TIMESTAMPING, since Linux 3.17), and that takes no
 /// privilege. So an empty datagram shows the last identification.
 ///
 /// For one thread at a time.
 final class IdentificationProbe {
-    /// What [#next] returns where the system does not tell.
+    /// The result of [#next] where the system does not show it.
     static final int UNKNOWN = -1;
 
     /// Room for an Ethernet, an IPv4 and a UDP header, and a few bytes more.
     private static final int PACKET_ROOM = 64;
     /// An empty datagram ends with its IPv4 and UDP headers.
     private static final int HEADERS = 20 + 8;
-    /// Where the identification is in the IPv4 header (RFC 791, 3.1).
+    /// The place of the identification in the IPv4 header (RFC 791, 3.1).
     private static final int IDENTIFICATION = 4;
-    /// How often to try: a late error of an earlier packet makes the first attempt fail.
+    /// The number of attempts: a late error of an earlier packet makes the first attempt fail.
     private static final int ATTEMPTS = 3;
 
     private final LinuxSockets linux;
@@ -49,7 +49,7 @@ final class IdentificationProbe {
         vector.set(JAVA_LONG, Iovec.IOV_BASE, packet.address());
     }
 
-    /// The identification of the next message of this socket, or [#UNKNOWN].
+    /// Returns the identification of the next message of this socket, or [#UNKNOWN].
     int next(int fd) {
         int last = UNKNOWN;
         if (stamp(fd, LinuxAbi.SOF_TIMESTAMPING_TX_SCHED)) {

@@ -39,8 +39,8 @@ import verbena.wire.Frame;
 ///
 /// Packets to this host leave by sockets of their own ([NearSockets]).
 public final class LinuxUdpLink extends UdpLink implements ServiceClaims, PacketPairs {
-    /// After this many calls of [#receive], the link looks for messages of neighbours even if the sleeper has
-    /// reported none. The number is large while no other link is there, so that the look costs nothing, and small
+    /// The number of calls of [#receive] after which the link looks for messages of neighbours, even if the sleeper
+    /// has reported none. The number is large while no other link is there, so that the look costs nothing, and small
     /// while others are.
     private static final int LOOKS_ALONE = 64;
     private static final int LOOKS_AMONG_OTHERS = 16;
@@ -52,7 +52,7 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
     private final Occupancy occupancy = new Occupancy();
     private final Arena arena = Arena.ofShared();
     private final LinuxSockets linux = new LinuxSockets(arena);
-    /// Messages that neighbours pass on.
+    /// The messages that neighbours pass on.
     private final MessageBlock envelopes = new MessageBlock(arena);
     private final MessageBlock outgoing = new MessageBlock(arena);
     private final UdpSockets sockets;
@@ -63,11 +63,11 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
     /// sleeping thread reads it.
     private volatile UdpSocket[] receivers;
 
-    /// Used by the sleeping thread: one entry for each receiver, then the event counter, the timer, and the
+    /// The entries of the sleeping thread: one for each receiver, then the event counter, the timer, and the
     /// descriptors of shared addresses and of sockets without room.
     private final MemorySegment sleepfds;
 
-    /// Used by the sleeping thread: how many receivers it sleeps on.
+    /// The number of receivers that the sleeping thread sleeps on.
     private int asleepOn;
 
     private final EventCounter bell = new EventCounter(linux, arena);
@@ -75,7 +75,7 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
     private final long receiveBufferBytes;
     private final long sendBufferBytes;
 
-    /// One for each own address; empty when the link is alone there.
+    /// The shared addresses, one for each own address; empty when the link is alone there.
     private final SharedAddress[] shared;
 
     private int untilLook = LOOKS_ALONE;
@@ -281,7 +281,7 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
         }
     }
 
-    /// Null when this link has the address alone, or not at all.
+    /// Returns the shared address; null when this link has the address alone, or not at all.
     private @Nullable SharedAddress sharedAt(Gid local) {
         for (SharedAddress address : shared) {
             if (address.gid().equals(local)) {
@@ -404,7 +404,7 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
         return watchForRoom(neighbours + shared.length, all);
     }
 
-    /// Also sleeps on sockets near those that receive, while they have no room; returns the number of entries.
+    /// Adds sockets near those that receive to the sleep, while they have no room; returns the number of entries.
     private int watchForRoom(int entries, UdpSocket[] all) {
         int count = entries;
         for (UdpSocket socket : all) {
@@ -445,8 +445,8 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
 
     // --- the end
 
-    /// Closes as [verbena.nic.link.Link#close()] says; returns when the sleeping thread has left, and sockets and
-    /// memory are released.
+    /// Implements [verbena.nic.link.Link#close()]; returns when the sleeping thread has left, and sockets and memory
+    /// are released.
     @Override
     public void close() {
         if (!occupancy.close(bell::ring)) {

@@ -13,8 +13,8 @@ import verbena.wire.Frame;
 public final class NearSockets {
     /// The largest number of connected sockets.
     static final int CONNECTED_MAX = 16;
-    /// Of this many runs of packets to destinations without a connected socket, the last gets one for its destination.
-    /// So a destination that gets more tends to have one sooner.
+    /// The number of runs of packets to destinations without a connected socket of which the last gets a socket. So a
+    /// destination that gets more tends to have one sooner.
     public static final int RUNS_UNTIL_CONNECTED = 256;
     /// A socket that was not used in this many runs gives way to one for another destination.
     private static final int RUNS_UNTIL_UNUSED = 16 * RUNS_UNTIL_CONNECTED;
@@ -22,20 +22,20 @@ public final class NearSockets {
 
     private final UdpSockets sockets;
     private final UdpSocket any;
-    /// Null for IPv6, which has no identification.
+    /// The probe; null for IPv6, which has no identification.
     private final @Nullable IdentificationProbe probe;
 
     /// The connected sockets, and `any` behind them. The array never changes, but is replaced; a sleeping thread reads
     /// it.
     private volatile UdpSocket[] all;
 
-    /// For each connected socket the number of runs when it was used last.
+    /// The number of runs when each connected socket was used last.
     private final long[] lastRun = new long[CONNECTED_MAX];
-    /// Which socket was found last.
+    /// The socket that was found last.
     private int latest;
     private long runs;
     private long runsWithout;
-    /// Grows where the system lets no socket be connected.
+    /// The runs until a socket is connected, more where the system refuses to connect sockets.
     private long runsUntilConnected = RUNS_UNTIL_CONNECTED;
 
     /// @param any bound to the own address and to the port of all these sockets
@@ -47,17 +47,17 @@ public final class NearSockets {
         all = new UdpSocket[] {any};
     }
 
-    /// The port that all these packets leave from. Any thread.
+    /// Returns the port that all these packets leave from. Any thread.
     int port() {
         return any.port;
     }
 
-    /// All of them. Any thread.
+    /// Returns all sockets. Any thread.
     UdpSocket[] all() {
         return all;
     }
 
-    /// The socket by which a frame leaves.
+    /// Returns the socket by which a frame leaves.
     UdpSocket of(Frame frame) {
         UdpSocket[] sockets = all;
         if (sockets[latest].isConnectedTo(frame)) {

@@ -25,12 +25,12 @@ final class StandIn {
 
     private StandIn() {}
 
-    /// An address for a link of its own.
+    /// Returns a candidate for an address that one link has alone.
     static Inet4Address candidate(RandomGenerator random) {
         return LoopbackAddress.address(NETWORK | random.nextInt(OWN_MIN, PORT_MASK + 1));
     }
 
-    /// Where a socket of an address is, or its peer's.
+    /// Returns the address and port of the socket that an address stands for.
     ///
     /// @param port of addresses that stand for themselves
     static InetSocketAddress socketOf(InetAddress address, int port) {
@@ -41,7 +41,7 @@ final class StandIn {
                 : new InetSocketAddress(address, port);
     }
 
-    /// The address that stands for a sender.
+    /// Returns the address that stands for a sender.
     ///
     /// @param port of addresses that stand for themselves
     static Gid gidOf(InetSocketAddress sender, int port) {
@@ -49,7 +49,7 @@ final class StandIn {
         return Gid.of(isStandIn ? LoopbackAddress.address(NETWORK | sender.getPort()) : sender.getAddress());
     }
 
-    /// 0 of an IPv6 address.
+    /// Returns the bits of an IPv4 address; 0 for an IPv6 address.
     private static int bits(InetAddress address) {
         Gid gid = Gid.of(address);
         return gid.isIpv4() ? (int) gid.low() : 0;

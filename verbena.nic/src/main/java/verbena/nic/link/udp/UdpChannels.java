@@ -15,7 +15,7 @@ import verbena.nic.link.LinkException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 
-/// Opens the channels of a [DatagramChannelLink], with those options for RoCE v2 that the JDK offers.
+/// The factory of the channels of a [DatagramChannelLink], with those options for RoCE v2 that the JDK offers.
 final class UdpChannels {
     private final int port;
     private final UdpOptions options;

@@ -29,9 +29,10 @@ final class UdpInbox {
     /// The size of a buffer, which holds any message. It is not a power of two, so that the beginnings of all
     /// buffers do not compete for the same few cache lines.
     private static final int LANDING_BYTES = Frame.HEADROOM + (1 << 16) + 192;
-    /// How many messages to ask for at once while packets arrive coalesced: a few of these are more than a batch.
+    /// The number of messages to ask for at once while packets arrive coalesced: a few of these are more than a
+    /// batch.
     private static final int MESSAGES_COALESCED = 4;
-    /// How often in a row the favourite is asked and the other sockets are not.
+    /// The number of times in a row that the favourite is asked and the other sockets are not.
     private static final int FAVOURS_MAX = 8;
     private static final int NONE = -1;
 
@@ -51,7 +52,7 @@ final class UdpInbox {
     private final Frame origin;
 
     private int segment;
-    /// When that message came to this host.
+    /// The time at which that message came to this host.
     private final LongSupplier arrivalMillis = this::arrivalMillis;
 
     /// Whether the last arrival was coalesced.
@@ -60,18 +61,18 @@ final class UdpInbox {
     // cost a quarter of the call. These numbers are guesses, because the sleeping thread writes them too.
     private int landedSinceSleep;
     private boolean isOneLikely;
-    /// How many messages to ask for: twice as many as came the last time.
+    /// The number of messages to ask for: twice as many as came the last time.
     private int expected = 1;
     /// Whether a socket has brought as many messages as it was asked for.
     private boolean more;
     private int firstToReceive;
     /// The socket that alone had messages at the last poll of all: the peers of a program tend to use one address.
     private int favourite = NONE;
-    /// How often it was asked since that poll.
+    /// The number of times that it was asked since that poll.
     private int favours;
     /// Whether a thread has slept since, which ends for a message at any socket. A guess, as above.
     private boolean hasSlept;
-    /// One entry for each socket.
+    /// The entries for poll(2), one for each socket.
     private final MemorySegment pollfds;
 
     private final MemorySegment nothing; // a timeout of 0
@@ -100,12 +101,12 @@ final class UdpInbox {
         }
     }
 
-    /// Whether packets have arrived that were not handed out.
+    /// Returns whether packets have arrived that were not handed out.
     boolean hasArrivals() {
         return message < arrived;
     }
 
-    /// As [Link#mayHaveMore()].
+    /// Implements [Link#mayHaveMore()].
     boolean mayHaveMore() {
         return more;
     }
@@ -134,9 +135,9 @@ final class UdpInbox {
         }
     }
 
-    /// One poll tells which of several sockets are worth a call. For fairness each gets its share of `wanted`, and each
-    /// time another socket is the first. The poll costs as much as a message, so for a while the favourite is asked
-    /// without one.
+    /// Receives from the sockets that a poll shows to have packets. For fairness each gets its share of `wanted`, and
+    /// each time another socket is the first. The poll costs as much as a message, so for a while the favourite is
+    /// asked without one.
     private void landFromReady(UdpSocket[] all, int wanted) {
         if (favourite != NONE && favourite < all.length && favours < FAVOURS_MAX) {
             favours++;
@@ -239,7 +240,7 @@ final class UdpInbox {
         return frame.length >= Link.PACKET_MIN && frame.length <= Frame.PACKET_MAX;
     }
 
-    /// Whether this link has nothing more to do with the packet, because it is another link's.
+    /// Returns whether this link has nothing more to do with the packet, because it is another link's.
     private boolean isPassedOn(SharedAddress sharing, Frame frame) {
         int addressee = Addressee.of(frame);
         if (addressee == sharing.slot()) {

@@ -108,7 +108,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         return gids;
     }
 
-    /// The UDP port: the destination of all packets, and the source of those to other hosts.
+    /// Returns the UDP port: the destination of all packets, and the source of those to other hosts.
     public final int port() {
         return port;
     }
@@ -118,16 +118,16 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         return packetMax;
     }
 
-    /// The largest path MTU that every address of this link can use: what a port reports as its active MTU.
+    /// Returns the largest path MTU that every address of this link can use: what a port reports as its active MTU.
     public final Mtu pathMtu() {
         return pathMtu;
     }
 
-    /// The size of the smallest receive buffer among the sockets, in bytes as the operating system counts them: this
-    /// much may wait while no thread calls [#receive].
+    /// Returns the size of the smallest receive buffer among the sockets, in bytes as the operating system counts
+    /// them: this much may wait while no thread calls [#receive].
     public abstract long receiveBufferBytes();
 
-    /// The size of the smallest send buffer among the sockets, in bytes.
+    /// Returns the size of the smallest send buffer among the sockets, in bytes.
     public abstract long sendBufferBytes();
 
     @Override

@@ -9,7 +9,7 @@ import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.NativeAccess;
 import verbena.verbs.GidEntry;
 
-/// Opens UDP links: the Linux one where it works, else the portable one.
+/// The factory of UDP links: the Linux one where it works, else the portable one.
 public final class UdpLinks {
     private UdpLinks() {}
 

@@ -24,17 +24,17 @@ public record UdpOptions(
         }
     }
 
-    /// These options with another kind.
+    /// Returns these options with another kind.
     public UdpOptions with(LinkKind other) {
         return new UdpOptions(other, receiveBufferBytes, sendBufferBytes, shared, wrapped);
     }
 
-    /// These options, for a link inside one that seals.
+    /// Returns these options for a link inside a link that seals.
     public UdpOptions wrap() {
         return new UdpOptions(kind, receiveBufferBytes, sendBufferBytes, shared, true);
     }
 
-    /// These options, for a link that shares its addresses with other links.
+    /// Returns these options for a link that shares its addresses with other links.
     public UdpOptions share() {
         return new UdpOptions(kind, receiveBufferBytes, sendBufferBytes, true, wrapped);
     }

@@ -33,9 +33,9 @@ final class UdpOutbox {
     private final int[] packetsOf = new int[MessageBlock.COUNT];
     /// Whether messages of several packets can be sent at all.
     private boolean segmenting;
-    /// Packets that the system did not take together.
+    /// The number of packets that the system did not take together.
     private int together;
-    /// Packets that have to leave one by one for that reason.
+    /// The number of packets that have to leave one by one for that reason.
     private int oneByOne;
     /// Whether the socket has no room.
     private boolean full;
@@ -60,7 +60,7 @@ final class UdpOutbox {
         this.refused = refused;
     }
 
-    /// Sends as [Link#transmit] says.
+    /// Implements [Link#transmit].
     int transmit(Frame[] frames, int from, int count) {
         int done = 0;
         full = false;
@@ -145,8 +145,8 @@ final class UdpOutbox {
         return RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow);
     }
 
-    /// Whether a packet goes to the same host, in the same way, and to the same slot there: steering looks at the
-    /// first one only.
+    /// Returns whether a packet goes to the same host, in the same way, and to the same slot there: steering looks at
+    /// the first one only.
     private static boolean travelsWith(Frame first, Frame next) {
         return next.length <= first.length
                 && next.destinationLow == first.destinationLow
@@ -158,8 +158,8 @@ final class UdpOutbox {
                 && Bth.destinationQp(next.slot, next.start) >>> 16 == Bth.destinationQp(first.slot, first.start) >>> 16;
     }
 
-    /// As [verbena.nic.link.PacketPairs#keepsTogether]: one message of the operating system, to this host, which
-    /// nothing on the way cuts.
+    /// Implements [verbena.nic.link.PacketPairs#keepsTogether]: both are one message of the operating system to this
+    /// host, and nothing on the path divides it.
     boolean keepsTogether(Frame first, Frame next) {
         return segmenting && oneByOne == 0 && isForThisHost(first) && travelsWith(first, next);
     }
@@ -173,7 +173,8 @@ final class UdpOutbox {
         return own || (RoceV2.isIpv4(toHigh, toLow) && (toLow >>> 24 & 0xFF) == IPV4_LOOPBACK);
     }
 
-    /// The UDP port that all packets between these addresses leave from; 0 when there is no such socket. Any thread.
+    /// Returns the UDP port that all packets between these addresses leave from; 0 when there is no such socket. Any
+    /// thread.
     int sourcePort(Gid from, Gid to) {
         for (UdpSocket socket : sockets) {
             if (socket.isBoundTo(from)) {

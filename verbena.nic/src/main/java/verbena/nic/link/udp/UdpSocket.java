@@ -18,7 +18,7 @@ import verbena.wire.Frame;
 final class UdpSocket {
     /// The hop limit of a frame that has none of its own (RFC 1700; rdma_cm uses the same).
     static final int HOP_LIMIT_DEFAULT = 64;
-    /// How many runs in a row have to ask for the same, before the socket is set to it.
+    /// The number of runs in a row that have to ask for the same, before the socket is set to it.
     private static final int RUNS_UNTIL_SET = 16;
 
     final int fd;
@@ -28,11 +28,11 @@ final class UdpSocket {
     final int scopeId;
     /// The UDP port that it is bound to, and its packets leave from.
     final int port;
-    /// Seals the packets that leave by it.
+    /// The seal of the packets that leave by it.
     final Seal seal;
-    /// How its address is shared; null when it is not, or when the address is a group's.
+    /// The sharing of its address; null when it is not shared, or when the address is a group's.
     final @Nullable SharedAddress sharing;
-    /// By which sockets packets from this address to this host leave; null when they leave by this one.
+    /// The sockets by which packets from this address to this host leave; null when they leave by this socket.
     @Nullable
     NearSockets near;
     /// Among which sockets it is such a one; null for all others.
@@ -41,13 +41,13 @@ final class UdpSocket {
     /// Whether its send buffer was full: a sleeping thread waits for room as well.
     volatile boolean full;
 
-    /// Where it is connected to, when it is.
+    /// Whether it is connected; the fields below then have the address of the peer.
     private boolean connected;
     private long peerHigh;
     private long peerLow;
 
-    /// Null when the system gives each message identification 0, because the socket is not connected, or none,
-    /// because it is one of IPv6.
+    /// The probe for identifications. Null when the system gives each message 0, because the socket is not connected,
+    /// or none, because it is of IPv6.
     private @Nullable IdentificationProbe probe;
     /// The identification of the next message, of which the low 16 bits count.
     private int identification = IdentificationProbe.UNKNOWN;
@@ -71,7 +71,7 @@ final class UdpSocket {
         this.scopeId = scopeId;
     }
 
-    /// Says where it is connected to.
+    /// Notes the address that it is connected to.
     ///
     /// @param learning null for IPv6
     /// @return whether its identifications are known
@@ -96,7 +96,7 @@ final class UdpSocket {
         return gidLow == gid.low() && gidHigh == gid.high();
     }
 
-    /// Closes it and the one near it.
+    /// Closes it and the sockets near it.
     void close() {
         LinuxSockets.close(fd);
         if (near != null) {
@@ -104,20 +104,20 @@ final class UdpSocket {
         }
     }
 
-    /// Whether this frame has to leave from the address of this socket.
+    /// Returns whether this frame has to leave from the address of this socket.
     boolean sends(Frame frame) {
         return frame.sourceLow == gidLow && frame.sourceHigh == gidHigh && UdpSeal.isSameFamily(frame);
     }
 
-    /// Whether this frame goes where the socket is connected to.
+    /// Returns whether this frame goes where the socket is connected to.
     boolean isConnectedTo(Frame frame) {
         return connected && frame.destinationLow == peerLow && frame.destinationHigh == peerHigh;
     }
 
     // --- identifications
 
-    /// The IPv4 identification of the message after the next `messages`. Where the system has stopped telling, it is
-    /// wrong, and no receiver on this host can see that.
+    /// Returns the IPv4 identification of the message after the next `messages`. Where the system no longer shows it,
+    /// it is wrong, and no receiver on this host can see that.
     int identificationAfter(int messages) {
         return probe == null || (identification == IdentificationProbe.UNKNOWN && !learn(probe))
                 ? 0
@@ -131,8 +131,8 @@ final class UdpSocket {
         }
     }
 
-    /// Says that the system has refused a message; whether those behind it have to be sealed again. The system may
-    /// have counted it or not.
+    /// Notes that the system has refused a message; returns whether the messages behind it have to be sealed again.
+    /// The system may have counted it or not.
     boolean refused() {
         identification = IdentificationProbe.UNKNOWN;
         return probe != null;
@@ -144,12 +144,12 @@ final class UdpSocket {
         return frame.hopLimit == 0 ? HOP_LIMIT_DEFAULT : frame.hopLimit;
     }
 
-    /// Whether the system puts this hop limit into a unicast by itself.
+    /// Returns whether the system puts this hop limit into a unicast by itself.
     boolean isHopLimit(int value) {
         return value == hopLimit;
     }
 
-    /// Whether the system puts this traffic class into a packet by itself.
+    /// Returns whether the system puts this traffic class into a packet by itself.
     boolean isTrafficClass(int value) {
         return value == trafficClass;
     }

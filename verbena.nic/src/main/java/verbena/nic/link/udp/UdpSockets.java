@@ -22,9 +22,9 @@ import verbena.verbs.GidEntry;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 
-/// Opens the sockets of a link, with all options that RoCE v2 needs.
+/// The factory of the sockets of a link, with all options that RoCE v2 needs.
 final class UdpSockets {
-    /// How many ports to try for the sockets of packets to this host: another program may have one of them.
+    /// The number of ports to try for the sockets of packets to this host: another program may have one of them.
     private static final int NEAR_PORT_ATTEMPTS = 8;
     /// The least that the system makes of it is little, and nothing has to be received.
     private static final int NO_RECEIVE_BUFFER = 1;
@@ -44,7 +44,7 @@ final class UdpSockets {
         this.options = options;
     }
 
-    /// Whether all sockets that were opened can send messages of several packets (UDP_SEGMENT).
+    /// Returns whether all sockets that were opened can send messages of several packets (UDP_SEGMENT).
     boolean canSegment() {
         return segmenting;
     }
@@ -277,8 +277,8 @@ final class UdpSockets {
         require(name, linux.setOption(fd, level, option, value));
     }
 
-    /// Forcing the size needs CAP_NET_ADMIN; otherwise the system's limit (net.core.rmem_max, wmem_max) silently
-    /// reduces it.
+    /// Sets the size of a buffer. Forcing it needs CAP_NET_ADMIN; otherwise the system's limit (net.core.rmem_max,
+    /// wmem_max) silently reduces it.
     private void askForBuffer(int fd, int force, int ask, int bytes) {
         if (linux.setOption(fd, LinuxAbi.SOL_SOCKET, force, bytes) < 0) {
             int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, ask, bytes);
@@ -290,7 +290,7 @@ final class UdpSockets {
                 SocketFailure.kindOf(errno), entry.gid().toString(), port, LinuxSockets.message(errno), null);
     }
 
-    /// The size of the smallest buffer of this kind among sockets, in bytes.
+    /// Returns the size of the smallest buffer of this kind among sockets, in bytes.
     long smallestBuffer(UdpSocket[] sockets, int option) {
         long smallest = Long.MAX_VALUE;
         for (UdpSocket socket : sockets) {
