@@ -28,7 +28,7 @@ final class ConnectAttempt {
         this.stream = StreamChannel.open(options);
     }
 
-    /// Runs one of both in the attempt's thread.
+    /// Starts the attempt, and runs one of the two callbacks in the attempt's thread.
     void start(Consumer<StreamChannel> onConnected, Consumer<Throwable> onFailed) {
         Thread.ofVirtual().name("verbena-netty-connect").start(() -> run(onConnected, onFailed));
     }
@@ -45,7 +45,7 @@ final class ConnectAttempt {
         onConnected.accept(stream);
     }
 
-    /// As Netty's own transports have it.
+    /// Returns the exception as Netty's own transports have it.
     private Throwable reason(Throwable why) {
         return switch (why) {
             case SocketTimeoutException late -> {

@@ -21,7 +21,7 @@ final class HeldBuffers {
         buffers.add(new Held(buffer.retain(), written));
     }
 
-    /// Releases those of whose bytes none is among the last `unacknowledged`.
+    /// Releases the buffers that have no byte among the last `unacknowledged`.
     void release(long unacknowledged) {
         while (!buffers.isEmpty() && buffers.element().end <= written - unacknowledged) {
             buffers.remove().buffer.release();

@@ -2,8 +2,8 @@ package verbena.netty;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/// What the channels of this process have carried, all of it by RDMA. A program may read it at any time, from any
-/// thread; the counters only grow.
+/// Counters of the bytes that the channels of this process have carried, all by RDMA. A program may read them at any
+/// time, from any thread; the counters only grow.
 public final class NettyCounters {
     static final LongAdder CONNECTIONS = new LongAdder();
     static final LongAdder IN = new LongAdder();
@@ -19,14 +19,14 @@ public final class NettyCounters {
     /// @param bytesOut written to them
     /// @param bytesDirect of these, from registered memory without a copy ([VerbenaByteBufAllocator])
     public record Snapshot(long connections, long bytesIn, long bytesOut, long bytesDirect) {
-        /// In the form of the summary of `verbena.nio`.
+        /// Returns the counters in the form of the summary of `verbena.nio`.
         @Override
         public String toString() {
             return "rdma-connections=" + connections + " rdma-in=" + bytesIn + " rdma-out=" + bytesOut;
         }
     }
 
-    /// The counters now.
+    /// Returns the counters now.
     public static Snapshot snapshot() {
         return new Snapshot(CONNECTIONS.sum(), IN.sum(), OUT.sum(), DIRECT.sum());
     }

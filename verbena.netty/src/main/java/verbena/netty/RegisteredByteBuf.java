@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /// A buffer whose memory is a piece of [RegisteredMemory].
 final class RegisteredByteBuf extends UnpooledDirectByteBuf {
-    /// How Netty gives back the memory of a buffer that has grown.
+    /// A handle by which Netty gives back the memory of a buffer that has grown.
     private record Piece(RegisteredMemory of, ByteBuffer buffer) implements CleanableDirectBuffer {
         @Override
         public void clean() {
@@ -17,7 +17,7 @@ final class RegisteredByteBuf extends UnpooledDirectByteBuf {
     }
 
     private final RegisteredMemory memory;
-    /// What it began with, which Netty does not give back; null once it has another capacity.
+    /// The memory that it began with, which Netty does not give back; null once it has another capacity.
     private @Nullable ByteBuffer first;
 
     RegisteredByteBuf(VerbenaByteBufAllocator allocator, int initialCapacity, int maxCapacity) {

@@ -10,12 +10,12 @@ import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import org.jspecify.annotations.Nullable;
 
-/// What both kinds of channel share: their registration with a [VerbenaIoHandler], and the operations that they wait
+/// The base of both kinds of channel: their registration with a [VerbenaIoHandler], and the operations that they wait
 /// for. By the thread of the event loop, except where a method allows another.
 abstract class RegisteredChannel extends AbstractChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
 
-    /// As the event loop sees it.
+    /// The registration with the event loop.
     private @Nullable IoRegistration registration;
 
     private volatile @Nullable StreamRegistration own;
@@ -27,14 +27,14 @@ abstract class RegisteredChannel extends AbstractChannel {
         super(parent);
     }
 
-    /// What the handler serves.
+    /// The part of a channel that the handler serves.
     abstract class Served extends AbstractUnsafe implements StreamHandle {
         @Override
         public void close() {
             close(voidPromise());
         }
 
-        /// How much a round of reading takes; every allocator of Netty's has such a handle.
+        /// Returns the handle that limits a round of reading; every allocator of Netty's has such a handle.
         final RecvByteBufAllocator.ExtendedHandle round() {
             return (RecvByteBufAllocator.ExtendedHandle) recvBufAllocHandle();
         }
@@ -99,7 +99,8 @@ abstract class RegisteredChannel extends AbstractChannel {
         }
     }
 
-    /// Something may have become possible. Any thread; does not wait.
+    /// Makes the handler look at the channel, because an operation may have become possible. Any thread; does not
+    /// wait.
     final void poke() {
         StreamRegistration now = own;
         if (now != null) {
@@ -142,19 +143,19 @@ abstract class RegisteredChannel extends AbstractChannel {
         waitFor(StreamOps.READ);
     }
 
-    /// Something was read, as the program had asked for.
+    /// Notes that bytes were read, as the program had asked for.
     final void hasRead() {
         isReadPending = false;
     }
 
-    /// A round of reading is over.
+    /// Ends a round of reading.
     final void endReading() {
         if (!isReadPending && !config().isAutoRead()) {
             waitNoMoreFor(StreamOps.READ);
         }
     }
 
-    /// The program wants nothing more to be read. Any thread.
+    /// Notes that the program wants no more bytes to be read. Any thread.
     final void clearReadPending() {
         if (!isRegistered()) {
             isReadPending = false;

@@ -35,13 +35,13 @@ final class RegisteredMemory implements AutoCloseable {
 
     private final ProtectionDomain domain;
     private final long bytesMax;
-    /// In the order of their addresses. Written under the lock, and each time a new array.
+    /// The chunks in the order of their addresses. Each write, under the lock, makes a new array.
     private volatile Chunk[] chunks = {};
 
     // Guarded by this.
     private final Free[] free = new Free[SIZES];
     private @Nullable Chunk last;
-    /// What of the last chunk has been cut into pieces.
+    /// The bytes of the last chunk that have been cut into pieces.
     private int cut;
     private boolean isClosed;
 
@@ -65,7 +65,8 @@ final class RegisteredMemory implements AutoCloseable {
         return Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(bytes, PIECE_BYTES_MIN) - 1);
     }
 
-    /// A piece of so many bytes; ordinary direct memory when it is too long, or the limit is reached.
+    /// Returns a piece with this number of bytes; ordinary direct memory when it is too long, or the limit is
+    /// reached.
     ByteBuffer take(int bytes) {
         if (bytes > CHUNK_BYTES) {
             return ByteBuffer.allocateDirect(bytes);
@@ -139,12 +140,12 @@ final class RegisteredMemory implements AutoCloseable {
 
     // ---- where a buffer lies
 
-    /// The address of the first byte that it has left.
+    /// Returns the address of the first byte that the buffer has left.
     static long address(ByteBuffer of) {
         return MemorySegment.ofBuffer(of).address();
     }
 
-    /// The region that the rest of a buffer lies in; null when it lies elsewhere.
+    /// Returns the region that the rest of a buffer lies in; null when it lies elsewhere.
     @Nullable
     MemoryRegion region(ByteBuffer of) {
         Chunk found = of.isDirect() ? find(address(of)) : null;

@@ -20,7 +20,7 @@ final class StreamChoices {
     /// A writer stops when half of the peer's ring is full.
     private static final int RING = 1 << 18;
 
-    /// As Linux has it for sockets: net.ipv4.tcp_keepalive_time.
+    /// The time that Linux has for sockets: net.ipv4.tcp_keepalive_time.
     private static final Duration TWO_HOURS = Duration.ofHours(2);
 
     private final Map<ChannelOption<?>, Object> defaults;
@@ -74,7 +74,7 @@ final class StreamChoices {
         return Boolean.TRUE.equals(get(option));
     }
 
-    /// What of it is a stream's.
+    /// Returns the options of a stream.
     ///
     /// @param allocator of the channel; one of registered memory decides where the stream belongs
     StreamOptions stream(ByteBufAllocator allocator) {

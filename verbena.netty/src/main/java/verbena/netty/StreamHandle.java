@@ -4,13 +4,13 @@ import io.netty.channel.IoHandle;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 
-/// What a [VerbenaIoHandler] serves, in the thread of its event loop.
+/// A handle that a [VerbenaIoHandler] serves, in the thread of its event loop.
 interface StreamHandle extends IoHandle {
-    /// Those of the operations that are possible now. When there is none, the registration is poked after there may
-    /// be one.
+    /// Returns the operations among these that are possible now. When there is none, the registration is poked after
+    /// one may have become possible.
     int readyOps(int interestOps);
 
-    /// The stream, once there is one.
+    /// Returns the stream, once there is a stream.
     @Nullable
     StreamChannel stream();
 

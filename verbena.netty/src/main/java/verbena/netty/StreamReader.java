@@ -8,7 +8,8 @@ import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/// How a channel reads what has come, and finds the end. By the thread of the event loop.
+/// The reading side of a channel, which reads the bytes that have come and finds the end. By the thread of the event
+/// loop.
 final class StreamReader {
     private final VerbenaSocketChannel channel;
 
@@ -16,7 +17,7 @@ final class StreamReader {
         this.channel = channel;
     }
 
-    /// A round: as much as its handle allows.
+    /// Reads in a round as many bytes as its handle allows.
     void read(RecvByteBufAllocator.ExtendedHandle round) {
         round.reset(channel.config());
         boolean hasEnded = false;
@@ -49,7 +50,7 @@ final class StreamReader {
         channel.endReading();
     }
 
-    /// A buffer with what has come; null when that is nothing, or the end.
+    /// Returns a buffer with the bytes that have come; null when there are none, or at the end.
     private @Nullable ByteBuf fill(RecvByteBufAllocator.ExtendedHandle round) throws IOException {
         ByteBuf made = round.allocate(channel.config().getAllocator());
         boolean isUsed = false;
@@ -66,7 +67,7 @@ final class StreamReader {
         }
     }
 
-    /// The peer writes nothing more.
+    /// Ends the input: the peer writes nothing more.
     private void end(ChannelPipeline pipeline) {
         channel.hasRead();
         if (!channel.isOpen()) {

@@ -12,17 +12,17 @@ final class StreamRegistration implements IoRegistration {
     private volatile int interestOps;
     private volatile boolean isCancelled;
 
-    /// It waits for the handler to look.
+    /// Whether the registration waits for the handler to look at it.
     final AtomicBoolean isNews = new AtomicBoolean();
 
-    /// Which registration to look at after this one.
+    /// The registration to look at after this registration.
     @Nullable
     StreamRegistration nextNews;
 
     // By the thread of the event loop.
-    /// It is looked at in each round.
+    /// Whether each round looks at this registration.
     boolean isHot;
-    /// It has been seen with a stream.
+    /// Whether this registration was seen with a stream.
     boolean isStream;
 
     StreamRegistration(VerbenaIoHandler handler, StreamHandle handle) {
@@ -55,7 +55,8 @@ final class StreamRegistration implements IoRegistration {
         return interestOps;
     }
 
-    /// The handler looks at this registration when it looks next, or now if it sleeps. Any thread; does not wait.
+    /// Makes the handler look at this registration when it looks next, or now if it sleeps. Any thread; does not
+    /// wait.
     void poke() {
         handler.poke(this);
     }
@@ -65,7 +66,7 @@ final class StreamRegistration implements IoRegistration {
         return !isCancelled;
     }
 
-    /// By the thread of the event loop.
+    /// Cancels the registration, in the thread of the event loop.
     @Override
     public boolean cancel() {
         if (isCancelled) {

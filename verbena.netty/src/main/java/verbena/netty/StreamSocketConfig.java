@@ -9,7 +9,7 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.SocketChannelConfig;
 import java.util.Map;
 
-/// The options of a [VerbenaSocketChannel]. Those that a stream has not are kept, and change nothing.
+/// The options of a [VerbenaSocketChannel]. Options that a stream does not have are kept, and change nothing.
 final class StreamSocketConfig extends StreamConfig implements SocketChannelConfig {
     StreamSocketConfig(VerbenaSocketChannel owner) {
         super(

@@ -10,17 +10,18 @@ import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 import verbena.verbs.MemoryRegion;
 
-/// How a channel writes what was flushed, and holds the buffers that its device still reads. By the thread of the event
-/// loop; when the channel is closed, by the one that has closed its stream.
+/// The writing side of a channel, which writes the flushed buffers and holds those that its device still reads. By
+/// the thread of the event loop; of a closed channel, by the thread that has closed its stream.
 final class StreamWriter {
     private static final int BUFFERS_MAX = 1_024;
-    /// A shorter piece of registered memory is copied, because it leaves in one message with what is beside it.
+    /// The least length of a piece that is written without a copy. A shorter piece of registered memory is copied,
+    /// because it leaves in one message with its neighbours.
     private static final int DIRECT_BYTES_MIN = 4_096;
 
     private final HeldBuffers held = new HeldBuffers();
     private final MessageAt messageAt = new MessageAt();
 
-    /// Writes what was flushed, as far as there is room; false when there is none.
+    /// Writes the flushed buffers, as far as there is room. Returns false when there is none.
     ///
     /// @param memory that is written without a copy; null for none
     boolean write(ChannelOutboundBuffer in, StreamChannel to, @Nullable RegisteredMemory memory) throws IOException {
@@ -37,8 +38,8 @@ final class StreamWriter {
         return written > 0;
     }
 
-    /// Writes buffers one after the other, as far as there is room: those in registered memory from there, and
-    /// runs of others by a copy.
+    /// Writes buffers in turn, as far as there is room: buffers in registered memory from there, and runs of others
+    /// by a copy.
     private long writePieces(
             ChannelOutboundBuffer in, ByteBuffer[] buffers, int count, StreamChannel to, RegisteredMemory memory)
             throws IOException {
@@ -72,12 +73,12 @@ final class StreamWriter {
         return written;
     }
 
-    /// The region to write a buffer from; null when it is to be copied.
+    /// Returns the region to write a buffer from; null when the buffer is to be copied.
     private static @Nullable MemoryRegion directly(ByteBuffer piece, RegisteredMemory memory) {
         return piece.remaining() < DIRECT_BYTES_MIN ? null : memory.region(piece);
     }
 
-    /// Holds the message that has the byte after the first `before` ones of all that are flushed.
+    /// Holds the message that has the byte after the first `before` of all flushed bytes.
     private void hold(ChannelOutboundBuffer in, long before, long bytes) {
         if (bytes > 0) {
             NettyCounters.DIRECT.add(bytes);
@@ -85,7 +86,7 @@ final class StreamWriter {
         }
     }
 
-    /// Whether the device may still read a buffer.
+    /// Returns whether the device may still read a buffer.
     boolean isHolding() {
         return !held.isEmpty();
     }
@@ -127,7 +128,7 @@ final class StreamWriter {
         }
     }
 
-    /// A file, or a buffer without bytes.
+    /// Writes a file, or a buffer without bytes.
     private static boolean writeOther(ChannelOutboundBuffer in, StreamChannel to) throws IOException {
         if (!(in.current() instanceof FileRegion file)) {
             return in.remove();

@@ -28,7 +28,7 @@ public final class VerbenaByteBufAllocator extends AbstractByteBufAllocator impl
 
     private final RegisteredMemory memory;
 
-    /// An allocator that registers up to 256 MiB.
+    /// Makes an allocator that registers up to 256 MiB.
     public VerbenaByteBufAllocator(ProtectionDomain domain) {
         this(domain, BYTES_MAX);
     }
@@ -42,12 +42,12 @@ public final class VerbenaByteBufAllocator extends AbstractByteBufAllocator impl
         this.memory = new RegisteredMemory(domain, bytesMax);
     }
 
-    /// The domain where its memory is registered.
+    /// Returns the domain where its memory is registered.
     public ProtectionDomain domain() {
         return memory.domain();
     }
 
-    /// How many bytes it has registered.
+    /// Returns the number of bytes that it has registered.
     public long registeredBytes() {
         return memory.bytes();
     }

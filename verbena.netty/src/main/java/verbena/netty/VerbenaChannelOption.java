@@ -10,7 +10,7 @@ public final class VerbenaChannelOption {
     /// a host its memory (`shm`), else the device that has the address. The program closes it, after its channels.
     public static final ChannelOption<Context> DEVICE = ChannelOption.valueOf(VerbenaChannelOption.class, "DEVICE");
 
-    /// When nothing has come from the peer for so long, its device is asked whether it lives; zero for never. A
+    /// The time without news from the peer after which its device is asked whether it lives; zero for never. A
     /// listener's holds for the connections that it accepts. [ChannelOption#SO_KEEPALIVE] means two hours.
     public static final ChannelOption<Duration> KEEP_ALIVE =
             ChannelOption.valueOf(VerbenaChannelOption.class, "KEEP_ALIVE");

@@ -44,14 +44,14 @@ public final class VerbenaIoHandler implements IoHandler {
 
     // By the thread of the event loop.
     private final Set<StreamRegistration> all = new HashSet<>();
-    /// To look at in each round: what was ready, and has not been found otherwise.
+    /// The registrations to look at in each round: they were ready, and have not been found otherwise since.
     private final List<StreamRegistration> hot = new ArrayList<>();
 
     private VerbenaIoHandler(ThreadAwareExecutor executor) {
         this.executor = executor;
     }
 
-    /// What an event loop group wants.
+    /// Returns a factory for an event loop group.
     public static IoHandlerFactory newFactory() {
         return new IoHandlerFactory() {
             @Override
@@ -67,7 +67,7 @@ public final class VerbenaIoHandler implements IoHandler {
         };
     }
 
-    /// Where the thread sleeps when it has no streams, or another thread is at the device.
+    /// The place where the thread sleeps when it has no streams, or another thread is at the device.
     private static final class Parked implements StreamSleep.Elsewhere {
         private volatile @Nullable Thread thread;
 
@@ -173,7 +173,7 @@ public final class VerbenaIoHandler implements IoHandler {
         }
     }
 
-    /// Handles what is ready; returns how many that were.
+    /// Handles the ready registrations; returns their number.
     private int look(IoHandlerContext context) {
         long start = context.shouldReportActiveIoTime() ? System.nanoTime() : 0;
         takeNews();
@@ -242,7 +242,8 @@ public final class VerbenaIoHandler implements IoHandler {
         }
     }
 
-    /// An event loop may end without [#prepareToDestroy()], when it is told to at a certain moment.
+    /// Destroys the handler. An event loop may end without [#prepareToDestroy()], when its end is asked for at a
+    /// certain moment.
     @Override
     public void destroy() {
         prepareToDestroy();

@@ -27,7 +27,7 @@ public final class VerbenaServerSocketChannel extends RegisteredChannel implemen
     private final StreamServerConfig config = new StreamServerConfig(this);
     private volatile @Nullable StreamListener listener;
 
-    /// Made by a bootstrap.
+    /// Makes a channel for a bootstrap.
     public VerbenaServerSocketChannel() {
         super(null);
     }

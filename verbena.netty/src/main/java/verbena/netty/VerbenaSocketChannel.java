@@ -42,12 +42,12 @@ import verbena.verbs.ProtectionDomain;
 /// [io.netty.channel.ChannelOption#SO_LINGER] holds. Other options of sockets are kept, and change nothing.
 ///
 /// Connecting fails with a [java.net.ConnectException], which a [io.netty.channel.ConnectTimeoutException] is too.
-/// There is no way by TCP.
+/// Such a channel never connects by TCP.
 public final class VerbenaSocketChannel extends RegisteredChannel implements SocketChannel {
 
     private final StreamSocketConfig config = new StreamSocketConfig(this);
     private volatile @Nullable StreamChannel stream;
-    /// Where the stream belongs; set before it.
+    /// The domain that the stream belongs to; set before the stream.
     private @Nullable ProtectionDomain domain;
     private volatile @Nullable InetSocketAddress bound;
     private volatile boolean isInputShut;
@@ -58,7 +58,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
     private @Nullable ChannelPromise connecting;
     private final StreamWriter writer = new StreamWriter();
 
-    /// Made by a bootstrap.
+    /// Makes a channel for a bootstrap.
     public VerbenaSocketChannel() {
         super(null);
     }
@@ -155,7 +155,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
                 why -> later(() -> onFailed(why, to), null));
     }
 
-    /// In the thread of the event loop, unless it has ended.
+    /// Runs a step in the thread of the event loop, unless that has ended.
     private void later(Runnable step, @Nullable StreamChannel otherwiseClosed) {
         try {
             eventLoop().execute(step);
@@ -251,7 +251,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
             return annotateConnectException(why, remote);
         }
 
-        /// When a write waits for room, what is flushed waits behind it.
+        /// Flushes. When a write waits for room, the flushed buffers wait behind it.
         @Override
         protected void flush0() {
             if (!waitsFor(StreamOps.WRITE)) {
@@ -314,7 +314,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
         waitNoMoreFor(StreamOps.WRITE);
     }
 
-    /// The memory of the channel's allocator; null when it is not that of the stream's domain.
+    /// Returns the memory of the channel's allocator; null when it belongs to another domain than the stream.
     private @Nullable RegisteredMemory registered() {
         return config.getAllocator() instanceof VerbenaByteBufAllocator own
                         && own.domain().equals(domain)
@@ -354,7 +354,7 @@ public final class VerbenaSocketChannel extends RegisteredChannel implements Soc
         }
     }
 
-    /// The peer writes nothing more, and the program writes on.
+    /// Notes the end of the input: the peer writes nothing more, and the program writes on.
     void inputHasEnded() {
         isInputShut = true;
         waitNoMoreFor(StreamOps.READ);

@@ -20,8 +20,8 @@ import verbena.nio.Choice.Turn;
 import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
 
-/// One attempt to connect: by RDMA where the [Routes] say so, and by TCP when the [Choice] says so. Each is tried by a
-/// virtual thread of its own, so that none waits for the other longer than its head start.
+/// An attempt to connect: by RDMA where the [Routes] allow it, and by TCP when the [Choice] decides so. A virtual
+/// thread of its own tries each transport, so that neither waits for the other longer than the head start.
 final class Attempt {
     private static final long NANOS_PER_MILLI = 1_000_000;
     private final InetSocketAddress peer;
@@ -63,7 +63,7 @@ final class Attempt {
         this.onEnd = onEnd;
     }
 
-    /// The address to connect to.
+    /// Returns the address to connect to.
     ///
     /// @throws UnsupportedAddressTypeException when it is none of IP
     /// @throws UnresolvedAddressException when its name was not resolved
@@ -99,7 +99,7 @@ final class Attempt {
         }
     }
 
-    /// Whatever goes wrong, an error too, ends the attempt: a thread of the program waits for that.
+    /// Runs the attempt. Any failure, an error too, ends it, because a thread of the program waits for the end.
     private void run() {
         try {
             Choice made = Routes.choose(peer, limitNanos, begun);
@@ -193,7 +193,7 @@ final class Attempt {
         }
     }
 
-    /// Whether TCP is to be tried for that.
+    /// Takes the failure of RDMA. Returns whether TCP is to be tried now.
     private boolean fails(Choice of, Throwable why) {
         Failure how = switch (why) {
             case SocketTimeoutException e -> Failure.SILENCE;
@@ -210,7 +210,7 @@ final class Attempt {
         }
     }
 
-    /// Whether it is what connects the channel.
+    /// Connects by RDMA. Returns whether the channel takes this connection.
     private boolean byRdma(Choice of) throws IOException {
         StreamChannel made = StreamChannel.open(ChosenDevice.choose(choices.stream()));
         boolean isTaken = false;
@@ -249,7 +249,7 @@ final class Attempt {
         return (InetSocketAddress) Objects.requireNonNull(bound.getLocalAddress());
     }
 
-    /// Whether it is still its turn.
+    /// Keeps the stream of this attempt. Returns whether it is still the turn of RDMA.
     private boolean keeps(Choice of, StreamChannel made) {
         lock.lock();
         try {
@@ -388,7 +388,7 @@ final class Attempt {
         }
     }
 
-    /// What carries the connection. Only after the end.
+    /// Returns the carrier of the connection. It may be called only after the end.
     ///
     /// @throws IOException why there is no connection
     Carrier result() throws IOException {

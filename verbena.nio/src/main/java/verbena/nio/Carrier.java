@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.stream.PendingCloses;
 import verbena.stream.StreamChannel;
 
-/// What carries the bytes of a connected [RdmaSocketChannel]. Each counts them in [NioCounters]. Threads, results and
-/// exceptions as [SocketChannel] has them.
+/// A carrier of the bytes of a connected [RdmaSocketChannel]. Each carrier counts them in [NioCounters]. Threads,
+/// results and exceptions as [SocketChannel] has them.
 sealed interface Carrier {
     /// The operations that a connected channel can be ready for.
     int OPS = SelectionKey.OP_READ | SelectionKey.OP_WRITE;
@@ -30,7 +30,7 @@ sealed interface Carrier {
     /// @throws SocketTimeoutException when the time is over
     int read(byte[] into, int offset, int length, int millis) throws IOException;
 
-    /// Bytes that a read would find now.
+    /// Returns the number of bytes that a read would find now.
     int available() throws IOException;
 
     long read(ByteBuffer[] into, int offset, int length) throws IOException;
@@ -53,10 +53,10 @@ sealed interface Carrier {
     @Nullable
     InetSocketAddress remote() throws IOException;
 
-    /// As [Selected#readyOps].
+    /// Returns the ready operations as [Selected#readyOps] does.
     int readyOps(int interestOps);
 
-    /// As [Selected#kernel].
+    /// Returns the channel of the kernel as [Selected#kernel] does.
     @Nullable
     SocketChannel kernel();
 
@@ -72,13 +72,13 @@ sealed interface Carrier {
     /// @param waits whether the caller may wait so long
     void close(int lingerSeconds, boolean waits) throws IOException;
 
-    /// By RDMA. Both addresses are those that programs know: the ports of a [MappedPort] do not show.
+    /// A carrier by RDMA. Both addresses are those that programs know: the ports of a [MappedPort] do not show.
     record ByStream(
             StreamChannel stream,
             @Nullable InetSocketAddress local,
             @Nullable InetSocketAddress remote,
             Usage usage) implements Carrier {
-        /// At a listener with this port.
+        /// Makes the carrier of a stream that was accepted at a listener with this port.
         static ByStream accepted(StreamChannel stream, int port) {
             InetSocketAddress local = stream.localAddress()
                     .map(at -> new InetSocketAddress(at.getAddress(), port))
@@ -86,7 +86,7 @@ sealed interface Carrier {
             return new ByStream(stream, local, stream.peerAddress().orElse(null), Usage.NONE);
         }
 
-        /// To this peer.
+        /// Makes the carrier of a stream that was connected to this peer.
         static ByStream connected(StreamChannel stream, InetSocketAddress peer, Usage usage) {
             return new ByStream(stream, stream.localAddress().orElse(null), peer, usage);
         }
@@ -199,7 +199,7 @@ sealed interface Carrier {
         }
     }
 
-    /// By TCP, through the JDK's own channel.
+    /// A carrier by TCP, through the JDK's own channel.
     ///
     /// Its descriptor may be non-blocking though the channel blocks: the JDK leaves it so after a call of a virtual
     /// thread, and then a write takes what there is room for. A write here goes on until all is written.

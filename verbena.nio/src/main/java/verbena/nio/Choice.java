@@ -3,17 +3,17 @@ package verbena.nio;
 import java.net.InetSocketAddress;
 import verbena.nio.KnownPeers.Reach;
 
-/// Which of RDMA and TCP an [Attempt] to connect takes: RDMA has a head start, and TCP has its turn when that is over.
-/// A function of events and time, given as nanoseconds.
+/// The choice between RDMA and TCP in an [Attempt] to connect. RDMA has a head start, and TCP has its turn when that
+/// is over. A function of events and time, given as nanoseconds.
 ///
-/// Both are never under way to the same peer: RDMA is withdrawn before TCP begins. The peer is told that it has no
-/// connection by RDMA, as long as this side has not confirmed one; and confirming is what [#onAnswer] decides.
+/// Both are never under way to the same peer: RDMA is withdrawn before TCP begins. Until this side confirms a
+/// connection by RDMA, the peer learns that there is none; and [#onAnswer] decides whether this side confirms it.
 final class Choice {
-    /// What is to be done.
+    /// The transport whose turn it is.
     enum Turn {
         RDMA,
         TCP,
-        /// Nothing more: it is connected, or has failed, or is given up.
+        /// The end of the attempt: it is connected, or has failed, or is given up.
         OVER
     }
 
@@ -21,15 +21,15 @@ final class Choice {
     private final InetSocketAddress peer;
     private final Reach reach;
     private final long headStartNanos;
-    /// By which time it is TCP's turn, unless the peer has accepted.
+    /// The time when the turn of TCP begins, unless the peer has accepted.
     private final long latest;
 
     private Turn turn;
     private boolean isAsked;
     private long asked;
-    /// RDMA is what connects it, unless that fails at the last step.
+    /// Whether RDMA connects it, unless that fails at the last step.
     private boolean isAnswered;
-    /// The peer has refused RDMA, or this side cannot.
+    /// Whether the peer has refused RDMA, or this side cannot use it.
     private boolean hasFailed;
 
     private long deadline;
@@ -54,21 +54,22 @@ final class Choice {
         return turn;
     }
 
-    /// How long RDMA still has, while it is its turn; `Long.MAX_VALUE` when the peer has accepted.
+    /// Returns the time that RDMA still has while it is its turn; `Long.MAX_VALUE` when the peer has accepted.
     long nanosLeft(long now) {
         return isAnswered ? Long.MAX_VALUE : Math.max(0, deadline - now);
     }
 
     // ---- what happens
 
-    /// The peer is asked now; it has its time from here.
+    /// Notes that the peer is asked now: its time begins here.
     void onAsked(long now) {
         isAsked = true;
         asked = now;
         deadline = earlier(now + headStartNanos, latest);
     }
 
-    /// The peer has accepted by RDMA, or will. Whether that is confirmed: else the peer is told that there is none.
+    /// Handles the acceptance of the peer by RDMA, also one to come. Returns whether this side confirms it; else the
+    /// peer learns that there is no connection.
     boolean onAnswer(long now) {
         if (turn == Turn.RDMA) {
             isAnswered = true;
@@ -77,14 +78,14 @@ final class Choice {
         return turn == Turn.RDMA;
     }
 
-    /// There is a connection by RDMA. False when it is not wanted any more.
+    /// Handles a connection by RDMA. Returns false when it is not wanted any more.
     boolean onRdma() {
         boolean isTaken = turn == Turn.RDMA;
         turn = isTaken ? Turn.OVER : turn;
         return isTaken;
     }
 
-    /// RDMA has failed. False when it was not its turn any more.
+    /// Handles a failure of RDMA. Returns false when it was not the turn of RDMA any more.
     boolean onRdmaFailed(Failure how, long now) {
         boolean isNews = turn == Turn.RDMA;
         if (isNews) {
@@ -100,17 +101,17 @@ final class Choice {
         return isNews;
     }
 
-    /// How an attempt by RDMA fails.
+    /// The kinds of failure of an attempt by RDMA.
     enum Failure {
-        /// The device of the peer has said no.
+        /// A refusal by the peer's device.
         REFUSED,
-        /// The peer has not said anything.
+        /// No answer of the peer.
         SILENCE,
-        /// This side could not, or the peer's kernel has said no.
+        /// A failure of this side, or a refusal by the peer's kernel.
         OWN
     }
 
-    /// Time has passed.
+    /// Handles the passing of time.
     void onTime(long now) {
         if (turn == Turn.RDMA && !isAnswered && deadline - now <= 0) {
             if (isAsked && now - asked >= headStartNanos) {
@@ -122,7 +123,7 @@ final class Choice {
         }
     }
 
-    /// There is a connection by TCP. False when it is not wanted any more.
+    /// Handles a connection by TCP. Returns false when it is not wanted any more.
     boolean onTcp(long now) {
         boolean isTaken = turn == Turn.TCP;
         if (isTaken && hasFailed) {
@@ -132,12 +133,12 @@ final class Choice {
         return isTaken;
     }
 
-    /// TCP has failed, so all has; or something else that ends it.
+    /// Ends the attempt: TCP has failed as the last transport, or another failure ends it.
     void onFailed() {
         turn = Turn.OVER;
     }
 
-    /// The program has given it up.
+    /// Handles that the program has given the attempt up.
     void onCancel(long now) {
         if (turn == Turn.RDMA && !isAnswered) {
             known.gaveUp(peer, reach, now);

@@ -21,12 +21,12 @@ final class ChosenDevice {
 
     private ChosenDevice() {}
 
-    /// Whether one is named.
+    /// Returns whether a device is named.
     static boolean isNamed() {
         return !NAME.isEmpty();
     }
 
-    /// These options with the device, if one is named.
+    /// Returns these options with the device, if the program has named a device.
     ///
     /// @throws verbena.verbs.VerbsException when it cannot be opened
     /// @throws IllegalArgumentException when its name has a mistake in it
@@ -34,7 +34,7 @@ final class ChosenDevice {
         return NAME.isEmpty() ? options : options.withDevice(open());
     }
 
-    /// Says at once what is wrong with the name.
+    /// Throws at once when the name has a mistake.
     ///
     /// @throws RuntimeException as [#choose]
     static void check() {
@@ -43,7 +43,8 @@ final class ChosenDevice {
         }
     }
 
-    /// Why no listener can be at this address of the host; empty when one can, or no device is named.
+    /// Returns the reason why no listener can be at this address of the host; empty when a listener can, or no device
+    /// is named.
     static Optional<String> whyNotAt(InetAddress at) {
         if (NAME.isEmpty()) {
             return Optional.empty();
@@ -51,7 +52,7 @@ final class ChosenDevice {
         return addressesAt(at).isEmpty() ? Optional.of("it is no address of " + NAME) : Optional.empty();
     }
 
-    /// The addresses of the device at which a listener of this address is.
+    /// Returns the addresses of the device at which a listener of this address is.
     static List<InetAddress> addressesAt(InetAddress at) {
         return open().gids(1).stream()
                 .map(entry -> entry.gid())
@@ -61,7 +62,7 @@ final class ChosenDevice {
                 .toList();
     }
 
-    /// Whether it takes its ports from the kernel's TCP.
+    /// Returns whether it takes its ports from the kernel's TCP.
     static boolean hasPortsOfTcp() {
         return !NAME.isEmpty() && device().transportType() == TransportType.IWARP;
     }

@@ -11,7 +11,7 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.spi.SelectorProvider;
 import org.jspecify.annotations.Nullable;
 
-/// The JDK's own provider, and what of it has no public name. The packages have to be exported to this one:
+/// The JDK's own provider, and its parts that have no public name. The packages have to be exported to this one:
 /// [NioAgent] does that, or `--add-exports java.base/sun.nio.ch`.
 final class Jdk {
     private static final SelectorProvider PROVIDER;
@@ -52,7 +52,7 @@ final class Jdk {
         return PROVIDER;
     }
 
-    /// Whether the JDK's selectors take it, whatever provider it names.
+    /// Returns whether the JDK's selectors take this channel, whatever provider it names.
     static boolean isNative(SelectableChannel channel) {
         return NATIVE_CHANNEL.isInstance(channel);
     }
@@ -77,7 +77,7 @@ final class Jdk {
         }
     }
 
-    /// A channel of the JDK's that names `provider` as its own.
+    /// Returns a channel of the JDK's that names `provider` as its own.
     static DatagramChannel datagramChannel(SelectorProvider provider) throws IOException {
         MethodHandle made = Constructors.DATAGRAM;
         return made == null
@@ -121,7 +121,7 @@ final class Jdk {
         }
     }
 
-    /// The descriptor of a channel of the JDK's.
+    /// Returns the descriptor of a channel of the JDK's.
     static int descriptor(SelectableChannel of) {
         try {
             return (int) DESCRIPTOR.invokeExact(of);
@@ -132,7 +132,7 @@ final class Jdk {
         }
     }
 
-    /// What poll(2) has to ask of it for these operations.
+    /// Returns the events of poll(2) for these operations of the channel.
     static int pollEvents(SelectableChannel of, int ops) {
         try {
             return (int) POLL_EVENTS.invokeExact(of, ops);

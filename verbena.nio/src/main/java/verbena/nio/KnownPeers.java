@@ -6,50 +6,51 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What a process has learnt of its peers, so that no connection waits in vain for what an earlier one has waited for.
-/// A function of events and time, given as nanoseconds. Safe for use by any thread.
+/// The knowledge of a process about its peers. It keeps a connection from waiting in vain where an earlier connection
+/// has waited. A function of events and time, given as nanoseconds. Safe for use by any thread.
 ///
 /// The peers that were asked last are known, 4,096 of them.
 final class KnownPeers {
     static final int REMEMBERED_MAX = 4_096;
 
     // In units of the wait.
-    /// How long a peer may take that has answered before, and one of this host.
+    /// The time for a peer that has answered before; the next is the time for a peer of this host.
     private static final int KNOWN_WAITS = 4;
 
     private static final int WITHIN_WAITS = 3;
-    /// Opening a device and finding the way may take so many. The peer cannot help it.
+    /// The time for opening a device and finding the route, for which the peer is not to blame.
     private static final int SETUP_WAITS = 3;
     /// The part of the program's limit that RDMA may take at most. The rest is for TCP.
     private static final int LIMIT_PARTS = 4;
-    /// A program that waits less for another host, of which nothing is known, has TCP at once.
+    /// The least limit of a program for RDMA to another host, about which nothing is known. Below it TCP is tried at
+    /// once.
     private static final long LIMIT_MIN_NANOS = Duration.ofSeconds(1).toNanos();
-    /// An answer by RDMA counts for so long.
+    /// The time for which an answer by RDMA counts.
     private static final long ANSWERED_NANOS = Duration.ofMinutes(10).toNanos();
-    /// A silent peer is left alone for the first time, twice as long each further time, and at most for the last.
+    /// The time for which a silent peer is left alone. It doubles with each further silence, up to the maximum below.
     private static final long SILENT_NANOS = Duration.ofSeconds(10).toNanos();
 
     private static final long SILENT_MAX_NANOS = Duration.ofMinutes(1).toNanos();
-    /// Each attempt that the program gives up leaves the next ones a quarter of the head start. Less than this is
-    /// none.
+    /// The bits by which each attempt that the program gives up shortens the head start of the next: to a quarter.
+    /// Less than the following minimum is none.
     private static final int GIVEN_UP_BITS = 2;
 
     private static final long HEAD_START_MIN_NANOS = Duration.ofMillis(20).toNanos();
     private static final long GIVEN_UP_NANOS = Duration.ofMinutes(1).toNanos();
-    /// A listener that has refused RDMA and taken TCP is left alone for so long.
+    /// The time for which a listener that has refused RDMA and taken TCP is left alone.
     private static final long REFUSED_NANOS = Duration.ofSeconds(10).toNanos();
-    /// A connection is short that moves less than this both ways, and is closed sooner than the time, or sooner
-    /// than so many times what it took to make it.
+    /// The limits of a short connection. It moves fewer bytes than this in both directions together. It is closed
+    /// sooner than the time below, or sooner than the multiple below of the time of making it.
     static final long SHORT_BYTES = 1 << 16;
 
     static final long SHORT_NANOS = Duration.ofSeconds(1).toNanos();
     private static final int SHORT_SETUPS = 4;
-    /// After so many short connections in a row the next ones go by TCP.
+    /// The number of short connections in a row after which the next go by TCP.
     static final int SHORTS_MAX = 4;
 
     private final long waitNanos;
 
-    /// What is known of a host, which stands here with port 0, or of a listener.
+    /// The knowledge about a host, whose port is 0 here, or about a listener.
     private static final class Peer {
         /// Until when each holds; null when it never did.
         private @Nullable Long silentUntil;
@@ -58,11 +59,11 @@ final class KnownPeers {
         private @Nullable Long answersUntil;
         private @Nullable Long givenUpUntil;
         private @Nullable Long rowUntil;
-        /// How long the next silence counts.
+        /// The time for which the next silence counts.
         private long nextSilence = SILENT_NANOS;
-        /// Attempts that the program gave up before the peer said anything.
+        /// The number of attempts that the program gave up before the peer answered.
         private int givenUps;
-        /// Short connections in a row, each of which was closed within the time after the one before.
+        /// The number of short connections in a row, each closed within the time after the connection before.
         private int shorts;
 
         private boolean hasShortsOnly(long now) {
@@ -70,7 +71,7 @@ final class KnownPeers {
         }
     }
 
-    /// Guarded by this. The one that was used last is at the end.
+    /// The known peers, guarded by this. The peer that was used last is at the end.
     private final Map<InetSocketAddress, Peer> peers = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<InetSocketAddress, Peer> eldest) {
@@ -91,7 +92,8 @@ final class KnownPeers {
         return new InetSocketAddress(of.getAddress(), 0);
     }
 
-    /// What silence says something of: the host, or only the listener where each listener is asked for itself.
+    /// Returns the address that silence is a property of: the host, or only the listener where each listener is asked
+    /// separately.
     private static InetSocketAddress asked(InetSocketAddress listener, Reach reach) {
         return reach == Reach.HOST ? host(listener) : listener;
     }
@@ -100,17 +102,17 @@ final class KnownPeers {
         return until != null && until - now > 0;
     }
 
-    /// How a peer is reached by RDMA.
+    /// The routes to a peer by RDMA.
     enum Reach {
         /// Through the memory of this host, or a device of this host.
         WITHIN,
-        /// By a device of its host, at the listener's own port.
+        /// A device of the peer's host, at the listener's own port.
         HOST,
-        /// By a device that tells the port of each listener ([MappedPort]).
+        /// A device that answers with the port of each listener ([MappedPort]).
         LISTENER
     }
 
-    /// How long the peer may take to answer by RDMA before TCP is tried; zero when TCP is tried at once.
+    /// Returns how long the peer may take to answer by RDMA before TCP is tried; zero when TCP is tried at once.
     ///
     /// @param limitNanos how long the program waits at most, `Long.MAX_VALUE` when it has not said so
     synchronized long headStart(InetSocketAddress listener, Reach reach, long limitNanos, long now) {
@@ -129,17 +131,17 @@ final class KnownPeers {
         return givenUps > 0 && nanos < HEAD_START_MIN_NANOS ? 0 : Math.min(nanos, limitNanos / LIMIT_PARTS);
     }
 
-    /// How long this side may take before it asks the peer.
+    /// Returns how long this side may take before it asks the peer.
     long setupNanos(long limitNanos) {
         return Math.min(SETUP_WAITS * waitNanos, limitNanos / LIMIT_PARTS);
     }
 
-    /// By how long RDMA may put TCP off in all.
+    /// Returns the time by which RDMA may delay TCP in all.
     long mostNanos(long headStartNanos, long limitNanos) {
         return Math.min(setupNanos(limitNanos) + headStartNanos, limitNanos / LIMIT_PARTS);
     }
 
-    /// The peer has accepted by RDMA.
+    /// Notes that the peer has accepted by RDMA.
     synchronized void answered(InetSocketAddress listener, Reach reach, long now) {
         Peer there = peer(asked(listener, reach));
         there.answersUntil = now + ANSWERED_NANOS;
@@ -148,7 +150,7 @@ final class KnownPeers {
         there.givenUps = 0;
     }
 
-    /// The peer has said nothing for as long as it had.
+    /// Notes that the peer has not answered in its time.
     synchronized void silent(InetSocketAddress listener, Reach reach, long now) {
         Peer there = peer(asked(listener, reach));
         there.silentUntil = now + there.nextSilence;
@@ -156,24 +158,25 @@ final class KnownPeers {
         there.answersUntil = null;
     }
 
-    /// The program has given an attempt up, or its limit came too near, before the peer said anything.
+    /// Notes an end without an answer: the program has given the attempt up, or its limit came too near, before the
+    /// peer answered.
     synchronized void gaveUp(InetSocketAddress listener, Reach reach, long now) {
         Peer there = peer(asked(listener, reach));
         there.givenUps = holds(there.givenUpUntil, now) ? there.givenUps + 1 : 1;
         there.givenUpUntil = now + GIVEN_UP_NANOS;
     }
 
-    /// The listener has refused RDMA, and taken TCP.
+    /// Notes that the listener has refused RDMA, and taken TCP.
     synchronized void takesTcpOnly(InetSocketAddress listener, long now) {
         peer(listener).refusesUntil = now + REFUSED_NANOS;
     }
 
-    /// This process listens for RDMA at a port where another listener may have been before.
+    /// Notes that this process listens for RDMA at a port where another listener may have been before.
     synchronized void listensForBoth(int port) {
         peers.keySet().removeIf(each -> each.getPort() == port);
     }
 
-    /// A connection to this listener has been closed.
+    /// Notes that a connection to this listener has been closed.
     ///
     /// @param bytes that it has moved, both ways
     /// @param setupNanos that it took to make it
@@ -187,7 +190,7 @@ final class KnownPeers {
         own.rowUntil = now + SHORT_SETUPS * enough;
     }
 
-    /// How many are known. For tests.
+    /// Returns the number of known peers. For tests.
     synchronized int size() {
         return peers.size();
     }

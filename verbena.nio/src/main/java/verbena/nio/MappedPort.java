@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/// A device whose ports are TCP's (iWARP) cannot listen at the port of the kernel's listener. It listens at any
-/// other, and this says which one it is, at the UDP port of the listener's number
-/// ([decision 0139](../../../../../../docs/decisions/0139-a-port-of-its-own-for-iwarp.md)).
+/// The answerer for a device whose ports are TCP's (iWARP), which cannot listen at the port of the kernel's listener.
+/// It listens at any other port, which this object answers with, at the UDP port of the listener's number ([decision
+/// 0139](../../../../../../docs/decisions/0139-a-port-of-its-own-for-iwarp.md)).
 ///
 /// Question and answer are 18 bytes: a mark, a number that the client has drawn, and the port, which is 0 in a
 /// question. An answer is no longer than its question, so an attacker cannot aim more at a third party than was sent.
@@ -96,7 +96,7 @@ final class MappedPort implements Closeable {
         }
     }
 
-    /// The port in the answer to this question; 0 when none has come by then.
+    /// Returns the port in the answer to this question; 0 when none has come by then.
     private static int await(DatagramSocket socket, long number, long end) throws IOException {
         var answer = packet();
         for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {

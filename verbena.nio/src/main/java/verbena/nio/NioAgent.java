@@ -13,8 +13,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.ProcessEnd;
 
-/// Switches a program over that knows nothing of it: `-javaagent:verbena-nio.jar`, or the same in `JAVA_TOOL_OPTIONS`.
-/// The jar is then on the class path of the program, too, where the JDK finds [RdmaSelectorProvider].
+/// The agent that switches over a program that knows nothing of it: `-javaagent:verbena-nio.jar`, or the same in
+/// `JAVA_TOOL_OPTIONS`. The jar is then on the class path of the program, too, where the JDK finds
+/// [RdmaSelectorProvider].
 ///
 /// The agent sets `java.nio.channels.spi.SelectorProvider` and, so that Netty uses it, `io.netty.transport.noNative`.
 /// A property that is set already stays as it is. A Netty in packages with a prefix is switched over in the same way.
@@ -53,7 +54,7 @@ public final class NioAgent {
         }
     }
 
-    /// Exports what [Jdk] needs, and allows this module native access, which the devices need.
+    /// Exports the packages that [Jdk] needs, and allows this module native access, which the devices need.
     private static void open(Instrumentation jvm) {
         Module base = Object.class.getModule();
         Module own = NioAgent.class.getModule();
@@ -70,8 +71,8 @@ public final class NioAgent {
         }
     }
 
-    /// Runs behind the program's shutdown hooks, which may write still. `Shutdown` runs what is in its places one after
-    /// the other: the hooks of programs have the second. Without this a peer finds open connections reset.
+    /// Makes the end of streams run behind the program's shutdown hooks, which may write still. `Shutdown` runs its
+    /// slots in turn: the hooks of programs have the second. Without this a peer finds open connections reset.
     private static void runBehindHooks() {
         try {
             Method add = Class.forName("java.lang.Shutdown")
@@ -92,8 +93,8 @@ public final class NioAgent {
         }
     }
 
-    /// Adds the line when the process ends. One that ends already, because another agent or a signal has said so, has
-    /// none: what this agent threw would make it a crash of the JVM.
+    /// Adds the line when the process ends. A process that ends already, because of another agent or a signal, has
+    /// none: an exception of this agent would make that a crash of the JVM.
     private static void addSummary(String target) {
         try {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> summarize(target), "verbena-nio-summary"));

@@ -2,8 +2,8 @@ package verbena.nio;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/// What the socket channels of this process have carried which way. A program may read them at any time, from any
-/// thread; they only grow.
+/// Counters of the bytes and connections of this process's socket channels, by RDMA and by TCP. A program may read
+/// them at any time, from any thread; they only grow.
 public final class NioCounters {
     static final LongAdder RDMA_IN = new LongAdder();
     static final LongAdder RDMA_OUT = new LongAdder();
@@ -36,7 +36,7 @@ public final class NioCounters {
         }
     }
 
-    /// The counters now.
+    /// Returns the counters now.
     public static Snapshot snapshot() {
         return new Snapshot(
                 RDMA_IN.sum(),

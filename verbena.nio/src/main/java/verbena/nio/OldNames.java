@@ -30,7 +30,7 @@ final class OldNames {
         }
     }
 
-    /// The same for all exceptions, as the calls need that may throw nothing else.
+    /// Calls, and turns all exceptions into a [SocketException], for methods that may throw no other.
     static <T> T all(Call<T> call) throws SocketException {
         try {
             return call.get();

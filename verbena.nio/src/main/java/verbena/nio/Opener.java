@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 interface Opener<C> {
     C open() throws IOException;
 
-    /// Closes what is to be closed after a failure that the program is told already.
+    /// Closes a resource without an exception, after a failure of which the program already learns.
     static void quietly(@Nullable Closeable what) {
         if (what != null) {
             try {

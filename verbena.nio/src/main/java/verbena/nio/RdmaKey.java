@@ -11,34 +11,34 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.spi.Waiter;
 
-/// A channel's registration with an [RdmaSelector]: of a channel of ours, or of one of the JDK's own. What the kernel
-/// tells comes through a second key, with the JDK's selector inside.
+/// A channel's registration with an [RdmaSelector]: of a channel of ours, or of a channel of the JDK's own. The
+/// events of the kernel come through a second key, with the JDK's selector inside.
 final class RdmaKey extends AbstractSelectionKey implements Selected.Key {
     private final Selector selector;
     private final Consumer<RdmaKey> look;
     private final SelectableChannel channel;
-    /// Null for a channel of the JDK's own.
+    /// The channel of ours; null for a channel of the JDK's own.
     private final @Nullable Selected ours;
 
     private volatile int interestOps;
     private volatile int readyOps;
-    /// With the JDK's selector.
+    /// The key of the JDK's selector.
     private volatile @Nullable SelectionKey inner;
-    /// It waits for the selector to look.
+    /// Whether the key waits for the selector to look at it.
     final AtomicBoolean isNews = new AtomicBoolean();
 
-    /// Which key to look at after this one.
+    /// The key to look at after this key.
     @Nullable
     RdmaKey nextNews;
 
     // By the selecting thread.
-    /// What is found in one selection.
+    /// The ready operations that a selection has found.
     int found;
-    /// Where it is among the selected keys; negative when it is not.
+    /// The place of this key among the selected keys; negative when it is not there.
     int place = -1;
-    /// It is looked at in each selection.
+    /// Whether each selection looks at this key.
     boolean isHot;
-    /// It has been seen with a stream.
+    /// Whether this key was seen with a stream.
     boolean isStream;
 
     /// @param look has the selector look at a key when it looks next, or now if it sleeps
@@ -86,7 +86,7 @@ final class RdmaKey extends AbstractSelectionKey implements Selected.Key {
         return this;
     }
 
-    /// The operations of interest, whether the key is valid or not.
+    /// Returns the operations of interest, whether the key is valid or not.
     int interest() {
         return interestOps;
     }
@@ -143,7 +143,7 @@ final class RdmaKey extends AbstractSelectionKey implements Selected.Key {
         return true;
     }
 
-    /// Has a thread that waits watch the kernel's channel; false when it watches too many.
+    /// Makes a thread that waits watch the kernel's channel. Returns false when it watches too many.
     boolean watch(Waiter at) {
         SelectionKey below = inner;
         if (below == null || !below.isValid()) {

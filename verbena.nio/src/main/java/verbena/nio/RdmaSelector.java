@@ -23,9 +23,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 
-/// Selects channels of ours together with those of the JDK's own provider. A selector of the JDK's inside sleeps for
-/// the latter. Streams have no descriptor: a stream that may have become ready puts its keys among the `news`, and
-/// wakes the sleeper ([decision 0101](../../../../../../docs/decisions/0101-one-selector-for-both.md)).
+/// A selector of channels of ours together with those of the JDK's own provider. A selector of the JDK's inside
+/// sleeps for the latter. Streams have no descriptor: a stream that may have become ready puts its keys among the
+/// `news`, and wakes the sleeper ([decision 0101](../../../../../../docs/decisions/0101-one-selector-for-both.md)).
 ///
 /// Threads as [Selector] has them: one selects at a time, and holds the selector and its selected-key set.
 final class RdmaSelector extends AbstractSelector {
@@ -45,7 +45,7 @@ final class RdmaSelector extends AbstractSelector {
     private final SelectorSleep sleep;
 
     // By the selecting thread.
-    /// Keys of ours to look at in each selection: what was ready, and has not been found otherwise.
+    /// The keys of ours to look at in each selection: they were ready, and have not been found otherwise since.
     private final List<RdmaKey> hot = new ArrayList<>();
     private final List<RdmaKey> found = new ArrayList<>();
     private boolean isSelecting;
@@ -328,7 +328,7 @@ final class RdmaSelector extends AbstractSelector {
         key.found |= ready;
     }
 
-    /// Hands out what was found, and counts the keys whose ready operations are new.
+    /// Reports the keys that were found, and returns the number of those whose ready operations are new.
     private int report(@Nullable Consumer<SelectionKey> action) {
         int updated = 0;
         try {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// The system property `java.nio.channels.spi.SelectorProvider` names this class; [NioAgent] sets it. A provider has
 /// no state: several are the same.
 public final class RdmaSelectorProvider extends SelectorProvider {
-    /// For the JDK, which makes it by its name.
+    /// Makes a provider for the JDK, which finds the class by its name.
     public RdmaSelectorProvider() {}
 
     @Override

@@ -32,10 +32,11 @@ import verbena.stream.StreamListener;
 import verbena.stream.StreamOptions;
 import verbena.verbs.VerbsException;
 
-/// A listener at both under one number: at the kernel's TCP port by the JDK's own channel, and for streams over RDMA.
-/// A call of [#accept()] gives whichever has come. Threads as [ServerSocketChannel] has them.
+/// A listener for both transports under one number: at the kernel's TCP port by the JDK's own channel, and for
+/// streams over RDMA. A call of [#accept()] returns a connection of either. Threads as [ServerSocketChannel] has
+/// them.
 final class RdmaServerSocketChannel extends ServerSocketChannel {
-    /// How often a number that the kernel has chosen may be taken for RDMA already.
+    /// The number of ports chosen by the kernel that RDMA may find taken already.
     private static final int TRIES = 32;
 
     private final Opener<ServerSocketChannel> opener;
@@ -49,12 +50,12 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     private volatile ServerSocketChannel tcp;
 
     private volatile @Nullable StreamListener listener;
-    /// Says where the listener is, when it is at another port.
+    /// The answerer that names the port of the listener, when that is another port.
     private volatile @Nullable MappedPort mapped;
 
     private volatile @Nullable InetSocketAddress local;
     private volatile boolean isBound;
-    /// A thread in [#accept()] sleeps here; made when one first does.
+    /// The selector in which a thread in [#accept()] sleeps; made at the first sleep.
     private volatile @Nullable Selector waiter;
 
     private boolean isStreamNext;
@@ -177,7 +178,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
         }
     }
 
-    /// At any other port.
+    /// Listens by RDMA at any other port.
     private StreamListener listenElsewhere(InetSocketAddress at, StreamOptions options) throws IOException {
         StreamListener made = StreamListener.bind(new InetSocketAddress(at.getAddress(), 0), options);
         boolean done = false;
@@ -195,7 +196,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
         }
     }
 
-    /// A bound socket cannot be bound anew.
+    /// Replaces the socket of TCP, because a bound socket cannot be bound anew.
     private void replace() throws IOException {
         ServerSocketChannel old = tcp;
         ServerSocketChannel made = make();
@@ -287,7 +288,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
         return made;
     }
 
-    /// A connection that is there: over RDMA and over TCP by turns, when both have come.
+    /// Returns a connection that has come; when both transports have one, RDMA and TCP take turns.
     private @Nullable Carrier poll() throws IOException {
         isStreamNext = !isStreamNext;
         Carrier first = isStreamNext ? pollStream() : pollTcp();
@@ -361,7 +362,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
         return localAddress();
     }
 
-    /// What it was bound to, when it is closed.
+    /// Returns the address that it was bound to, when it is closed.
     @Nullable
     InetSocketAddress localAddress() {
         return isBound ? local : null;

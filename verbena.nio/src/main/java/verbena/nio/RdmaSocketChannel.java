@@ -58,7 +58,7 @@ final class RdmaSocketChannel extends SocketChannel {
         this.choices = new SocketChoices(opener);
     }
 
-    /// One that a listener has accepted.
+    /// Makes a channel that a listener has accepted.
     static RdmaSocketChannel accepted(
             SelectorProvider provider, Opener<SocketChannel> opener, Carrier carrier, NetworkChannel listener)
             throws IOException {
@@ -104,7 +104,7 @@ final class RdmaSocketChannel extends SocketChannel {
         }
     }
 
-    /// Something may be ready. Any thread; does not wait.
+    /// Makes the selectors look at the channel, because an operation may be ready. Any thread; does not wait.
     private void onReadiness() {
         selected.poke();
     }
@@ -204,7 +204,7 @@ final class RdmaSocketChannel extends SocketChannel {
         }
     }
 
-    /// From now on this carries the bytes.
+    /// Makes this carrier carry the bytes from now on.
     private void adopt(Carrier made) throws IOException {
         lock.lock();
         try {
@@ -331,7 +331,7 @@ final class RdmaSocketChannel extends SocketChannel {
         kernel.socket().sendUrgentData(data);
     }
 
-    /// What closes the carrier, an interruption for instance, closes this channel.
+    /// Closes this channel when its carrier has been closed, by an interruption for instance. Returns the exception.
     private ClosedChannelException closedWith(Carrier now, ClosedChannelException e) throws IOException {
         if (!now.isOpen()) {
             close();
@@ -423,7 +423,7 @@ final class RdmaSocketChannel extends SocketChannel {
         return localAddress();
     }
 
-    /// What it was bound to, when it is closed.
+    /// Returns the address that it was bound to, when it is closed.
     @Nullable
     InetSocketAddress localAddress() {
         return local;
@@ -435,7 +435,7 @@ final class RdmaSocketChannel extends SocketChannel {
         return remoteAddress();
     }
 
-    /// What it was connected to, or was to be, when it is closed.
+    /// Returns the address that it was connected to, or was to be, when it is closed.
     @Nullable
     InetSocketAddress remoteAddress() {
         return remote;

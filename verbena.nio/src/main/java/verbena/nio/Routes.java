@@ -13,8 +13,8 @@ import verbena.nio.KnownPeers.Reach;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
-/// Which connections go by RDMA, and how long a peer may take to show that it speaks it. The rules are system
-/// properties, read when the class is loaded:
+/// The rules for connections that go by RDMA, and for the time in which a peer has to answer by RDMA. The rules are
+/// system properties, read when the class is loaded:
 ///
 /// - `verbena.nio.rdma`: peers that are tried by RDMA, as an [AddressRules]. The default is `local`.
 /// - `verbena.nio.tcp`: peers and own ports that are not. The default is empty; it comes before the other.
@@ -44,7 +44,7 @@ final class Routes {
         }
     }
 
-    /// How a connection to this peer is made.
+    /// Returns the choice of transport for a connection to this peer.
     ///
     /// @param limitNanos as [Choice] has it
     static Choice choose(InetSocketAddress peer, long limitNanos, long now) {
@@ -66,12 +66,12 @@ final class Routes {
         }
     }
 
-    /// Whether a listener here listens for RDMA too.
+    /// Returns whether a listener here listens for RDMA too.
     static boolean listensForRdma(InetSocketAddress at) {
         return !TCP.match(at);
     }
 
-    /// How long a peer may take to say at which port its device listens ([MappedPort]).
+    /// Returns the time in which a peer has to answer with the port of its device ([MappedPort]).
     static Duration waitForPort() {
         return WAIT;
     }
@@ -87,17 +87,17 @@ final class Routes {
         }
     }
 
-    /// As [KnownPeers#listensForBoth].
+    /// Notes a listener as [KnownPeers#listensForBoth] does.
     static void listensForBoth(int port) {
         KNOWN.listensForBoth(port);
     }
 
-    /// As [KnownPeers#closed].
+    /// Notes the end of a connection as [KnownPeers#closed] does.
     static void closed(InetSocketAddress peer, long bytes, long setupNanos, long nanos) {
         KNOWN.closed(peer, bytes, setupNanos, nanos, System.nanoTime());
     }
 
-    /// A connection is made by TCP instead. Said once for each address.
+    /// Logs that a connection is made by TCP instead, once for each address.
     static void fellBack(InetSocketAddress peer, Throwable why) {
         if (TOLD.size() >= KnownPeers.REMEMBERED_MAX) {
             TOLD.clear();
@@ -111,7 +111,8 @@ final class Routes {
         say(System.Logger.Level.WARNING, "{0} listens for TCP only: {1}", at, why);
     }
 
-    /// What the program's logger throws, for want of descriptors or memory, must not end what is told.
+    /// Logs a message. An exception of the program's logger, for want of descriptors or memory, must not end the
+    /// caller.
     private static void say(System.Logger.Level level, String what, InetSocketAddress of, Throwable why) {
         try {
             LOG.log(level, what, of, why.getMessage() == null ? why.toString() : why.getMessage());
@@ -120,7 +121,7 @@ final class Routes {
         }
     }
 
-    /// Loopback, link-local and private addresses: RFC 1122 3.2.1.3, RFC 3927, RFC 1918, RFC 4193.
+    /// Returns whether an address is loopback, link-local or private: RFC 1122 3.2.1.3, RFC 3927, RFC 1918, RFC 4193.
     static boolean isLocal(InetAddress address) {
         return address.isLoopbackAddress()
                 || address.isAnyLocalAddress()

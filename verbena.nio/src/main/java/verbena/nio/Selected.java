@@ -5,20 +5,20 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 
-/// What a channel of ours shows to the selectors that have a key of it.
+/// The part of a channel of ours that selectors with a key of it see.
 abstract class Selected {
     /// A key of the channel.
     interface Key {
-        /// The selector looks at this key when it looks next, or now if it sleeps.
+        /// Makes the selector look at this key when it looks next, or now if it sleeps.
         void poke();
 
-        /// Leaves the JDK's selector; whether it was there.
+        /// Leaves the JDK's selector. Returns whether the key was there.
         boolean leave();
     }
 
     private static final Key[] NONE = {};
 
-    /// Copied for each change, so that a look at it makes nothing.
+    /// The keys, copied for each change so that reading them allocates nothing.
     private volatile Key[] keys = NONE;
 
     synchronized void add(Key key) {
@@ -31,7 +31,7 @@ abstract class Selected {
         keys = Arrays.stream(keys).filter(each -> each != key).toArray(Key[]::new);
     }
 
-    /// Has all selectors look again. Any thread; does not wait.
+    /// Makes all selectors look again. Any thread; does not wait.
     void poke() {
         for (Key key : keys) {
             key.poke();
@@ -45,16 +45,17 @@ abstract class Selected {
         }
     }
 
-    /// Those of the operations that are ready now, as far as the kernel does not tell. When there is none, [#poke] is
-    /// called after there may be one.
+    /// Returns the operations among these that are ready now, without those that the kernel reports. When there is
+    /// none, [#poke] is called after there may be one.
     abstract int readyOps(int interestOps);
 
-    /// The stream that carries its bytes; null when there is none.
+    /// Returns the stream that carries its bytes; null when there is none.
     abstract @Nullable StreamChannel stream();
 
-    /// The JDK's own channel below, in non-blocking mode, which the kernel tells about; null when there is none.
+    /// Returns the JDK's own channel below, in non-blocking mode, whose events the kernel reports; null when there is
+    /// none.
     abstract @Nullable SelectableChannel kernel();
 
-    /// Which operations to ask the kernel for.
+    /// Returns the operations to ask the kernel for.
     abstract int kernelOps(int interestOps);
 }

@@ -7,8 +7,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 
-/// The keys that a selector has found: keys may be removed, but not added, except by the selector. A key knows its
-/// place, so that nothing is made for one that comes and goes. By one thread at a time.
+/// The keys that a selector has found: keys may be removed, but only the selector adds them. A key knows its place,
+/// so that no object is made for a key that comes and goes. By one thread at a time.
 final class SelectedKeys extends AbstractSet<SelectionKey> {
     private final List<RdmaKey> all = new ArrayList<>();
 
@@ -31,7 +31,7 @@ final class SelectedKeys extends AbstractSet<SelectionKey> {
         return element instanceof RdmaKey key && key.place >= 0 && key.place < all.size() && all.get(key.place) == key;
     }
 
-    /// The last key takes its place.
+    /// Removes a key. The last key takes its place.
     @Override
     public boolean remove(Object element) {
         if (!contains(element)) {
@@ -60,7 +60,7 @@ final class SelectedKeys extends AbstractSet<SelectionKey> {
         throw new UnsupportedOperationException("add");
     }
 
-    /// From the last key to the first, so that a removal moves none that is to come.
+    /// Iterates from the last key to the first, so that a removal moves no key that is still to come.
     @Override
     public Iterator<SelectionKey> iterator() {
         return new Iterator<>() {

@@ -10,14 +10,14 @@ import verbena.stream.StreamChannel;
 import verbena.stream.StreamSleep;
 import verbena.verbs.spi.Waiter;
 
-/// How a selecting thread sleeps: at the device of its streams, where it watches the kernel's channels too, or in the
-/// selector of the JDK's.
+/// The sleep of a selecting thread: at the device of its streams, where it watches the kernel's channels too, or in
+/// the selector of the JDK's.
 ///
 /// By the selecting thread, except where a method allows another.
 final class SelectorSleep implements StreamSleep.Elsewhere {
     private final Selector inner;
     private final StreamSleep sleep;
-    /// With a channel below that the kernel tells about. Any thread adds.
+    /// The keys with a channel below whose events the kernel reports. Any thread adds.
     private final List<RdmaKey> kernelKeys = new CopyOnWriteArrayList<>();
 
     /// @param inner of the JDK's
@@ -29,7 +29,7 @@ final class SelectorSleep implements StreamSleep.Elsewhere {
 
     // ---- what there is to wait for
 
-    /// Any thread.
+    /// Adds a key with a channel of the kernel. Any thread.
     void addKernel(RdmaKey key) {
         kernelKeys.add(key);
     }
@@ -60,7 +60,7 @@ final class SelectorSleep implements StreamSleep.Elsewhere {
         sleep.wake();
     }
 
-    /// As [StreamSleep#sleep]; the other place is the kernel.
+    /// Sleeps as [StreamSleep#sleep] does; the other place is the kernel.
     boolean begin(long nanos) throws IOException {
         return sleep.sleep(nanos);
     }

@@ -15,23 +15,23 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamOptions;
 
-/// The socket options of a channel, as long as no socket of the kernel's has them. The JDK's own channel judges what
-/// is set, and knows what holds otherwise. Safe for use by any thread.
+/// The socket options of a channel, as long as no socket of the kernel's has them. The JDK's own channel checks the
+/// values that are set, and knows the defaults. Safe for use by any thread.
 final class SocketChoices {
     private static final int RING_MIN = 1 << 14;
     private static final int RING_MAX = 1 << 24;
     /// A writer stops when half of the peer's ring is full. On a busy host each stop may cost a time slice.
     private static final int RING = 1 << 18;
 
-    /// The kernel tells the peers of a process that is killed. A device ends with its process and tells none, so the
-    /// peer's asks.
+    /// The time after which a device asks whether a silent peer lives. The kernel notifies the peers of a killed
+    /// process. A device of this process ends with it and notifies none, so the peer's device asks.
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(5);
 
-    /// What holds when the program says nothing else.
+    /// The options that hold when the program sets no others.
     static final StreamOptions DEFAULTS =
             StreamOptions.defaults().withBuffers(RING, RING).withKeepAlive(KEEP_ALIVE);
 
-    /// The same for each channel of IP; asked for once.
+    /// The supported options, the same for each channel of IP; asked for once.
     private static volatile @Nullable Set<SocketOption<?>> supported;
 
     private final Opener<SocketChannel> opener;
@@ -64,7 +64,7 @@ final class SocketChoices {
         }
     }
 
-    /// Takes over what a listener has set for those that it accepts.
+    /// Takes over the options that a listener has set for the channels that it accepts.
     void inherit(NetworkChannel listener) throws IOException {
         chosen.put(
                 StandardSocketOptions.SO_REUSEADDR,
@@ -104,12 +104,12 @@ final class SocketChoices {
         return known;
     }
 
-    /// Seconds that closing may take: -1 when the program has not said so.
+    /// Returns the seconds that closing may take; -1 when the program has not set them.
     int linger() {
         return chosen.get(StandardSocketOptions.SO_LINGER) instanceof Integer seconds ? seconds : -1;
     }
 
-    /// Sets all of them at a socket of the kernel's.
+    /// Sets all options at a socket of the kernel's.
     void apply(NetworkChannel to) throws IOException {
         for (Map.Entry<SocketOption<?>, Object> each : chosen.entrySet()) {
             apply(to, each.getKey(), each.getValue());
@@ -120,7 +120,7 @@ final class SocketChoices {
         to.setOption(name, name.type().cast(value));
     }
 
-    /// A socket of the kernel's with all of them, bound.
+    /// Makes a socket of the kernel's with all options, bound.
     SocketChannel bind(@Nullable SocketAddress local) throws IOException {
         SocketChannel made = opener.open();
         boolean done = false;
@@ -139,7 +139,7 @@ final class SocketChoices {
         }
     }
 
-    /// The sizes of the rings are those of the socket's buffers.
+    /// Returns options of a stream, whose rings have the sizes of the socket's buffers.
     StreamOptions stream() {
         return DEFAULTS.withBuffers(
                 ring(StandardSocketOptions.SO_SNDBUF, DEFAULTS.sendBytes()),

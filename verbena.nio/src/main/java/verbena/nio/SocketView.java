@@ -329,7 +329,7 @@ final class SocketView extends Socket {
         return get(oobInline());
     }
 
-    /// An option without a public name.
+    /// Returns an option that has no public name.
     @SuppressWarnings("unchecked")
     private SocketOption<Boolean> oobInline() {
         return (SocketOption<Boolean>) channel.supportedOptions().stream()

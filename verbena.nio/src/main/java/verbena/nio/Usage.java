@@ -4,10 +4,10 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/// What a connection that this process has made is used for, until it is closed. One thread reads at a time and one
-/// writes; any closes.
+/// The use of a connection that this process has made, until it is closed. At a time one thread reads and another
+/// writes; any thread closes.
 final class Usage {
-    /// Of a connection that a peer has made.
+    /// The use of a connection that a peer has made.
     static final Usage NONE = new Usage(null, 0, (_, _, _, _) -> {});
 
     private final @Nullable InetSocketAddress peer;
@@ -24,16 +24,16 @@ final class Usage {
         this.listener = listener;
     }
 
-    /// Of a connection to this peer, which begins now.
+    /// Makes the record of a connection to this peer, whose use begins now.
     ///
     /// @param setupNanos that it took to make it
     static Usage of(InetSocketAddress peer, long setupNanos, Listener listener) {
         return new Usage(peer, setupNanos, listener);
     }
 
-    /// Is told once, when the connection is closed.
+    /// A listener that is called once, when the connection is closed.
     interface Listener {
-        /// Takes what the connection was.
+        /// Takes the record of a closed connection.
         ///
         /// @param bytes both ways
         /// @param setupNanos that it took to make it

@@ -7,8 +7,8 @@ import verbena.stream.protocol.StreamSource;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 
-/// Buffers that are sent one after the other. Their positions follow what is copied. One write at a time uses it, so
-/// that none is made for a write.
+/// Buffers that are sent in turn. Their positions follow the bytes that are copied. One write at a time uses this
+/// object, so that a write makes none.
 final class BufferSource implements StreamSource {
     private final ByteBuffer[] single = new ByteBuffer[1];
     private ByteBuffer @Nullable [] buffers;
@@ -28,7 +28,7 @@ final class BufferSource implements StreamSource {
         end = offset + length;
     }
 
-    /// The bytes of all.
+    /// Returns the number of bytes of all buffers.
     long remaining() {
         ByteBuffer[] all = buffers;
         long bytes = 0;

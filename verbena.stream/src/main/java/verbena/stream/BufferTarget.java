@@ -5,7 +5,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.ByteStream;
 
-/// Buffers that are filled one after the other. One read at a time uses it, so that none is made for a read.
+/// Buffers that are filled in turn. One read at a time uses this object, so that a read makes none.
 final class BufferTarget {
     private static final ByteBuffer[] NONE = {};
 
@@ -27,7 +27,7 @@ final class BufferTarget {
         to = offset + length;
     }
 
-    /// Whether there is room for a byte.
+    /// Returns whether there is room for a byte.
     ///
     /// @throws IllegalArgumentException when one of the buffers cannot be written to
     boolean hasRoom() {
@@ -48,7 +48,7 @@ final class BufferTarget {
         return Objects.requireNonNull(buffers[i]);
     }
 
-    /// Takes what has come, as much as there is room for; returns how much that is.
+    /// Takes the bytes that have come, as many as there is room for. Returns their number.
     long take(ByteStream stream) {
         long count = 0;
         for (int i = from; i < to && stream.available() > 0; i++) {

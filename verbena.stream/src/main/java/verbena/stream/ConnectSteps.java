@@ -25,7 +25,7 @@ final class ConnectSteps {
         boolean take() throws IOException, InterruptedException;
     }
 
-    /// Takes a step under both locks. One that fails closes the channel.
+    /// Takes a step under both locks. A step that fails closes the channel.
     boolean take(Step step) throws IOException {
         reading.lock();
         writing.lock();

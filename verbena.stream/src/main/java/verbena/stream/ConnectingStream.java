@@ -20,11 +20,11 @@ import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.EventChannel;
 
-/// How the connection of a [StreamChannel] is made. Guarded by the channel.
+/// The making of the connection of a [StreamChannel]. Guarded by the channel.
 final class ConnectingStream {
     private final StreamOptions options;
     private final ConnectionId id;
-    /// Where its events arrive, if that is its own.
+    /// The channel of its events, if it has its own.
     private volatile @Nullable EventChannel events;
 
     /// Made to be connected.
@@ -81,7 +81,7 @@ final class ConnectingStream {
         };
     }
 
-    /// The stream of the connection; null when it is not made yet and this call may not wait.
+    /// Returns the stream of the connection; null when it is not made yet and this call may not wait.
     @Nullable
     OpenStream await(boolean waits) throws IOException, InterruptedException {
         long timeout = StreamOptions.nanos(options.connectTimeout());
@@ -130,7 +130,7 @@ final class ConnectingStream {
         };
     }
 
-    /// There is a connection with this peer.
+    /// Makes the stream when the connection with this peer is established.
     private OpenStream established(Hello peer) {
         ByteStream made = Objects.requireNonNull(pending);
         if (!made.hasBegun()) {
@@ -167,14 +167,14 @@ final class ConnectingStream {
 
     // ---- the passive side
 
-    /// Agrees to what a peer asks for.
+    /// Agrees to the request of a peer.
     void accept(Hello peer) {
         ByteStream made = makeStream();
         id.accept(parameters(made));
         made.begin(peer); // what comes now is the peer's, which is ready
     }
 
-    /// The peer is connected. From now on its events are its own.
+    /// Makes the stream of an accepted peer, which takes its own events from now on.
     OpenStream accepted(Hello peer) {
         EventChannel own = events(options);
         id.migrate(own);
@@ -184,7 +184,7 @@ final class ConnectingStream {
 
     // ---- the end
 
-    /// Ends it, whatever has become of it. Any thread; one that waits wakes.
+    /// Ends the attempt in any state. Any thread; a thread that waits wakes.
     void close() {
         id.close();
         EventChannel own = events;
@@ -193,7 +193,7 @@ final class ConnectingStream {
         }
     }
 
-    /// Frees what was made for a connection that there will not be.
+    /// Frees the objects of a connection that is not going to be made.
     void free() {
         ByteStream made = pending;
         pending = null;

@@ -16,7 +16,7 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.spi.WaitableChannel;
 import verbena.verbs.spi.Waiter;
 
-/// Tells the streams of a device that something has completed. All streams of the process on one device share a
+/// The notifications of a device, passed on to its streams. All streams of the process on one device share a
 /// completion channel, which is closed after the last of them.
 final class DeviceWatch {
     private static final Map<Context, DeviceWatch> ALL = new HashMap<>();
@@ -37,7 +37,7 @@ final class DeviceWatch {
 
     /// A stream that is connected, when the process ends.
     interface Stream {
-        /// Tells the peer that nothing more comes, if there is time for that.
+        /// Announces to the peer that nothing more comes, if there is time for that.
         void sayLast(long nanos) throws InterruptedException;
 
         /// Waits until the peer has all that was written.
@@ -65,18 +65,18 @@ final class DeviceWatch {
             return made;
         }
 
-        /// The stream that has the place is connected.
+        /// Sets the stream of this place when it is connected.
         void take(Stream made) {
             stream = made;
         }
 
-        /// From now on `to` runs after each notification.
+        /// Sets a listener that runs after each notification.
         void listen(Runnable to) {
             listener = to;
             watch.begin();
         }
 
-        /// Whether there is a notification to come. The caller arms the queue when there is not, and says so.
+        /// Returns whether a notification is to come. When none is, the caller arms the queue and calls [#armed].
         boolean isArmed() {
             return isArmed;
         }
@@ -85,7 +85,7 @@ final class DeviceWatch {
             isArmed = true;
         }
 
-        /// Tells the listener, if there is one.
+        /// Runs the listener, if there is one.
         void tell() {
             Runnable to = listener;
             if (to != null) {
@@ -93,7 +93,7 @@ final class DeviceWatch {
             }
         }
 
-        /// The stream has closed its queue, or has not made one.
+        /// Leaves the device, when the stream has closed its queue or has not made one.
         @Override
         public void close() {
             CompletionQueue own = queue;
@@ -104,7 +104,7 @@ final class DeviceWatch {
         }
     }
 
-    /// A place at the device, for one stream.
+    /// Returns a place at the device, for one stream.
     static Seat join(Context context) {
         hasStreams = true;
         synchronized (ALL) {
@@ -137,7 +137,8 @@ final class DeviceWatch {
         }
     }
 
-    /// By the thread that works for the device, which may be in the middle of any call.
+    /// Passes notifications on to the streams. The thread that works for the device calls this, and may be in the
+    /// middle of any call.
     private void bring(WaitableChannel from) {
         Optional<CompletionQueue> next = from.take();
         while (next.isPresent()) {
@@ -154,7 +155,7 @@ final class DeviceWatch {
         }
     }
 
-    /// A thread of its own, for a device that can tell no one.
+    /// Waits for notifications in a thread of its own, for a device that cannot call a listener.
     private void await() {
         try {
             while (true) {
@@ -169,7 +170,7 @@ final class DeviceWatch {
         }
     }
 
-    /// A thread that waits at a device that streams use; null when the device cannot have one.
+    /// Returns a thread that waits at a device that streams use; null when the device cannot have one.
     static @Nullable Waiter waiter(Context at, BooleanSupplier isOver) {
         synchronized (ALL) {
             DeviceWatch watch = ALL.get(at);
@@ -183,7 +184,7 @@ final class DeviceWatch {
         }
     }
 
-    /// Whether there is a stream, or was one, or is to be one.
+    /// Returns whether there is a stream, or was one, or is to be one.
     static boolean hasStreams() {
         return hasStreams;
     }
@@ -197,7 +198,7 @@ final class DeviceWatch {
                 .toList();
     }
 
-    /// The calling thread is about to wait where no device sees it: the devices' own threads work.
+    /// Makes the devices' own threads work, before the calling thread waits where no device sees it.
     static void handOver() {
         for (DeviceWatch watch : all()) {
             if (watch.channel instanceof WaitableChannel working && working.isOpen()) {

@@ -40,7 +40,7 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
     private boolean isBroken;
 
     // Guarded by the lock, all below.
-    /// Nothing comes any more, and nothing can be sent.
+    /// Whether the connection is over: nothing comes any more, and nothing can be sent.
     private boolean isOver;
 
     private boolean isInputShut;
@@ -51,7 +51,7 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
     private boolean isLast;
     /// Something was sent since [#progress()] looked.
     private boolean hasSent;
-    /// Why it is over; null when one side has said so.
+    /// The reason why it is over; null when one side has ended it.
     private @Nullable StreamFailure failure;
 
     /// @param stream that has begun
@@ -96,7 +96,7 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
 
     // ---- waiting
 
-    /// Waits until there is what is wanted; false when `nanos` have passed.
+    /// Waits until the condition is true. Returns false when `nanos` have passed.
     private boolean await(Predicate<OpenStream> wanted, long nanos) throws InterruptedException {
         if (wanted.test(this)) {
             return true;
@@ -105,7 +105,7 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         return nanos > 0 ? threads.await(waiting, this, wanted, nanos) : wanted.test(this);
     }
 
-    /// Waits as [#await] does, and keeps an interruption for the caller. Returns whether there was one.
+    /// Waits as [#await] does, and keeps an interruption for the caller. Returns whether there was an interruption.
     private boolean awaitUninterrupted(Predicate<OpenStream> wanted, long nanos) {
         long start = System.nanoTime();
         boolean interrupted = false;
@@ -141,8 +141,8 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         seat.tell(); // this thread has taken what a notification would have told
     }
 
-    /// Takes what has completed, unless a thread leads, and sees what has become of the connection. Threads that wait
-    /// for any of it look again.
+    /// Takes the completions, unless a thread leads, and looks at the state of the connection. Threads that wait for
+    /// a change look again.
     private void progress() {
         if (isClosed || threads.isLed()) {
             return;
@@ -171,13 +171,13 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
 
     // ---- readiness
 
-    /// From now on `listener` runs when one of [#readyOps] may have become true.
+    /// Sets a listener that runs when one of [#readyOps] may have become possible.
     void listen(Runnable listener) {
         seat.listen(listener);
     }
 
-    /// Those of `interestOps` that would not wait. When there is none, the listener runs when one may have come.
-    /// Without `interestOps` it runs when anything has.
+    /// Returns the operations among `interestOps` that would not wait. When there is none, the listener runs when one
+    /// may have become possible. Without `interestOps` it runs when anything has arrived.
     int readyOps(int interestOps) {
         lock.lock();
         try {
@@ -208,7 +208,7 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
 
     // ---- data
 
-    /// Reads what there is; waits for the first bytes for `nanos`, zero for not at all.
+    /// Reads the bytes that are there. It waits for the first bytes for `nanos`, zero for not at all.
     ///
     /// @return bytes; -1 at the end; 0 when there is nothing and this call may not wait
     long read(BufferTarget into, long nanos) throws IOException, InterruptedException {
@@ -242,8 +242,8 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         }
     }
 
-    /// Writes all of it, or what there is room for when this call may not wait. What has been written when the time
-    /// is over counts, and is no failure.
+    /// Writes all bytes, or as many as there is room for when this call may not wait. The bytes written when the time
+    /// is over count, and are no failure.
     ///
     /// @param nanos to wait for room each time; zero for not at all
     long write(BufferSource from, long nanos) throws IOException, InterruptedException {
@@ -308,14 +308,15 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         }
     }
 
-    /// A peer that has said its end may go as it likes: a read finds the end.
+    /// Throws the failure of the connection. A peer that has announced its end may go in any manner: a read finds the
+    /// end.
     private void checkFailure() throws IOException {
         if (failure != null && stream.available() == 0 && !stream.peerSendsNoMore()) {
             throw failure.exception(id);
         }
     }
 
-    /// Bytes that a read would find now.
+    /// Returns the number of bytes that a read would find now.
     int available() throws ClosedChannelException {
         lock.lock();
         try {
@@ -330,7 +331,8 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         return stream.domain();
     }
 
-    /// Bytes of registered memory that the device still reads; it reads none once the stream is closed.
+    /// Returns the number of bytes of registered memory that the device still reads. It reads none once the stream is
+    /// closed.
     long unacknowledged() {
         lock.lock();
         try {
@@ -341,8 +343,8 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         }
     }
 
-    /// Looks between two writes, so that the second finds out when the peer has gone. One that answers what was
-    /// read need not look: reading has.
+    /// Looks at the connection between two writes, so that the second finds out when the peer has gone. A write after
+    /// a read need not look: the read has.
     private void beginWrite() throws IOException {
         checkOpen();
         if (hasSent) {
@@ -377,7 +379,7 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
 
     // ---- the end
 
-    /// Ends reading here, and what comes is not read. A thread that reads finds the end.
+    /// Ends reading on this side: bytes that come later are not read. A thread that reads finds the end.
     void shutdownInput() throws IOException {
         lock.lock();
         try {
@@ -396,7 +398,7 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         }
     }
 
-    /// Tells the peer that nothing more is written.
+    /// Announces to the peer that nothing more is written.
     void shutdownOutput() throws IOException {
         lock.lock();
         try {
@@ -423,7 +425,7 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         }
     }
 
-    /// The process ends: tells the peer that nothing more is written, as far as that is possible without waiting.
+    /// Announces the end of writing to the peer when the process ends, as far as that is possible without waiting.
     /// The threads of the program see nothing of it. One that wants to write waits until the process has gone.
     ///
     /// @param nanos to wait for the lock at most
@@ -465,7 +467,7 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         }
     }
 
-    /// Ends the connection, after what was written has arrived, and frees all of it.
+    /// Ends the connection after the written bytes have arrived, and frees its objects.
     ///
     /// @param lingerNanos how long that may take
     void close(long lingerNanos) {

@@ -7,8 +7,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import verbena.verbs.Preview;
 
-/// Streams that were closed and have bytes on their way. The kernel sends what a closed socket has left; here a
-/// virtual thread waits for it, and so does the end of the process. Any thread.
+/// Streams that were closed and have bytes on their way. The kernel sends the bytes that a closed socket has left.
+/// Here a virtual thread waits for them, and so does the end of the process. Any thread.
 @Preview
 public final class PendingCloses {
     private static final ReentrantLock LOCK = new ReentrantLock();
@@ -27,7 +27,7 @@ public final class PendingCloses {
         add(stream, () -> {});
     }
 
-    /// The same.
+    /// Closes a stream as [StreamChannel#close()] does, without waiting for it, and runs a step after that.
     ///
     /// @param then runs in the thread that has closed the stream, when its device reads none of the program's
     ///     memory any more; not when the stream is being closed already

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Preview;
 
-/// What is left to do when the process ends. The kernel sends what the sockets of a process that has ended have left,
-/// and then the end of each stream; the memory of a stream goes with its process.
+/// The work that is left when the process ends. The kernel sends what the sockets of a process that has ended have
+/// left, and then the end of each stream; the memory of a stream goes with its process.
 ///
 /// A shutdown hook waits for the streams that were closed. It runs beside those of the program, which may write
 /// still: so open streams are left alone, and their peers find them reset. A caller that runs behind all hooks can do
@@ -58,8 +58,8 @@ public final class ProcessEnd {
         }
     }
 
-    /// Tells the peers of all streams that nothing more comes, and waits until they have all that was written: ten
-    /// seconds at most. Threads of the program do not see it. From now on none of them writes.
+    /// Announces to the peers of all streams that nothing more comes, and waits until they have all written bytes:
+    /// ten seconds at most. Threads of the program do not see it. From now on no thread writes.
     public static void run() {
         if (closes == null && !DeviceWatch.hasStreams()) {
             return;

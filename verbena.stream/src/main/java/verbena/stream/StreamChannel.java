@@ -79,7 +79,7 @@ public final class StreamChannel
         this.waitNanos = options.timeout().map(StreamOptions::nanos).orElse(OpenStream.FOREVER);
     }
 
-    /// A channel that is not connected yet.
+    /// Makes a channel that is not connected yet.
     public static StreamChannel open(StreamOptions options) {
         EventChannel events = ConnectingStream.events(options);
         return new StreamChannel(options, events.createId(PortSpace.TCP), events);
@@ -124,7 +124,8 @@ public final class StreamChannel
         return connectTo(Optional.empty(), to, () -> true);
     }
 
-    /// The same, from an address and port of this host; `0.0.0.0` leaves the address open, and port 0 the port.
+    /// Begins to connect as [#connectTo(InetSocketAddress)] does, from an address and port of this host; `0.0.0.0`
+    /// leaves the address open, and port 0 the port.
     ///
     /// @param isWanted is asked when the peer has accepted. If it says no, the call or [#finishConnect()] throws a
     ///     [ConnectException]. The peer has had no connection then; over iWARP it finds it reset
@@ -151,7 +152,7 @@ public final class StreamChannel
         });
     }
 
-    /// Whether the connection is made that [#connectTo] has begun; waits for it in blocking mode.
+    /// Returns whether the connection is made that [#connectTo] has begun. In blocking mode it waits for that.
     ///
     /// @throws NoConnectionPendingException when none was begun
     /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]; the channel is closed then
@@ -171,19 +172,19 @@ public final class StreamChannel
         return (open = connecting.await(waits)) != null;
     }
 
-    /// On the passive side: agrees to what a peer asks for.
+    /// Agrees to the request of a peer, on the passive side.
     void accept(Hello peer) {
         steps.takePassively(() -> connecting.accept(peer));
     }
 
-    /// On the passive side: the peer is connected.
+    /// Makes the stream when the peer is connected, on the passive side.
     void accepted(Hello peer) {
         steps.takePassively(() -> open = connecting.accepted(peer));
     }
 
     // ---- data
 
-    /// Reads what there is, and waits for the first bytes in blocking mode.
+    /// Reads the bytes that are there, and waits for the first bytes in blocking mode.
     ///
     /// @return bytes; -1 when the peer writes nothing more, or after [#shutdownInput()]; 0 when there is
     ///     nothing and this call may not wait
@@ -232,7 +233,7 @@ public final class StreamChannel
         }
     }
 
-    /// Bytes that a read would find without waiting; 0 after [#shutdownInput()].
+    /// Returns the number of bytes that a read would find without waiting; 0 after [#shutdownInput()].
     public int available() throws ClosedChannelException {
         return connected().available();
     }
@@ -312,14 +313,15 @@ public final class StreamChannel
         }
     }
 
-    /// How many of the bytes that [#write(MemoryRegion, long, long)] has taken the device may still read. They
-    /// are the last ones, because messages are acknowledged in their order. A closed channel has none.
+    /// Returns the number of bytes taken by [#write(MemoryRegion, long, long)] that the device may still read. They
+    /// are the last bytes, because messages are acknowledged in their order. A closed channel has none.
     public long unacknowledged() {
         OpenStream stream = open;
         return stream == null ? 0 : stream.unacknowledged();
     }
 
-    /// How long the call may wait, in nanoseconds. A blocking call of an interrupted thread closes the channel.
+    /// Begins a read or a write, and returns how long it may wait, in nanoseconds. A blocking call of an interrupted
+    /// thread closes the channel.
     private long beginIo() throws IOException {
         if (!isBlocking) {
             return 0;
@@ -353,17 +355,17 @@ public final class StreamChannel
 
     // ---- readiness, for selectors
 
-    /// From now on `listener` runs each time that an operation may have become possible which [#readyOps] did not
-    /// find possible. It runs in any thread, that of the device too, which may be in the middle of a call of this
-    /// class. So it must neither wait nor call this class.
+    /// Sets a listener that runs each time that an operation may have become possible which [#readyOps] did not find
+    /// possible. It runs in any thread, that of the device too, which may be in the middle of a call of this class.
+    /// So it must neither wait nor call this class.
     ///
     /// @throws NotYetConnectedException when it is not connected
     public void onReadiness(Runnable listener) throws ClosedChannelException {
         connected().listen(listener);
     }
 
-    /// Those of the operations that would not wait now, and answer something: bytes, the end or a failure. When
-    /// there is none, the listener of [#onReadiness] runs after there may be one.
+    /// Returns the operations among these that would not wait now, but return bytes, the end or a failure. When there
+    /// is none, the listener of [#onReadiness] runs after there may be one.
     ///
     /// @param interestOps of `OP_READ` and `OP_WRITE` of [java.nio.channels.SelectionKey], and [#OP_END]
     public int readyOps(int interestOps) {
@@ -371,20 +373,21 @@ public final class StreamChannel
         return stream == null ? 0 : stream.readyOps(interestOps);
     }
 
-    /// The protection domain of the connection; empty before it is connected.
+    /// Returns the protection domain of the connection; empty before it is connected.
     public Optional<ProtectionDomain> domain() {
         OpenStream stream = open;
         return stream == null ? Optional.empty() : Optional.of(stream.domain());
     }
 
-    /// The device that carries the connection, or is to.
+    /// Returns the device that carries the connection, or is to.
     public Context context() {
         return id.context();
     }
 
     // ---- the end
 
-    /// Tells the peer that nothing more is written; it reads what is on its way, and then the end. Reading goes on.
+    /// Announces to the peer that nothing more is written. The peer reads the bytes on their way, and then the end.
+    /// Reading goes on here.
     public StreamChannel shutdownOutput() throws IOException {
         connected().shutdownOutput();
         return this;
@@ -396,10 +399,9 @@ public final class StreamChannel
         return this;
     }
 
-    /// Ends the connection when what was written has arrived, for which it waits as long as
-    /// [StreamOptions#linger()] says. A thread that reads or writes gets an
-    /// [java.nio.channels.AsynchronousCloseException].
-    /// Idempotent; does not throw.
+    /// Ends the connection when the written bytes have arrived, for which it waits at most [StreamOptions#linger()].
+    /// A thread that reads or writes gets an [java.nio.channels.AsynchronousCloseException]. Idempotent; does not
+    /// throw.
     @Override
     public void close() {
         close(StreamOptions.nanos(options.linger()));
@@ -438,7 +440,8 @@ public final class StreamChannel
         }
     }
 
-    /// Frees what was made for a connection that there will not be, and one that was made at the moment of closing.
+    /// Frees the objects of a connection that is not going to be made, and a connection that was made at the moment
+    /// of closing.
     void free() {
         connecting.free();
         OpenStream stream = open;
@@ -449,7 +452,7 @@ public final class StreamChannel
 
     // ---- what there is to know
 
-    /// In non-blocking mode no call waits: reads and writes move what they can.
+    /// Sets the mode. In non-blocking mode no call waits: reads and writes move as many bytes as they can.
     public StreamChannel configureBlocking(boolean block) throws IOException {
         readLock.lock();
         writeLock.lock();
@@ -467,7 +470,7 @@ public final class StreamChannel
         return isBlocking;
     }
 
-    /// Whether it was connected and not closed; the peer may have gone.
+    /// Returns whether it was connected and not closed; the peer may have gone.
     public boolean isConnected() {
         return open != null && isOpen();
     }
@@ -477,17 +480,17 @@ public final class StreamChannel
         return !isClosed.get();
     }
 
-    /// Its own address and port; empty before it has one.
+    /// Returns its own address and port; empty before it has an address.
     public Optional<InetSocketAddress> localAddress() {
         return id.localAddress();
     }
 
-    /// The peer's address and port; empty before [#connectTo].
+    /// Returns the peer's address and port; empty before [#connectTo].
     public Optional<InetSocketAddress> peerAddress() {
         return id.peerAddress();
     }
 
-    /// The name of the device that carries the connection; empty before there is one.
+    /// Returns the name of the device that carries the connection; empty before there is a device.
     public Optional<String> device() {
         return isConnected() ? Optional.of(id.context().device().name()) : Optional.empty();
     }

@@ -11,8 +11,8 @@ import verbena.verbs.spi.Waiter;
 public final class StreamDevices {
     private StreamDevices() {}
 
-    /// A thread that waits at the device of streams, where the listeners of [StreamChannel#onReadiness] run; null when
-    /// the device does not allow it.
+    /// Returns a thread that waits at the device of streams, where the listeners of [StreamChannel#onReadiness] run;
+    /// null when the device does not allow it.
     ///
     /// @param at the device of an open stream ([StreamChannel#context()])
     /// @param isOver as [verbena.verbs.spi.WaitableChannel#waiter] has it
@@ -20,8 +20,8 @@ public final class StreamDevices {
         return DeviceWatch.waiter(at, isOver);
     }
 
-    /// The calling thread has asked channels for [StreamChannel#readyOps], and is about to wait where no device sees
-    /// it. The devices' own threads work from now on.
+    /// Makes the devices' own threads work from now on. The calling thread has asked channels for
+    /// [StreamChannel#readyOps], and is about to wait where no device sees it.
     public static void handOver() {
         DeviceWatch.handOver();
     }

@@ -35,10 +35,11 @@ import verbena.verbs.cm.PrivateData;
 /// a virtual thread of the listener's answers them, and up to a number of connections wait. Any thread may accept.
 public final class StreamListener implements Channel {
     private static final int BACKLOG = 128;
-    /// How many requests the device keeps: one that waits for a decision has no memory for a stream yet.
+    /// The number of requests that the device keeps. A request that waits for a decision has no memory for a stream
+    /// yet.
     private static final int REQUESTS = 1_024;
 
-    /// A connection on its way, and what the peer has said.
+    /// A connection on its way, and the parameters of the peer.
     private record Begun(StreamChannel channel, Hello peer) {}
 
     private final EventChannel events;
@@ -53,7 +54,7 @@ public final class StreamListener implements Channel {
     // Guarded by the lock.
     private final Map<ConnectionId, Begun> arriving = new HashMap<>();
     private final ArrayDeque<StreamChannel> arrived = new ArrayDeque<>();
-    /// For want of room not decided on; the oldest first.
+    /// The requests that were not decided on because there is no room; the oldest first.
     private final LinkedHashMap<ConnectionId, ConnectionEvent.ConnectRequest> asking = new LinkedHashMap<>();
     private volatile boolean isClosed;
     private @Nullable String failure;
@@ -81,8 +82,9 @@ public final class StreamListener implements Channel {
         return bind(at, options, BACKLOG);
     }
 
-    /// The same, for a number of connections that may wait to be accepted. Peers that ask when there are so many wait,
-    /// as with a socket, and give up by themselves when that lasts too long.
+    /// Listens as [#bind(InetSocketAddress, StreamOptions)] does, for a number of connections that may wait to be
+    /// accepted. Peers that ask when there are so many wait, as with a socket, and give up by themselves when that
+    /// lasts too long.
     ///
     /// @param backlog at least 1; the other methods have 128
     public static StreamListener bind(InetSocketAddress at, StreamOptions options, int backlog) throws SocketException {
@@ -114,7 +116,7 @@ public final class StreamListener implements Channel {
         return made;
     }
 
-    /// The address and port at which it listens.
+    /// Returns the address and port at which it listens.
     public InetSocketAddress localAddress() {
         return id.localAddress().orElseThrow();
     }
@@ -179,13 +181,13 @@ public final class StreamListener implements Channel {
 
     // ---- readiness, for selectors
 
-    /// From now on `listener` runs each time that a connection has come, or the listener has failed. It runs in a
-    /// thread of Verbena's, and must neither wait nor call this class.
+    /// Sets `listener` to run each time that a connection has come, or this listener has failed. It runs in a thread
+    /// of Verbena's, and must neither wait nor call this class.
     public void onReadiness(Runnable listener) {
         readiness = listener;
     }
 
-    /// Whether [#accept()] would not wait now.
+    /// Returns whether [#accept()] would not wait now.
     public boolean isReady() {
         lock.lock();
         try {
@@ -236,7 +238,7 @@ public final class StreamListener implements Channel {
         }
     }
 
-    /// A peer asks. It is answered in its turn.
+    /// Takes the request of a peer, which is answered in its turn.
     private void onRequest(ConnectionEvent.ConnectRequest request) {
         lock.lock();
         try {
@@ -252,7 +254,7 @@ public final class StreamListener implements Channel {
         }
     }
 
-    /// Answers those who ask, as long as there is room. Any thread.
+    /// Admits the peers that ask, as long as there is room. Any thread.
     private void admit() {
         while (true) {
             ConnectionEvent.ConnectRequest request;
@@ -347,8 +349,8 @@ public final class StreamListener implements Channel {
 
     // ---- the end
 
-    /// Stops listening. Connections that were accepted stay; those that no thread has accepted are closed. A thread
-    /// in [#accept()] gets an [AsynchronousCloseException]. Idempotent.
+    /// Stops listening. Connections that were accepted stay; connections that no thread has accepted are closed. A
+    /// thread in [#accept()] gets an [AsynchronousCloseException]. Idempotent.
     @Override
     public void close() {
         List<StreamChannel> orphans;
@@ -384,7 +386,7 @@ public final class StreamListener implements Channel {
         }
     }
 
-    /// In non-blocking mode [#accept()] does not wait.
+    /// Sets the mode. In non-blocking mode [#accept()] does not wait.
     public StreamListener configureBlocking(boolean block) {
         isBlocking = block;
         return this;

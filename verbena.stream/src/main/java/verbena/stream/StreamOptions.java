@@ -7,7 +7,7 @@ import verbena.stream.protocol.StreamSizes;
 import verbena.verbs.Context;
 import verbena.verbs.ProtectionDomain;
 
-/// Choices of [StreamChannel] and [StreamListener]. Start with [#defaults()].
+/// Options of [StreamChannel] and [StreamListener]. Start with [#defaults()].
 ///
 /// @param sendBytes of the ring of data on their way, 2 KiB to 256 MiB
 /// @param receiveBytes of the ring that the peer writes to, 2 KiB to 256 MiB
@@ -67,8 +67,8 @@ public record StreamOptions(
         }
     }
 
-    /// 128 KiB each way as rsocket(7) has them, 384 messages, 60 s to connect, no limit for reads and writes, 10 s
-    /// to linger, no keep-alive.
+    /// Returns the defaults: 128 KiB in each direction as rsocket(7) has them, 384 messages, 60 s to connect, no
+    /// limit for reads and writes, 10 s to linger, no keep-alive.
     public static StreamOptions defaults() {
         return new StreamOptions(
                 1 << 17,
@@ -82,7 +82,7 @@ public record StreamOptions(
                 Optional.empty());
     }
 
-    /// With rings of these sizes, in bytes.
+    /// Returns these options with rings of these sizes, in bytes.
     public StreamOptions withBuffers(int sendBytes, int receiveBytes) {
         return new StreamOptions(
                 sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
@@ -125,10 +125,10 @@ public record StreamOptions(
         return at(Optional.of(device), Optional.empty());
     }
 
-    /// All channels belong to one protection domain, and use its device. So memory that was registered there once
-    /// can be written by any of them without a copy ([StreamChannel#write(verbena.verbs.MemoryRegion, long,
-    /// long)]). The peers of such channels share the domain's keys: one that knows a key of another's ring can
-    /// write there.
+    /// Returns these options with one protection domain for all channels, which use its device. So any of them can
+    /// write memory that was registered there once without a copy ([StreamChannel#write(verbena.verbs.MemoryRegion,
+    /// long, long)]). The peers of such channels share the domain's keys: a peer that knows a key of another peer's
+    /// ring can write there.
     public StreamOptions withProtectionDomain(ProtectionDomain domain) {
         return at(Optional.of(domain.context()), Optional.of(domain));
     }
@@ -151,7 +151,7 @@ public record StreamOptions(
         }
     }
 
-    /// A time limit, for messages.
+    /// Returns the text of a time limit, for messages.
     static String text(long nanos) {
         long millis = nanos / 1_000_000;
         return nanos % 1_000_000_000 == 0
@@ -159,7 +159,7 @@ public record StreamOptions(
                 : nanos % 1_000_000 == 0 ? millis + " ms" : nanos / 1_000 + " us";
     }
 
-    /// The same for a read or a write.
+    /// Returns the text of the time limit of a read or a write.
     static String limit(long nanos) {
         return text(nanos) + ", the limit of StreamOptions.withTimeout or of this call";
     }

@@ -7,24 +7,25 @@ import verbena.verbs.Context;
 import verbena.verbs.Preview;
 import verbena.verbs.spi.Waiter;
 
-/// How a thread sleeps that serves many streams: at the device of its streams, so that what arrives wakes one thread.
-/// Without streams, or when other threads of the process sleep at the device, it sleeps elsewhere. Selectors and event
-/// loops stand on it.
-/// [Decision 0101](../../../../../../docs/decisions/0101-one-selector-for-both.md) says why no wake-up is lost.
+/// The sleep of a thread that serves many streams. It sleeps at the device of its streams, so that an arrival wakes
+/// one thread. Without streams, or when other threads of the process sleep at the device, it sleeps elsewhere.
+/// Selectors and event loops stand on it. [Decision
+/// 0101](../../../../../../docs/decisions/0101-one-selector-for-both.md) says why no wake-up is lost.
 ///
 /// By the thread that sleeps, except where a method allows another.
 @Preview
 public final class StreamSleep {
     private enum Place {
-        /// It is awake, or has to ask once more before it sleeps.
+        /// The thread is awake, or has to ask its streams once more before it sleeps.
         NONE,
         DEVICE,
         ELSEWHERE
     }
 
-    /// Where the thread sleeps when it cannot sleep at a device.
+    /// The place where the thread sleeps when it cannot sleep at a device.
     public interface Elsewhere {
-        /// Has the device watch what this place watches; false when that is too much, and the sleep has to be here.
+        /// Makes the device watch what this place watches. Returns false when that is too much, and the thread has to
+        /// sleep here.
         boolean watch(Waiter at);
 
         /// Sleeps, at most so long; it may end early. A wake-up that came before it ends it at once.
@@ -50,12 +51,12 @@ public final class StreamSleep {
         this.isOver = isOver;
     }
 
-    /// A stream is one of those that the thread serves, from now on.
+    /// Counts a stream that the thread serves from now on.
     public void add() {
         streams++;
     }
 
-    /// It is none any more.
+    /// Discounts a stream that the thread no longer serves.
     public void remove() {
         if (--streams == 0) {
             device = null;
@@ -63,7 +64,7 @@ public final class StreamSleep {
         }
     }
 
-    /// The thread has asked this stream whether it is ready: its device is where the next sleep is.
+    /// Makes the thread sleep next at the device of this stream, which it has asked whether it is ready.
     public void found(StreamChannel stream) {
         Context its = stream.context();
         if (its != device) {
@@ -86,8 +87,8 @@ public final class StreamSleep {
         }
     }
 
-    /// Sleeps, at most so long, `Long.MAX_VALUE` for ever; it may end early. Returns whether the other place may have
-    /// something to tell.
+    /// Sleeps at most so long, `Long.MAX_VALUE` for ever; it may end early. Returns whether the other place may have
+    /// events.
     public boolean sleep(long nanos) throws IOException {
         Waiter at = waiter;
         if (at == null) {

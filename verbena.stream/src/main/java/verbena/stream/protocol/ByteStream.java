@@ -81,14 +81,14 @@ public final class ByteStream {
     private StreamMessage.Hello peer = new StreamMessage.Hello(false, 0, 0, 0, 0, 1, 0, 0, 1);
     private boolean hasBegun;
 
-    /// What the peer has said, and what has become of what was said to it.
+    /// The announcements of the peer, and the fate of what was sent to it.
     private boolean peerSendsNoMore;
 
     private boolean isOver;
     private boolean isCutOff;
     private @Nullable StreamFailure failure;
 
-    /// Makes all that a stream needs before it is connected.
+    /// Makes the objects that a stream needs before it is connected.
     ///
     /// @param queuePairs makes its queue pair
     /// @param shared the protection domain that it belongs to; empty for one of its own
@@ -157,7 +157,7 @@ public final class ByteStream {
 
     // ---- the beginning and the end
 
-    /// What the peer is told while the connection is made.
+    /// Returns the parameters that the peer gets while the connection is made.
     public StreamMessage.Hello hello() {
         return new StreamMessage.Hello(
                 ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN,
@@ -171,7 +171,7 @@ public final class ByteStream {
                 halfBytes);
     }
 
-    /// The queue pair is ready, and so is the peer's.
+    /// Begins the stream, when its queue pair and the peer's are ready.
     public void begin(StreamMessage.Hello hello) {
         peer = hello;
         sentMax = hello.credits();
@@ -184,22 +184,22 @@ public final class ByteStream {
         return hasBegun;
     }
 
-    /// The peer has said that it sends no more.
+    /// Returns whether the peer has announced that it sends no more.
     public boolean peerSendsNoMore() {
         return peerSendsNoMore;
     }
 
-    /// One side has said that it neither sends nor takes anything more.
+    /// Returns whether one side has announced that it neither sends nor takes anything more.
     public boolean isOver() {
         return isOver;
     }
 
-    /// Why nothing works any more; null when all is well.
+    /// Returns the reason why the stream has failed; null when it has not.
     public @Nullable StreamFailure failure() {
         return failure;
     }
 
-    /// Receives come back unused: the connection has ended, whether a side has said so or not.
+    /// Returns whether receives come back unused: the connection has ended, whether a side has announced it or not.
     public boolean isCutOff() {
         return isCutOff;
     }
@@ -210,7 +210,7 @@ public final class ByteStream {
         }
     }
 
-    /// Whether all that was sent has arrived.
+    /// Returns whether all that was sent has arrived.
     public boolean isSent() {
         return sendsFree == sendsMax - ControlMessages.MAX && controls.areAllFree();
     }
@@ -247,8 +247,8 @@ public final class ByteStream {
         completions.await(nanos);
     }
 
-    /// Takes all completions there are, and does what has become possible by them: gives credits, shows
-    /// buffers, sends mappings. Returns how many completions there were.
+    /// Takes all completions, and does what they have made possible: gives credits, shows buffers, sends mappings.
+    /// Returns the number of completions.
     public int progress() {
         if (!hasBegun) {
             return 0;
@@ -329,12 +329,12 @@ public final class ByteStream {
 
     // ---- sending
 
-    /// Whether [#send] would take something.
+    /// Returns whether [#send] would take any bytes.
     public boolean canSend() {
         return hasBegun && mappings.isFlushed() && hasSlot() && ring.isWorthAMessage() && peerBuffers.room() > 0;
     }
 
-    /// Whether a message that needs a credit can be sent.
+    /// Returns whether a message that needs a credit can be sent.
     boolean hasSlot() {
         return sendsFree > 0 && sent != sentMax && failure == null;
     }
@@ -357,13 +357,13 @@ public final class ByteStream {
         return now - done;
     }
 
-    /// Whether [#send(MemoryRegion, long, long)] would take something.
+    /// Returns whether [#send(MemoryRegion, long, long)] would take any bytes.
     public boolean canSendDirectly() {
         return hasBegun && mappings.isFlushed() && hasSlot() && peerBuffers.room() > 0;
     }
 
-    /// Sends from memory of the stream's domain, without a copy here: as much as there is room for now; returns how
-    /// much. The device reads the memory until [#unacknowledged()] says that it is done.
+    /// Sends from memory of the stream's domain, without a copy here, as many bytes as there is room for now. Returns
+    /// their number. The device reads the memory until [#unacknowledged()] no longer counts it.
     public long send(MemoryRegion from, long at, long length) {
         long done = 0;
         while (done < length && canSendDirectly()) {
@@ -385,33 +385,33 @@ public final class ByteStream {
         return done;
     }
 
-    /// How many bytes of [#send(MemoryRegion, long, long)] the peer's device has not acknowledged. Messages are
-    /// acknowledged in their order.
+    /// Returns how many bytes of [#send(MemoryRegion, long, long)] the peer's device has not acknowledged. Messages
+    /// are acknowledged in their order.
     public long unacknowledged() {
         return unacknowledged;
     }
 
-    /// The domain of its queue pair and memory.
+    /// Returns the domain of its queue pair and memory.
     public ProtectionDomain domain() {
         return domain;
     }
 
-    /// Whether a write to the peer's memory would take something.
+    /// Returns whether a write to the peer's memory would take any bytes.
     public boolean canWrite() {
         return mappings.isFlushed() && sendsFree > 0 && failure == null && ring.isWorthAMessage();
     }
 
-    /// Where data are copied that leave by [#post].
+    /// Returns the ring for copies of data that leave by [#post].
     SendRing ring() {
         return ring;
     }
 
-    /// A message that needs a credit is about to leave.
+    /// Uses a credit for a message that is about to leave.
     void useCredit() {
         sent = sent + 1 & 0xFFFF;
     }
 
-    /// What was copied leaves.
+    /// Sends the data that were copied to the ring.
     ///
     /// @param message -1 for none
     void post(long to, int key, int message) {
@@ -431,12 +431,12 @@ public final class ByteStream {
         ring.leave();
     }
 
-    /// Whether [#sendControl] can be called.
+    /// Returns whether [#sendControl] can be called.
     public boolean hasControl() {
         return controls.hasFree() && failure == null;
     }
 
-    /// Tells the peer [StreamMessage#DISCONNECT], [StreamMessage#SHUTDOWN] or [StreamMessage#KEEP_ALIVE].
+    /// Sends the peer [StreamMessage#DISCONNECT], [StreamMessage#SHUTDOWN] or [StreamMessage#KEEP_ALIVE].
     public void sendControl(int what) {
         if (!controls.send(CONTROL | what, StreamMessage.of(StreamMessage.CONTROL, what))) {
             fail(StreamFailure.RESET);
@@ -445,12 +445,12 @@ public final class ByteStream {
 
     // ---- receiving
 
-    /// Bytes that wait.
+    /// Returns the number of bytes that wait to be read.
     public int available() {
         return receiveRing.available();
     }
 
-    /// Takes up to `length` bytes of those that wait; returns how many.
+    /// Takes up to `length` of the bytes that wait; returns their number.
     ///
     /// @param isPeek leaves them where they are
     /// @param before when it does: how many are passed over
@@ -463,7 +463,7 @@ public final class ByteStream {
         return count;
     }
 
-    /// Takes up to `length` bytes of those that wait into a buffer, whose position stays; returns how many.
+    /// Takes up to `length` of the bytes that wait into a buffer, whose position stays; returns their number.
     public int receive(ByteBuffer into, int at, int length) {
         int count = receiveRing.copy(into, at, length);
         free(count);
@@ -475,7 +475,7 @@ public final class ByteStream {
         giveCredits();
     }
 
-    /// Shows the peer a half that has been read, or tells it when it has used up half of its credits.
+    /// Shows the peer a half that has been read, or gives it credits when it has used up half of them.
     private void giveCredits() {
         boolean isDue = (short) (received - creditsAt) >= 0;
         if ((!receiveRing.hasHalf() && !isDue) || !hasControl() || isOver) {
@@ -493,7 +493,7 @@ public final class ByteStream {
 
     // ---- mappings
 
-    /// Memory that the peer writes to directly.
+    /// Returns the memory that the peer writes to directly.
     public StreamMappings mappings() {
         return mappings;
     }

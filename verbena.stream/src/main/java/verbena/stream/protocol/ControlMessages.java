@@ -8,11 +8,11 @@ import verbena.verbs.VerbsException;
 /// Messages that need no credit, for which a few places of the send queue are kept: so credits can always be
 /// given. Guarded as [ByteStream].
 final class ControlMessages {
-    /// How many may be on their way.
+    /// The most messages that may be on their way.
     static final int MAX = 4;
 
     private final QueuePair qp;
-    /// Has a place for each entry of the peer's list of targets that is on its way.
+    /// A buffer with a place for each entry of the peer's list of targets that is on its way.
     private final MemoryRegion buffer;
 
     private final long offset;
@@ -35,7 +35,7 @@ final class ControlMessages {
         return free == MAX;
     }
 
-    /// One has arrived.
+    /// Frees the place of a message that has arrived.
     void arrive() {
         free++;
     }

@@ -6,9 +6,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 import verbena.verbs.MemoryRegion;
 
-/// The peer's receive buffers, which a [ByteStream] writes to: two at most, one after the other. The first comes
-/// with the peer's greeting. The peer writes each later one into a list of ours, and the next one only when that has
-/// been used up.
+/// The peer's receive buffers, which a [ByteStream] writes to: two at most, in turn. The first comes with the peer's
+/// greeting. The peer writes each later buffer into a list of ours, and the next only when that has been used up.
 final class PeerBuffers {
     private final MemoryRegion list;
     private final long[] address = new long[StreamMessage.TARGETS];
@@ -41,7 +40,7 @@ final class PeerBuffers {
         }
     }
 
-    /// Where the next data go.
+    /// Returns the address that the next data go to.
     long address() {
         return address[current];
     }
@@ -50,12 +49,12 @@ final class PeerBuffers {
         return key[current];
     }
 
-    /// Bytes that can be written there.
+    /// Returns the number of bytes that can be written there.
     long room() {
         return room[current];
     }
 
-    /// So many have been written there.
+    /// Reduces the room by the bytes that were written there.
     void use(int bytes) {
         assert bytes <= room[current] : bytes + " of " + room[current];
         address[current] += bytes;

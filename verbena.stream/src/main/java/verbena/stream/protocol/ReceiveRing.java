@@ -17,7 +17,7 @@ final class ReceiveRing {
     private final int halfBytes;
     private int at;
     private int available;
-    /// What the peer may still write.
+    /// The number of bytes that the peer may still write.
     private int shown;
 
     /// Read, and not shown again; and which half is next.
@@ -38,7 +38,7 @@ final class ReceiveRing {
         return buffer;
     }
 
-    /// The peer has written so many bytes; false when it had not so much room.
+    /// Counts the bytes that the peer has written. Returns false when it had not so much room.
     boolean arrive(int bytes) {
         if (bytes > shown) {
             return false;
@@ -52,7 +52,7 @@ final class ReceiveRing {
         return available;
     }
 
-    /// Copies up to `length` bytes of those that wait; returns how many.
+    /// Copies up to `length` of the bytes that wait; returns their number.
     ///
     /// @param over bytes that wait, to pass over
     int copy(int over, MemorySegment into, long offset, long length) {
@@ -64,7 +64,7 @@ final class ReceiveRing {
         return count;
     }
 
-    /// The same into a buffer, whose position does not count and stays.
+    /// Copies up to `length` of the bytes that wait into a buffer, whose position does not count and stays.
     int copy(ByteBuffer into, int offset, int length) {
         int count = Math.min(length, available);
         int first = Math.min(count, 2 * halfBytes - at);
@@ -73,14 +73,14 @@ final class ReceiveRing {
         return count;
     }
 
-    /// So many bytes have been read.
+    /// Frees the place of bytes that were read.
     void free(int count) {
         at = (at + count) % (2 * halfBytes);
         available -= count;
         unshown += count;
     }
 
-    /// Whether there is a half that the peer may be shown.
+    /// Returns whether a half of the ring is free for the peer to write.
     boolean hasHalf() {
         return unshown >= halfBytes;
     }

@@ -5,9 +5,9 @@ import java.nio.ByteBuffer;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.SendBatch;
 
-/// The registered memory that a [ByteStream] sends from: data are copied behind those that are on their way.
+/// The registered memory that a [ByteStream] sends from: data are copied behind the data on their way.
 public final class SendRing {
-    /// With less room a send waits: many small messages cost more than one.
+    /// The least room for a send. With less room it waits, because many small messages cost more than a large one.
     private static final int ROOM_BYTES_MIN = 2_048;
 
     private final MemoryRegion buffer;
@@ -56,7 +56,7 @@ public final class SendRing {
         MemorySegment.copy(from, offset + first, memory, 0, length - first);
     }
 
-    /// The same from a buffer, whose position does not count and stays.
+    /// Adds bytes of a buffer, whose position does not count and stays.
     public void put(ByteBuffer from, int offset, int length) {
         int to = stage(length);
         int first = Math.min(length, bytes - to);
@@ -71,7 +71,7 @@ public final class SendRing {
         return to;
     }
 
-    /// Bytes of the message that leaves next.
+    /// Returns the number of bytes of the message that leaves next.
     int staged() {
         return staged;
     }
@@ -85,14 +85,14 @@ public final class SendRing {
         }
     }
 
-    /// They are on their way.
+    /// Notes that the bytes are on their way.
     void leave() {
         room -= staged;
         at = (at + staged) % bytes;
         staged = 0;
     }
 
-    /// So many have arrived.
+    /// Frees the place of bytes that have arrived.
     void arrive(int length) {
         room += length;
         assert room <= bytes : room + " of " + bytes;

@@ -7,7 +7,7 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.WorkCompletion;
 
-/// How completions of a [ByteStream] are waited for and taken.
+/// The completions of a [ByteStream]: threads wait for them here and take them.
 final class StreamCompletions {
     private static final int BATCH = 8;
 
@@ -27,7 +27,7 @@ final class StreamCompletions {
         cq.arm(false);
     }
 
-    /// As [ByteStream#await].
+    /// Waits as [ByteStream#await] does.
     ///
     /// @throws InvalidStateException when the queue is closed, also while waiting
     void await(long nanos) throws InterruptedException {

@@ -1,23 +1,23 @@
 package verbena.stream.protocol;
 
-/// How far the two directions of a stream have come to their end. Each side may say that it sends no more, or that
-/// it neither sends nor takes anything more. Guarded as its [ByteStream] is.
+/// The ends of the two directions of a stream. Each side may announce that it sends no more, or that it neither sends
+/// nor takes anything more. Guarded as its [ByteStream] is.
 public final class StreamEnds {
-    /// What [#shutdown] answers when the peer need not be told.
+    /// The result of [#shutdown] when the peer need not know.
     public static final int NOTHING = -1;
 
     private boolean mayRead;
     private boolean mayWrite;
-    /// The peer knows that nothing more is sent.
+    /// Whether the peer knows that nothing more is sent.
     private boolean hasSaidNoMore;
 
-    /// There is a connection.
+    /// Opens both directions, when there is a connection.
     public void begin() {
         mayRead = true;
         mayWrite = true;
     }
 
-    /// Whether more than what waits already can be read.
+    /// Returns whether more can be read than the bytes that wait already.
     public boolean mayRead() {
         return mayRead;
     }
@@ -26,7 +26,7 @@ public final class StreamEnds {
         return mayWrite;
     }
 
-    /// Takes in what the peer has said; whether the connection is over.
+    /// Takes in the announcements of the peer. Returns whether the connection is over.
     public boolean look(ByteStream of) {
         if (of.peerSendsNoMore()) {
             mayRead = false;
@@ -34,7 +34,7 @@ public final class StreamEnds {
         return (hasSaidNoMore && of.peerSendsNoMore() && of.isSent()) || of.isOver() || of.failure() != null;
     }
 
-    /// Whether the peer was told that nothing more is sent.
+    /// Returns whether the peer knows that nothing more is sent.
     public boolean hasSaidNoMore() {
         return hasSaidNoMore;
     }
@@ -52,18 +52,18 @@ public final class StreamEnds {
         return isNews ? StreamMessage.SHUTDOWN : NOTHING;
     }
 
-    /// Whether both directions have ended.
+    /// Returns whether both directions have ended.
     public boolean isAll() {
         return !mayRead && !mayWrite;
     }
 
-    /// Tells the peer. Only while [ByteStream#hasControl()].
+    /// Sends the announcement to the peer. It may be called only while [ByteStream#hasControl()].
     public void say(int what, ByteStream by) {
         by.sendControl(what);
         hasSaidNoMore = true;
     }
 
-    /// The connection is over.
+    /// Ends both directions, when the connection is over.
     public void end() {
         mayRead = false;
         mayWrite = false;

@@ -6,18 +6,18 @@ import java.net.SocketException;
 import verbena.verbs.WcStatus;
 import verbena.verbs.cm.ConnectionId;
 
-/// Why a [ByteStream] does not work any more.
+/// The reason why a [ByteStream] does not work any more.
 public enum StreamFailure {
     /// The peer has broken the protocol.
     PROTOCOL,
-    /// The connection is gone, and the peer had not said that it ends.
+    /// A connection that is gone, and whose end the peer had not announced.
     RESET,
     /// The peer does not answer any more.
     TIMED_OUT,
     /// A request could not be carried out.
     DEVICE;
 
-    /// Of a request that has failed.
+    /// Returns the failure that this status of a request means.
     static StreamFailure of(WcStatus status) {
         return switch (status) {
             case WcStatus.WR_FLUSH_ERR -> RESET;
@@ -26,7 +26,7 @@ public enum StreamFailure {
         };
     }
 
-    /// What a program is told.
+    /// Returns the exception that a program gets.
     public IOException exception(ConnectionId id) {
         return switch (this) {
             case PROTOCOL -> new ProtocolException(id + ": the peer has broken the protocol of rsockets");

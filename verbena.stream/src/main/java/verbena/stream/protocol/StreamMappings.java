@@ -30,13 +30,13 @@ public final class StreamMappings {
 
     private final ByteStream stream;
     private final ProtectionDomain domain;
-    /// What the peer has mapped, in our order of bytes.
+    /// The mappings of the peer, in our order of bytes.
     private final MemorySegment table;
 
     private final int count;
     private final MemorySegment entry = Arena.ofAuto().allocate(StreamMessage.MAPPING_BYTES);
     private final List<Mapping> mine = new ArrayList<>();
-    /// Those of mine that the peer is to learn of, in order.
+    /// The mappings of this side that the peer is to learn of, in order.
     private final List<Mapping> untold = new ArrayList<>();
 
     private final BitSet indexes = new BitSet();
@@ -58,7 +58,7 @@ public final class StreamMappings {
         peer = hello;
     }
 
-    /// Registers memory, and tells the peer before anything else is sent.
+    /// Registers memory, and makes it known to the peer before any other message is sent.
     ///
     /// @param offset by which the peer names the memory
     /// @return false when the peer's table is full
@@ -82,7 +82,7 @@ public final class StreamMappings {
         return true;
     }
 
-    /// Ends a mapping. The peer is not told: it writes there no more by what the two have agreed on.
+    /// Ends a mapping. The peer gets no message: it writes there no more, as the two programs have agreed.
     ///
     /// @return false when there is no such mapping
     public boolean unmap(long address, long length) {
@@ -104,7 +104,7 @@ public final class StreamMappings {
         return untold.isEmpty();
     }
 
-    /// Tells the peer of as many mappings as there is room for.
+    /// Makes as many mappings known to the peer as there is room for.
     void flush() {
         StreamMessage.Hello known = peer;
         while (known != null && !untold.isEmpty() && hasRoom()) {
@@ -128,8 +128,8 @@ public final class StreamMappings {
         return stream.hasSlot() && stream.ring().room() >= StreamMessage.MAPPING_BYTES;
     }
 
-    /// Writes to what the peer has mapped at an offset: as much as there is room for now, and not beyond the
-    /// mapping.
+    /// Writes to the memory that the peer has mapped at an offset: as many bytes as there is room for now, and not
+    /// beyond the mapping.
     ///
     /// @return how much; -1 when nothing is mapped there
     public long write(MemorySegment from, long at, long length, long offset) {

@@ -5,28 +5,28 @@ import java.nio.ByteOrder;
 import java.util.Optional;
 import verbena.verbs.cm.PrivateData;
 
-/// What two ends of an rsocket say to each other, as rdma-core's `librdmacm/docs/rsocket` has it: private data
-/// while they connect, and then the immediate data of RDMA WRITEs, 3 bits of kind and 29 bits of value.
+/// The messages between two ends of an rsocket, as rdma-core's `librdmacm/docs/rsocket` has them: private data while
+/// they connect, and then the immediate data of RDMA WRITEs, 3 bits of kind and 29 bits of value.
 public final class StreamMessage {
-    /// So many bytes have been written to the receive buffer.
+    /// A message that so many bytes were written to the receive buffer.
     static final int DATA = 0;
-    /// So far may be sent, and perhaps an entry of the list of targets has been written.
+    /// A message with the limit of what may be sent. An entry of the list of targets may have been written before it.
     static final int CREDITS = 4;
-    /// An entry of the table of mappings has been written.
+    /// A message that an entry of the table of mappings has been written.
     static final int MAPPING = 6;
-    /// One of the three below.
+    /// A message with a control value: one of the three below.
     static final int CONTROL = 7;
 
-    /// Nothing more is sent or taken.
+    /// A message that nothing more is sent or taken.
     public static final int DISCONNECT = 0;
 
     public static final int KEEP_ALIVE = 1;
-    /// Nothing more is sent.
+    /// A message that nothing more is sent.
     public static final int SHUTDOWN = 2;
 
     /// A buffer in a list of targets: address, key, length; in the byte order of the list's owner.
     static final int TARGET_BYTES = 16;
-    /// The entries of that list: one that is being filled, one to go on with.
+    /// The number of entries of that list: for the buffer that is being filled, and for the next.
     static final int TARGETS = 2;
     /// A mapping: an offset, and the buffer that is there.
     static final int MAPPING_BYTES = 24;
@@ -51,7 +51,7 @@ public final class StreamMessage {
         return message & (1 << VALUE_BITS) - 1;
     }
 
-    /// What each side says of itself while they connect.
+    /// The parameters that each side sends while they connect.
     ///
     /// @param isBigEndian the order of bytes in its tables
     /// @param credits messages that it has room for
@@ -69,7 +69,7 @@ public final class StreamMessage {
             long buffer,
             int bufferKey,
             int bufferBytes) {
-        /// For the other side.
+        /// Returns the private data for the other side.
         public PrivateData privateData() {
             return PrivateData.of(ByteBuffer.allocate(HELLO_BYTES)
                     .put((byte) VERSION)
@@ -86,7 +86,7 @@ public final class StreamMessage {
                     .array());
         }
 
-        /// Empty when it is of no rsocket of this version.
+        /// Reads private data; empty when it is of no rsocket of this version.
         public static Optional<Hello> parse(PrivateData data) {
             if (data.length() < HELLO_BYTES || data.bytes()[0] != VERSION) {
                 return Optional.empty();
@@ -121,12 +121,12 @@ public final class StreamMessage {
         }
     }
 
-    /// A count of mappings in 8 bits: up to 128 as it is, above in units of 256.
+    /// Returns the code of a count of mappings in 8 bits: up to 128 as it is, above in units of 256.
     public static int scale(int count) {
         return count <= 0x80 ? count : 0x80 | count >> 8;
     }
 
-    /// The other way round.
+    /// Returns the count of mappings that a code in 8 bits means.
     public static int unscale(int scaled) {
         return scaled <= 0x80 ? scaled : (scaled & 0x7F) << 8;
     }

@@ -1,6 +1,6 @@
 package verbena.stream.protocol;
 
-/// How large the parts of a [ByteStream] are.
+/// The sizes of the parts of a [ByteStream].
 ///
 /// @param sendBytes of the ring of what is on its way
 /// @param receiveBytes of the ring that the peer writes to: two halves

@@ -34,7 +34,7 @@ final class AeronEnd implements WorkerEnd {
 
     private @Nullable CountDownLatch served;
 
-    /// `serve WAY KIND FOLDER PORT`, `pingpong` or `stream WAY FOLDER PORT SIZE SECONDS`, `end`.
+    /// Takes the orders `serve WAY KIND FOLDER PORT`, `pingpong` or `stream WAY FOLDER PORT SIZE SECONDS`, `end`.
     @Override
     public Object order(String[] words) throws InterruptedException {
         return switch (words[0]) {
@@ -74,7 +74,7 @@ final class AeronEnd implements WorkerEnd {
         ready.await();
     }
 
-    /// A driver, a client of it, and a stream each way.
+    /// A driver, a client of it, and a stream in each direction.
     private static final class End implements AutoCloseable {
         private final @Nullable MediaDriver driver;
         private final @Nullable AgentInvoker driving;
@@ -161,8 +161,8 @@ final class AeronEnd implements WorkerEnd {
             }
         }
 
-        /// Sends back all messages, or none, until the client goes. At the end, it sends one message to report
-        /// that all have come.
+        /// Sends back all messages, or none, until the client goes. At the end it sends a message to report that all
+        /// have come.
         void answer(boolean echoes) {
             awaitPeer();
             while (in.isConnected()) {

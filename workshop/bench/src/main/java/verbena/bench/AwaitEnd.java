@@ -18,17 +18,17 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
-/// Verbena in a program that has no core to give away: small messages to and fro, each awaited in one of the
-/// possible ways.
+/// Verbena in a program that has no spare core: small messages to and fro, each awaited in one of the manners of
+/// [Way].
 final class AwaitEnd implements WorkerEnd {
     static final int PORT = 7_473;
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final int SAMPLES_MAX = 1_000_000;
     private static final int ROUND_TRIPS_FIRST = 100;
-    /// How many receives are posted, and how many sends lie between two signaled ones.
+    /// The number of posted receives, and of sends from one signaled send to the next.
     private static final int DEPTH = 16;
 
-    /// How a message is waited for.
+    /// The manners of waiting for a message.
     enum Way {
         POLL,
         AWAIT,
@@ -70,7 +70,7 @@ final class AwaitEnd implements WorkerEnd {
         return at.getAddress().getHostAddress();
     }
 
-    /// Answers one client until it goes. Reports at once that it is ready.
+    /// Serves one client until it goes. Reports at once that it is ready.
     private Object serve(String name, Way way) throws Exception {
         ConnectionListener waiting = listener;
         if (waiting == null) {
@@ -139,7 +139,7 @@ final class AwaitEnd implements WorkerEnd {
             return (int) wc.byteLength();
         }
 
-        /// False when the peer has gone.
+        /// Receives a message. Returns false when the peer has gone.
         boolean receive() throws InterruptedException {
             if (way == Way.POLL) {
                 while (!receives.poll(wc)) {

@@ -40,7 +40,8 @@ public final class BesideTcp implements Callable<Integer> {
 
     private static final double TAG_AT_MOST = 2;
     private static final double PUT_AT_LEAST = 1;
-    /// How long a program runs before its figures count. The compilers of the virtual machine in it need that long.
+    /// The time that a program runs before its figures count. The compilers of the virtual machine in it need that
+    /// long.
     private static final int WARM_UP_SECONDS = 6;
     /// A program that reports each second runs until it is ended.
     private static final String ENDLESS = "1000000000";
@@ -74,7 +75,7 @@ public final class BesideTcp implements Callable<Integer> {
         Result measure(Way way, long iterations) throws Exception;
     }
 
-    /// Takes what is wanted of a client's output.
+    /// A reader of the lines that count in a client's output.
     private interface Hearing {
         List<String> hear(Child client) throws InterruptedException;
     }
@@ -94,7 +95,7 @@ public final class BesideTcp implements Callable<Integer> {
             return verbena.results.getFirst().latencyUs() != null;
         }
 
-        /// The ratios of the rounds.
+        /// Returns the ratios of the rounds.
         double[] ratios() {
             double[] above = values(verbena);
             double[] below = values(tcp);
@@ -179,11 +180,11 @@ public final class BesideTcp implements Callable<Integer> {
         }
     }
 
-    /// What a warm program did: in all, and a number of its usual second.
+    /// The results of a warm program: messages in all, and a number of its usual second.
     private record Warm(long messages, double median) {}
 
-    /// Of this number in the lines that the program prints each second. Its own warm-up is a tenth of the iterations at
-    /// most, and too short.
+    /// Measures UCX by the number at index `which` in the lines that the program prints each second. Its own warm-up
+    /// is a tenth of the iterations at most, and too short.
     private Warm ucx(Way way, String test, int size, int which) throws Exception {
         int port = Ports.free();
         String server = "ucx_perftest -p " + port;
@@ -199,7 +200,8 @@ public final class BesideTcp implements Callable<Integer> {
         return new Warm((long) (lines.getLast()[1] - lines.getFirst()[1]), Medians.of(figures));
     }
 
-    /// The lines with this beginning that a program prints, one each second: the last of its warm-up, and so many more.
+    /// Returns lines with this beginning, of which a program prints one each second: the last line of its warm-up,
+    /// and so many more.
     private static List<String> warm(Child program, String begin, int seconds) throws InterruptedException {
         var lines = new ArrayList<String>();
         while (lines.size() < WARM_UP_SECONDS + seconds) {

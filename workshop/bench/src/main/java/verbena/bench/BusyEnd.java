@@ -2,8 +2,8 @@ package verbena.bench;
 
 import java.util.Map;
 
-/// A thread that wants a processor all the time, and reports how much it got: what a spinning program does to its
-/// neighbours.
+/// A thread that wants a processor all the time, and reports how much time it got. It shows the effect of a spinning
+/// program on its neighbours.
 final class BusyEnd implements WorkerEnd {
     private static final int STEPS = 1_000;
 

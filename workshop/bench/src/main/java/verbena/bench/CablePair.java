@@ -19,7 +19,7 @@ final class CablePair implements Contender {
     private static final long FIRST_LARGE = 2_000;
     private static final long FIRST_ROUND_TRIPS = 10_000;
     private static final long ALLOCATION_FEW = 12_800;
-    /// So many that they take seconds: in less time, what else a process allocates would count.
+    /// A number of operations that takes seconds. In less time, other allocations of a process would count.
     private static final long ALLOCATION_MANY = 6_400_000;
 
     private final String name;
@@ -106,8 +106,8 @@ final class CablePair implements Contender {
         return ends.run(command, serverDevice, clientDevice);
     }
 
-    /// The bytes that both ends together allocate for one WRITE: the difference of two runs, because making and
-    /// closing a connection costs both the same.
+    /// Returns the bytes that both ends together allocate for one WRITE: the difference of two runs, because making
+    /// and closing a connection costs both the same.
     double allocatedPerOperation() throws Exception {
         String command = BATCHES_COMMAND + " -s " + Sizes.SMALL + " -n ";
         long few = run(command + ALLOCATION_FEW).allocated();

@@ -22,11 +22,11 @@ final class Child implements AutoCloseable {
     private static final long ENDING_MILLIS = 1_000;
     private static final String END = "\0";
     private static final Path MEMORY = Path.of("/dev/shm");
-    /// What processes that are killed leave behind, with their process id in the place of the number: a JVM its
+    /// The files that killed processes leave behind, with their process id in the place of the number: a JVM its
     /// socket for jcmd, libfabric the memory that it shares.
     private static final List<String> LEAVINGS = List.of("/tmp/.java_pid%d", MEMORY + "/%d:0:0");
 
-    /// For the temporary files of all children; goes with this process.
+    /// The folder for the temporary files of all children; it is deleted with this process.
     private static final Path FOLDER = newFolder();
 
     /// Guarded by itself, as is `isEnding`: no process is started while all are being ended.
@@ -108,7 +108,7 @@ final class Child implements AutoCloseable {
         }
     }
 
-    /// The folder for files of children.
+    /// Returns the folder for files of children.
     static Path folder() {
         return FOLDER;
     }
@@ -121,7 +121,7 @@ final class Child implements AutoCloseable {
         return process.isAlive();
     }
 
-    /// Whether the process has printed a line that was not read.
+    /// Returns whether the process has printed a line that was not read.
     boolean hasSaid() {
         return !said.isEmpty();
     }
@@ -137,12 +137,12 @@ final class Child implements AutoCloseable {
         }
     }
 
-    /// The next line that it prints.
+    /// Returns the next line that it prints.
     String hear() throws InterruptedException {
         return hear(SILENCE_SECONDS);
     }
 
-    /// The next line that it prints, if it does so in time.
+    /// Returns the next line that it prints, if it does so in time.
     String hear(long seconds) throws InterruptedException {
         String line = said.poll(seconds, TimeUnit.SECONDS);
         if (line == null) {
@@ -156,7 +156,8 @@ final class Child implements AutoCloseable {
         return line;
     }
 
-    /// All lines that it prints until it ends well. It may take any time, as long as it prints its progress.
+    /// Returns all lines that the process prints until it ends well. It may take any time, as long as it prints its
+    /// progress.
     List<String> result() throws InterruptedException {
         while (true) {
             String line = said.poll(SILENCE_SECONDS, TimeUnit.SECONDS);

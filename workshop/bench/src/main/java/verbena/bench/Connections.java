@@ -5,7 +5,7 @@ import java.util.Locale;
 import verbena.bench.ConnectionsEnd.Made;
 import verbena.bench.ConnectionsEnd.Memory;
 
-/// How fast two processes of this host make connections, and what each idle connection costs them.
+/// The speed at which two processes of this host make connections, and the cost of each idle connection.
 public final class Connections {
     private static final int THREADS = 8;
     private static final int COUNT = 10_000;

@@ -31,7 +31,7 @@ public final class ConnectionsEnd implements WorkerEnd {
     private final List<Connection> open = Collections.synchronizedList(new ArrayList<>());
     private @Nullable Context device;
 
-    /// `listen DEVICE`, `connect DEVICE ADDRESS COUNT THREADS`, `memory`, `close`.
+    /// Takes the orders `listen DEVICE`, `connect DEVICE ADDRESS COUNT THREADS`, `memory`, `close`.
     @Override
     public Object order(String[] words) throws Exception {
         return switch (words[0]) {
@@ -69,7 +69,7 @@ public final class ConnectionsEnd implements WorkerEnd {
         return address.getHostAddress();
     }
 
-    /// How long all connections took, and how long one took.
+    /// The time that all connections took, and the time that one connection took.
     public record Made(double seconds, double medianUs, double p99Us) {}
 
     private Made connect(InetSocketAddress to, ConnectionOptions options, int count, int threadCount) throws Exception {

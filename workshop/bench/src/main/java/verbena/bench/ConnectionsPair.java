@@ -10,15 +10,15 @@ import java.util.stream.Stream;
 import verbena.bench.ConnectionsEnd.Made;
 import verbena.bench.ConnectionsEnd.Memory;
 
-/// Connections between two processes: how long they take to make, and what they cost while they are idle.
+/// Connections between two processes: the time to make them, and their cost while they are idle.
 final class ConnectionsPair implements Contender {
     static final String CONNECT = "Verbena connect";
-    /// How many are idle while their cost is measured.
+    /// The number of connections that are idle while their cost is measured.
     static final int IDLE_COUNT = 100;
 
     static final String IDLE = "idle connections";
     private static final int FIRST = 100;
-    /// A connection is a long way for a compiler.
+    /// The number of connections that warm the compilers up: making a connection runs much code.
     private static final int WARM_UP_COUNT = 5_000;
     private static final long TIMEOUT_SECONDS = 600;
     private static final long SETTLE_MILLIS = 10_000;
@@ -63,15 +63,15 @@ final class ConnectionsPair implements Contender {
         }
     }
 
-    /// The memory of the two ends, here and there.
+    /// Returns the memory of the two ends, this end first.
     List<Memory> memory() throws Exception {
         Workers.order(client, "memory");
         Workers.order(server, "memory");
         return List.of(Workers.answer(client, Memory.class), Workers.answer(server, Memory.class));
     }
 
-    /// Makes more connections; returns what each costs the end that it costs more, in bytes of its heap or of all its
-    /// memory.
+    /// Makes more connections. Returns the cost of each at the end where that is higher, in bytes of the heap or of
+    /// all memory.
     double bytesOfOne(int count) throws Exception {
         List<Memory> before = memory();
         make(count, 1);
@@ -90,7 +90,7 @@ final class ConnectionsPair implements Contender {
         Thread.sleep(SETTLE_MILLIS);
     }
 
-    /// The share of a core that the busier process uses meanwhile, in percent.
+    /// Returns the share of a core that the busier process uses meanwhile, in percent.
     double percent(double seconds) throws IOException, InterruptedException {
         long start = System.nanoTime();
         long[] before = {nanos(server.pid()), nanos(client.pid())};

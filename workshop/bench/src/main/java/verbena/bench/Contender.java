@@ -7,7 +7,7 @@ import java.util.List;
 
 /// A contender of the comparison: its processes and its figures.
 interface Contender extends AutoCloseable {
-    /// What failures call it.
+    /// Returns its name in messages of failures.
     String name();
 
     /// Starts the processes that run throughout; returns the entries to measure, one at a time.
@@ -15,7 +15,7 @@ interface Contender extends AutoCloseable {
     /// @throws Child.Failed when something is missing; the message says what to install
     List<Entry> start() throws Exception;
 
-    /// Whether its processes stay from round to round, and get faster while their virtual machines compile.
+    /// Returns whether its processes stay from round to round, and get faster while their virtual machines compile.
     default boolean getsWarm() {
         return true;
     }

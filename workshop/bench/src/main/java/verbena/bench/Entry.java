@@ -58,7 +58,7 @@ final class Entry {
         return Math.max(1, (long) Math.max(unknown / 10, perSecond * seconds));
     }
 
-    /// Its last result, more than 0: a latency, a rate or a bandwidth. 1 before the first measurement.
+    /// Returns its last result, more than 0: a latency, a rate or a bandwidth. 1 before the first measurement.
     double figure() {
         Result known = last;
         if (known == null) {

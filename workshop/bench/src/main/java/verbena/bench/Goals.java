@@ -58,7 +58,7 @@ final class Goals {
         this.entries = entries;
     }
 
-    /// The goals of `bench`.
+    /// Returns the goals of `bench`.
     static Goals overLoopback(Collection<Entry> entries, Costs costs) {
         var goals = new Goals(entries);
         goals.overLoopback();
@@ -66,7 +66,7 @@ final class Goals {
         return goals;
     }
 
-    /// The goals of `bench shm`.
+    /// Returns the goals of `bench shm`.
     static Goals inMemory(Collection<Entry> entries, Costs costs) {
         var goals = new Goals(entries);
         goals.inMemory();
@@ -75,7 +75,7 @@ final class Goals {
         return goals;
     }
 
-    /// The goals of `bench ethernet`.
+    /// Returns the goals of `bench ethernet`.
     static Goals overACable(Collection<Entry> entries, List<Double> allocated) {
         var goals = new Goals(entries);
         goals.ratio(
@@ -90,7 +90,7 @@ final class Goals {
         return goals;
     }
 
-    /// The goals of `bench nio`: there and back.
+    /// Returns the goals of `bench nio`: there and back.
     static Goals underNio(Collection<Entry> entries) {
         var goals = new Goals(entries);
         String echo = NioPair.SHM + NioPair.ECHO;
@@ -109,7 +109,7 @@ final class Goals {
         return goals;
     }
 
-    /// The goals of `bench nio` beside busy threads: what gets done in the same time.
+    /// Returns the goals of `bench nio` beside busy threads: the work that is done in the same time.
     static Goals underNioBesideOthers(Collection<Entry> entries) {
         var goals = new Goals(entries);
         for (int size : NioPair.SIZES) {
@@ -135,7 +135,7 @@ final class Goals {
                 "shm, stream, " + Sizes.text(Sizes.LARGE) + ", over the JDK's");
     }
 
-    /// The goals of `bench messages`.
+    /// Returns the goals of `bench messages`.
     ///
     /// @param allocated bytes for each short active message, by both ends, over each device
     static Goals ofMessages(Collection<Entry> entries, Map<String, List<Double>> allocated) {
@@ -155,7 +155,7 @@ final class Goals {
         return goals;
     }
 
-    /// Beside gRPC, whose figures are those of calls that are answered at once, too.
+    /// Adds the goals of calls beside gRPC, whose figures are also those of calls that are answered at once.
     private void calls(String device) {
         String name = device.replace("Verbena ", "");
         ratio(
@@ -255,7 +255,7 @@ final class Goals {
         ratio(limit, false, Goals::bandwidth, find(series, size), find(reference, referenceSize), name);
     }
 
-    /// As fast as the fastest of those whose names begin so.
+    /// Adds the goal to be as fast as the fastest of the contenders whose names begin with `references`.
     private void noLessThan(String series, int size, String references) {
         String name = series.replace("Verbena ", "") + ", " + Sizes.text(size) + ", over UCX's best "
                 + references.replaceAll("UCX |, ", "");

@@ -11,7 +11,7 @@ final class JavaPair implements Contender {
     static final String GRPC_CALL = "gRPC, call";
     static final String GRPC_CALLS = "gRPC, 64 calls under way";
     static final String CEILING = "raw UDP, GSO and GRO";
-    /// What counts of a packet with 4 KiB: not the headers of a WRITE's middle, BTH and ICRC.
+    /// The bytes that count of a packet with 4 KiB: not the headers of a WRITE's middle packet, BTH and ICRC.
     private static final int PAYLOAD_BYTES = 4 << 10;
 
     private static final int SEGMENT_BYTES = PAYLOAD_BYTES + 16;

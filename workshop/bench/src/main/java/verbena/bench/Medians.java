@@ -20,7 +20,7 @@ final class Medians {
         return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
     }
 
-    /// A result of which each figure is the median of that figure in `results`.
+    /// Returns a result of which each figure is the median of that figure in `results`.
     static Result of(List<Result> results) {
         Result any = results.getFirst();
         return new Result(

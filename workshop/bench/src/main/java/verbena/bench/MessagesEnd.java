@@ -22,7 +22,7 @@ import verbena.tools.report.Result;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 
-/// One end of `verbena.messages`: it answers, or it asks and measures. Both ends are told how many messages there are.
+/// An end of `verbena.messages`: it answers, or it asks and measures. Both ends know the number of messages.
 final class MessagesEnd implements WorkerEnd {
     /// Printed by the end that answers when it is ready for the first message.
     static final String READY = "ready";
@@ -37,7 +37,7 @@ final class MessagesEnd implements WorkerEnd {
     static final String PROMPT_CALL_LATENCY = "prompt-call-lat";
 
     static final String PROMPT_CALL_RATE = "prompt-call-rate";
-    /// As many as a worker has under way by default.
+    /// The number of calls that a worker has under way by default.
     static final int CALLS_AT_ONCE = 64;
 
     private static final int WINDOW = 16;
@@ -54,7 +54,7 @@ final class MessagesEnd implements WorkerEnd {
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private verbena.messages.@Nullable Worker worker;
-    /// At the end that answers.
+    /// The peer, at the end that answers.
     private @Nullable CompletableFuture<RemoteWorker> accepted;
 
     private @Nullable RemoteWorker peer;
@@ -147,8 +147,8 @@ final class MessagesEnd implements WorkerEnd {
         return peer;
     }
 
-    /// A message begins when the one before it has been answered, so a clock is read once for each, as `ucx_perftest`
-    /// does.
+    /// Records the time of a message. A message begins when the message before it has been answered. So the clock is
+    /// read once for each, as `ucx_perftest` does.
     private void sample(int i) {
         long now = System.nanoTime();
         if (i < SAMPLES_MAX) {
@@ -165,7 +165,8 @@ final class MessagesEnd implements WorkerEnd {
 
     // ---- messages with tags
 
-    /// A receive is posted behind the message to the other end, and before that end can answer, as `ucx_perftest` does.
+    /// Measures the latency of tagged messages. A receive is posted behind the message to the other end, and before
+    /// that end can answer, as `ucx_perftest` does.
     private void tagLatency(RemoteWorker to, MemorySegment into, boolean asks) throws InterruptedException {
         if (asks) {
             sent = System.nanoTime();
@@ -186,7 +187,7 @@ final class MessagesEnd implements WorkerEnd {
         }
     }
 
-    /// A window of messages is under way.
+    /// Measures the bandwidth of tagged messages, with a window of messages under way.
     private void tagBandwidth(RemoteWorker to, MemorySegment into, boolean asks) throws InterruptedException {
         var window = new Pending<?>[WINDOW];
         for (int i = 0; i < wanted; i++) {
@@ -264,7 +265,7 @@ final class MessagesEnd implements WorkerEnd {
         }
     }
 
-    /// The end that answers has nothing to do: its worker does it.
+    /// Measures the latency of calls. The end that answers has nothing to do: its worker answers.
     private void callLatency(RemoteWorker to, boolean asks) throws InterruptedException {
         byte[] request = data.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
         sent = System.nanoTime();

@@ -92,7 +92,7 @@ final class MessagesPair implements Contender {
         return new Answers(Workers.read(hereSaid, JsonNode.class), Workers.read(thereSaid, JsonNode.class));
     }
 
-    /// The bytes that both ends together allocate for one short active message.
+    /// Returns the bytes that both ends together allocate for one short active message.
     double allocatedPerMessage() throws Exception {
         long few = allocated(ALLOCATION_FEW);
         long many = allocated(ALLOCATION_MANY);

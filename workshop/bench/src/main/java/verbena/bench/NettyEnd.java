@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import verbena.tools.report.Result;
 
-/// Netty's echo over one of its transports: it sends back all that it receives.
+/// Netty's echo over a transport: it sends back all that it receives.
 final class NettyEnd implements WorkerEnd {
     private static final long TIMEOUT_SECONDS = 20;
     private static final int SAMPLES_MAX = 1_000_000;

@@ -40,7 +40,7 @@ record NettyTransport(
     /// Whether buffers are of memory that is registered there.
     static final String REGISTERED = "verbena.bench.registered";
 
-    /// Netty's own by epoll, where that works.
+    /// Returns Netty's own transport by epoll, where that works.
     static NettyTransport ofNetty() {
         return Epoll.isAvailable()
                 ? new NettyTransport(

@@ -32,7 +32,7 @@ import verbena.tools.report.Report;
         footer = "Exit status: 0 measured (whatever the figures), 1 failed, 2 wrong usage.")
 public final class NioBench implements Callable<Integer> {
 
-    /// What is measured goes by RDMA, however busy the machine is.
+    /// The time limit with which the measured bytes go by RDMA, however busy the machine is.
     private static final String WAIT = "-Dverbena.nio.wait=5000";
 
     private static final int BUSY_MAX = 64;

@@ -46,14 +46,14 @@ final class NioPair implements Contender {
         return new NioPair(name, UNMODIFIED, options, "");
     }
 
-    /// Over hadroNIO and UCX.
+    /// Returns a pair over hadroNIO and UCX.
     ///
     /// @param classPath hadroNIO and what it needs
     static NioPair ofHadroNio(String classPath) {
         return new NioPair("hadroNIO", UNMODIFIED, HADRONIO, classPath);
     }
 
-    /// Over the transport of `verbena.netty`, without the agent.
+    /// Returns a pair over the transport of `verbena.netty`, without the agent.
     ///
     /// @param options of the virtual machines
     static NioPair ofTransport(String name, List<String> options) {
@@ -100,7 +100,7 @@ final class NioPair implements Contender {
         });
     }
 
-    /// A connection that fell back to TCP is no figure of Verbena's.
+    /// Checks that the bytes went by RDMA: a connection that fell back to TCP is no figure of Verbena's.
     private Result checked(Child client, Result result) throws Exception {
         Workers.order(client, Worker.CARRIED);
         JsonNode carried = Workers.answer(client, JsonNode.class);

@@ -16,7 +16,7 @@ final class Ports {
 
     private Ports() {}
 
-    /// A port on which no process listens.
+    /// Returns a port on which no process listens.
     static int free() throws IOException {
         try (var socket = new ServerSocket()) {
             socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));

@@ -12,7 +12,7 @@ import verbena.tools.report.Result;
 final class Programs {
     static final String PUT_OVER_TCP = "UCX put over TCP";
     static final String TAG_OVER_TCP = "UCX tagged message over TCP";
-    /// What the names of UCX's entries in shared memory begin with.
+    /// The beginning of the names of UCX's entries in shared memory.
     static final String PUT = "UCX put, ";
 
     static final String GET = "UCX get, ";
@@ -61,7 +61,7 @@ final class Programs {
         }
     }
 
-    /// The numbers of the last line with this beginning.
+    /// Returns the numbers of the last line with this beginning.
     static double[] numbers(List<String> lines, String begin) {
         return lines.stream()
                 .map(String::strip)
@@ -94,8 +94,8 @@ final class Programs {
                 ucx(TAG_OVER_TCP, Sizes.SMALL, overTcp, "tag_lat")));
     }
 
-    /// UCX between two processes of this host. It puts and gets in memory that both have mapped, which POSIX or
-    /// System V shares. Of large messages, the receiver copies the sender's memory, by cma: process_vm_readv(2).
+    /// Returns UCX between two processes of this host. It puts and gets in memory that both have mapped, which POSIX
+    /// or System V shares. Of large messages, the receiver copies the sender's memory, by cma: process_vm_readv(2).
     static Contender ucxInMemory() {
         var entries = new ArrayList<Entry>();
         for (String way : List.of("posix", "sysv")) {
@@ -113,8 +113,8 @@ final class Programs {
         return ucx(entries);
     }
 
-    /// Messages of UCX, in memory and over TCP. Of large ones in memory, the sender copies through memory that both
-    /// have mapped, or the receiver copies by cma.
+    /// Returns the messages of UCX, in memory and over TCP. Of large messages in memory, the sender copies through
+    /// memory that both have mapped, or the receiver copies by cma.
     static Contender ucxMessages() {
         var entries = new ArrayList<Entry>();
         for (String way : List.of("posix", "sysv", "cma")) {

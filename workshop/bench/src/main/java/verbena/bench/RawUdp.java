@@ -39,7 +39,7 @@ final class RawUdp implements WorkerEnd {
     private static final int MESSAGE_BYTES_MAX = 65_507;
     private static final int SEGMENTS_MAX = 64;
     private static final int BATCH = 16;
-    /// Some messages are lost, and those that are there at first do not count.
+    /// The least number of messages. Some messages are lost, and the first do not count.
     private static final int MESSAGES_MIN = 1_000;
     private static final int SILENCE_MICROS = 200_000;
     private static final int SILENCES_MAX = 50;

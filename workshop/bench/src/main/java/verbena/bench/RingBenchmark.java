@@ -63,7 +63,7 @@ public class RingBenchmark {
         });
     }
 
-    /// A request: a slot is filled, published, read, and retired.
+    /// Measures a request: a slot is filled, published, read, and retired.
     @Benchmark
     public long sendQueue(OneThread state) {
         SendQueue sends = state.sends;
@@ -75,7 +75,7 @@ public class RingBenchmark {
         return wrId;
     }
 
-    /// A completion: pushed and polled.
+    /// Measures a completion that is pushed and polled.
     @Benchmark
     public long completionRing(OneThread state) {
         push(state.completions);
@@ -83,7 +83,7 @@ public class RingBenchmark {
         return state.wc.wrId();
     }
 
-    /// Two hand-overs between two threads that poll.
+    /// Measures two hand-overs between two threads that poll.
     @Benchmark
     @Group("handOff")
     @GroupThreads(1)

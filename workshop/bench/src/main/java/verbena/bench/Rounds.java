@@ -36,7 +36,8 @@ final class Rounds {
         void run() throws Exception;
     }
 
-    /// A contender that cannot measure one figure can still measure others.
+    /// Makes an attempt and records its failure, because a contender that cannot measure one figure can still measure
+    /// others.
     boolean attempt(String what, Attempt attempt) throws InterruptedException {
         try {
             attempt.run();
@@ -106,7 +107,7 @@ final class Rounds {
         return entries.stream().map(entry -> Medians.of(entry.results)).toList();
     }
 
-    /// Adds how it was measured, and what was not.
+    /// Adds facts about how the figures were measured, and which were not.
     ///
     /// @param what took part
     /// @param unknown the goals without figures
@@ -125,7 +126,7 @@ final class Rounds {
         }
     }
 
-    /// Says what is measured, where a person looks.
+    /// Prints what is measured, for people who watch.
     static void progress(String text) {
         if (System.console() != null && System.console().isTerminal()) {
             System.err.printf(Locale.ROOT, "\r%-70s%s", text, text.isEmpty() ? "\r" : "");

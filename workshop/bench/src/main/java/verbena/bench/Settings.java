@@ -83,7 +83,7 @@ final class Settings {
         return seconds != null ? seconds : quick ? SECONDS_QUICK : SECONDS;
     }
 
-    /// Whether what has this name is to be measured; whether all is, of an empty name.
+    /// Returns whether the contender of this name is to be measured; of an empty name, whether all contenders are.
     boolean isWanted(String name) {
         return only.isEmpty() || only.stream().anyMatch(name::contains);
     }

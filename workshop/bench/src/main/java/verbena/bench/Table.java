@@ -13,7 +13,7 @@ import verbena.tools.report.Result;
 final class Table {
     private Table() {}
 
-    /// With three digits or more.
+    /// Returns a number with three digits or more.
     static String number(double value) {
         double positive = Math.abs(value);
         String format =
@@ -21,14 +21,14 @@ final class Table {
         return String.format(Locale.ROOT, format, value);
     }
 
-    /// A limit without digits that say nothing.
+    /// Returns a limit without insignificant digits.
     private static String limit(double value) {
         return value == Math.rint(value)
                 ? String.format(Locale.ROOT, "%,.0f", value)
                 : number(value).replaceAll("0+$", "");
     }
 
-    /// A report for people.
+    /// Returns a report for people.
     static String text(Report report, List<Entry> entries) {
         var out = new StringBuilder();
         report.facts().forEach((name, fact) -> add(out, "%-14s%s", name, fact));
@@ -41,7 +41,7 @@ final class Table {
         return out.toString();
     }
 
-    /// A report for people about echoes of these sizes.
+    /// Returns a report for people about echoes of these sizes.
     static String echoes(Report report, List<Entry> entries, List<Integer> sizes) {
         var out = new StringBuilder();
         report.facts().forEach((name, fact) -> add(out, "%-14s%s", name, fact));
@@ -69,7 +69,7 @@ final class Table {
                 : Double.valueOf(result.latencyUs().p999());
     }
 
-    /// The entries with messages of this size that have the figure. What has no messages has size 0.
+    /// Adds the entries with messages of this size that have the figure. An entry without messages has size 0.
     private static void section(
             StringBuilder out, List<Entry> entries, String title, int size, Function<Result, @Nullable Double> figure) {
         List<Entry> shown = entries.stream()
@@ -94,14 +94,14 @@ final class Table {
         }
     }
 
-    /// The typical latency; null when something else was measured.
+    /// Returns the typical latency; null when something else was measured.
     private static @Nullable Double median(Result result) {
         return result.latencyUs() == null
                 ? null
                 : Double.valueOf(result.latencyUs().p50());
     }
 
-    /// The messages a second; null when the latency was measured.
+    /// Returns the messages a second; null when the latency was measured.
     private static @Nullable Double rateAlone(Result result) {
         return result.latencyUs() == null ? result.messageRateMpps() : null;
     }

@@ -37,7 +37,7 @@ final class VerbenaPair implements Contender {
     /// The allocation of an operation is the difference of two runs, because making and closing a connection
     /// costs both the same.
     private static final long ALLOCATION_FEW = 12_800;
-    /// So many that they take seconds: in less time, what else a process allocates would count.
+    /// A number of operations that takes seconds. In less time, other allocations of a process would count.
     private static final long ALLOCATION_MANY = 6_400_000;
 
     private static final long ALLOCATION_MANY_IN_MEMORY = 12_800_000;
@@ -107,7 +107,7 @@ final class VerbenaPair implements Contender {
         return ends.run(command, over.server, over.client);
     }
 
-    /// The bytes that both ends together allocate for one WRITE.
+    /// Returns the bytes that both ends together allocate for one WRITE.
     double allocatedPerOperation() throws Exception {
         String command = BATCHES_COMMAND + " -s " + Sizes.SMALL + " -n ";
         long count = devices == SHM ? ALLOCATION_MANY_IN_MEMORY : ALLOCATION_MANY;

@@ -88,14 +88,14 @@ public class VerbsBenchmark {
         contextB.close();
     }
 
-    /// One WRITE at a time: the time of a round trip. The engine's thread serves the peer's side.
+    /// Measures one WRITE at a time: the time of a round trip. The engine's thread serves the peer's side.
     @Benchmark
     public void write() {
         qpA.postWrite(1, memoryA, 0, bytes, memoryB.address(), memoryB.rkey());
         take(1);
     }
 
-    /// 64 WRITEs with one doorbell and one completion.
+    /// Measures 64 WRITEs with one doorbell and one completion.
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public void writeBatch() {
@@ -111,7 +111,7 @@ public class VerbsBenchmark {
         take(1);
     }
 
-    /// The cost of posting and polling alone: the requests end at once, because the queue pair is in ERR.
+    /// Measures the cost of posting and polling alone: the requests end at once, because the queue pair is in ERR.
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public void postAndPoll() {

@@ -23,7 +23,7 @@ public final class Waiting {
     private static final int ROUNDS = 5;
     private static final double SECONDS = 0.4;
     private static final double WARM_UP_SECONDS = 0.2;
-    /// On one processor, the compilers share it with the code that they compile.
+    /// The longest warm-up. On one processor, the compilers share it with the code that they compile.
     private static final long WARM_UP_NANOS_MAX = 50_000_000_000L;
     private static final String DEVICE = "rocev2";
 

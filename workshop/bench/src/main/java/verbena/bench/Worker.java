@@ -13,7 +13,7 @@ public final class Worker {
     /// The order that all ends answer: how many `millis` the compilers of this process have worked.
     static final String COMPILED = "compiled";
 
-    /// The order for what has gone by RDMA and what by TCP, where the agent runs.
+    /// The order to report the bytes by RDMA and by TCP, where the agent runs.
     static final String CARRIED = "carried";
 
     private Worker() {}
@@ -56,7 +56,7 @@ public final class Worker {
         return Map.of("millis", ManagementFactory.getCompilationMXBean().getTotalCompilationTime());
     }
 
-    /// By its name, because only the agent brings the class.
+    /// Returns the counters of channels. It finds the class by its name, because only the agent brings it.
     private static Object carried() throws ReflectiveOperationException {
         try {
             return Class.forName("verbena.nio.NioCounters")

@@ -47,7 +47,7 @@ final class Workers {
         worker.say(String.join(" ", Arrays.stream(words).map(Object::toString).toList()));
     }
 
-    /// The answer to an order.
+    /// Returns the answer to an order.
     static <T> T answer(Child worker, Class<T> type) throws Exception {
         return read(worker.hear(), type);
     }

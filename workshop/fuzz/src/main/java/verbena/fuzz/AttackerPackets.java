@@ -44,8 +44,8 @@ final class AttackerPackets {
         this.window = window;
     }
 
-    /// A packet of any opcode of the queue pair's kind, with fields near those that fit; null when there is no such
-    /// opcode.
+    /// Returns a packet of any opcode of the queue pair's kind, with fields near those that fit; null when there is
+    /// no such opcode.
     @Nullable
     Frame packet() {
         Opcode opcode = Opcode.of(transport.prefix() | in.u8() % 0x20);
@@ -113,7 +113,7 @@ final class AttackerPackets {
         return choice < 200 ? region.key() : choice < 230 ? window.key() : in.i32();
     }
 
-    /// The input's own bytes; null when a device would not take them for a packet of the queue pair's kind.
+    /// Returns the input's own bytes; null when a device would not take them for a packet of the queue pair's kind.
     @Nullable
     Frame rawPacket() {
         byte[] bytes = in.take(in.u8());

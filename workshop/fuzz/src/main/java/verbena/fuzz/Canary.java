@@ -21,12 +21,12 @@ final class Canary {
         memory.copyFrom(copy);
     }
 
-    /// A part without its first and last 64 bytes, which no packet may change.
+    /// Returns a part without its first and last 64 bytes, which no packet may change.
     MemorySegment part(int index) {
         return memory.asSlice((long) index * PART + 64, PART - 128);
     }
 
-    /// A part that no packet may change, whole.
+    /// Returns a part that no packet may change, whole.
     MemorySegment constant() {
         return memory.asSlice(2 * PART, PART);
     }

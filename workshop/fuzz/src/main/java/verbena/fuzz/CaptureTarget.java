@@ -27,7 +27,7 @@ import verbena.wire.pcap.Unwrapped;
 import verbena.wire.psp.PspHeader;
 import verbena.wire.psp.PspMasterKey;
 
-/// Capture files, and all that `verbena decode` does with what is in them. The input is the file.
+/// Capture files, and all that `verbena decode` does with their packets. The input is the file.
 final class CaptureTarget {
     private static final Frame[] FRAMES = Frame.allocate(Arena.global().allocate(2L * Frame.SLOT_BYTES, 64));
     private static final Encapsulation ENCAPSULATION = new Encapsulation();
@@ -81,7 +81,7 @@ final class CaptureTarget {
         }
     }
 
-    /// Put into its envelope again and taken out, the packet is the same.
+    /// Checks that the packet is the same after it was put into its envelope and taken out again.
     private static void again(Unwrapped.Roce roce, CapturedPacket packet) {
         Frame frame = FRAMES[0];
         String text = PacketText.format(frame, Names.NUMBERS);

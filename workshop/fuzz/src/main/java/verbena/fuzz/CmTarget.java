@@ -85,7 +85,8 @@ final class CmTarget {
         Contract.holds(answers <= 2, answers + " answers to one datagram"); // and one to a peer that it displaces
     }
 
-    /// Something that was heard with some bytes changed, or one with a right header and any bytes behind it.
+    /// Composes a message: a message that was received with some bytes changed, or a right header with any bytes
+    /// behind it.
     private void compose(int choices, Gid from) {
         if ((choices & 1) != 0 && !heard.isEmpty()) {
             System.arraycopy(heard.get(in.below(heard.size())), 0, bytes, 0, Mad.BYTES);
@@ -116,7 +117,7 @@ final class CmTarget {
         }
     }
 
-    /// What the manager has said, from the other end: the two communication IDs change places.
+    /// Turns a message of the manager into a message of the other end: the two communication IDs change places.
     private void swapNames() {
         for (int i = Mad.HEADER_BYTES; i < Mad.HEADER_BYTES + 4; i++) {
             byte b = bytes[i];

@@ -2,7 +2,7 @@ package verbena.fuzz;
 
 import java.util.Arrays;
 
-/// What targets assert.
+/// The assertions of targets.
 public final class Contract {
     /// A piece of work that may fail.
     @FunctionalInterface
@@ -38,7 +38,8 @@ public final class Contract {
         }
     }
 
-    /// Runs it; whether it went well. It may end with the declared failure, which has to say something, and no other.
+    /// Runs work, and returns whether it succeeded. It may end with the declared failure, which must have a message,
+    /// and with no other.
     public static boolean worksOrFailsBy(Class<? extends Exception> declared, Work work) {
         try {
             work.run();

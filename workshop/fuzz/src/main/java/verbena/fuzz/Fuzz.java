@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// What Jazzer calls, and what gives files to a target without it.
+/// The entry points for Jazzer, and a program that gives files to a target without it.
 public final class Fuzz {
     private static Target target = Target.PACKET;
 
     private Fuzz() {}
 
-    /// Gives files to a target, and ends with what is wrong.
+    /// Gives files to a target, and ends with the first failure.
     ///
     /// @param args a target and files; each is an input
     public static void main(String[] args) throws IOException {
@@ -21,12 +21,12 @@ public final class Fuzz {
         }
     }
 
-    /// Jazzer's, with what `--target_args` says: the target's name.
+    /// Takes the target's name, which Jazzer passes from `--target_args`.
     public static void fuzzerInitialize(String[] args) {
         target = Target.of(args[0]);
     }
 
-    /// Jazzer's, for each input.
+    /// Runs the target with an input of Jazzer's.
     public static void fuzzerTestOneInput(byte[] data) {
         target.run(data);
     }

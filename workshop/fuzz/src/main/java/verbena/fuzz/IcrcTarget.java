@@ -11,8 +11,8 @@ import verbena.wire.ib.Transport;
 import verbena.wire.roce.RoceV1;
 import verbena.wire.roce.RoceV2;
 
-/// The ICRC: what is sealed verifies, equals a CRC that is computed bit by bit from the standard's text, and one
-/// bit that is turned over is noticed. The input is one byte of choices, two addresses, and the packet.
+/// The ICRC: a sealed packet verifies, equals a CRC that is computed bit by bit from the standard's text, and a
+/// flipped bit is noticed. The input is one byte of choices, two addresses, and the packet.
 final class IcrcTarget {
     private static final MemorySegment MEMORY = Arena.global().allocate(3L * Frame.SLOT_BYTES, 64);
     private static final ByteBuffer BUFFER = MEMORY.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
@@ -74,7 +74,7 @@ final class IcrcTarget {
         return FRAME.start + packet.length - 4;
     }
 
-    /// What stands before the packet is as it was when it has been verified.
+    /// Checks that verifying a packet in a larger buffer does not change the bytes before it.
     private static void seenInALargerBuffer(int length) {
         MEMORY.fill((byte) 0x5C);
         MemorySegment.copy(FRAME.slot, FRAME.start, MEMORY, VIEW, length);
@@ -87,7 +87,8 @@ final class IcrcTarget {
         }
     }
 
-    /// CRC-32 over eight bytes of ones, the masked network headers, and the packet (IBTA 7.8.1, A17.3.3).
+    /// Computes the CRC-32 over eight bytes of ones, the masked network headers, and the packet (IBTA 7.8.1,
+    /// A17.3.3).
     private static int independent(int identification) {
         int length = FRAME.length;
         boolean isIpv4 = FRAME.destinationHigh == 0;

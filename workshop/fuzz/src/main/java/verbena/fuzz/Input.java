@@ -35,7 +35,7 @@ public final class Input {
         return (long) i32() << 32 | Integer.toUnsignedLong(i32());
     }
 
-    /// A number from 0 to `bound` - 1, of at most 16 bits.
+    /// Returns a number from 0 to `bound` - 1, of at most 16 bits.
     public int below(int bound) {
         return bound <= 256 ? u8() % bound : u16() % bound;
     }
@@ -44,7 +44,7 @@ public final class Input {
         return values[below(values.length)];
     }
 
-    /// The next bytes, fewer when there are not so many.
+    /// Returns the next bytes, fewer when there are not so many.
     public byte[] take(int most) {
         int from = at;
         at = Math.min(bytes.length, at + most);

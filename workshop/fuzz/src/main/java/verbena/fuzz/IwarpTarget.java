@@ -220,7 +220,7 @@ final class IwarpTarget {
         return choice < 220 ? region.key() : choice < 240 ? window.key() : in.i32();
     }
 
-    /// The bytes up to `end` are there now; they come in one piece, in two, or by way of their region.
+    /// Lets the bytes up to `end` arrive: in one piece, in two, or directly in their region.
     private void arrived(int end, int cut) {
         if ((cut & 1) != 0 && end > to) {
             to += in.u16() % (end - to);

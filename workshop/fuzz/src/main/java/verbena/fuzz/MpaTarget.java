@@ -7,8 +7,8 @@ import verbena.wire.iwarp.MpaFrame;
 import verbena.wire.iwarp.StreamTerms;
 import verbena.wire.notation.FpduText;
 
-/// Requests and replies that start an MPA connection, and what two ends agree on. The input is one byte of choices and
-/// what arrives.
+/// Requests and replies that start an MPA connection, and the agreement of its two ends. The input is one byte of
+/// choices and the bytes that arrive.
 final class MpaTarget {
     private static final int EMSS = 1_460;
 

@@ -4,7 +4,7 @@ import verbena.transport.QueuePairEvents;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 
-/// No program is told of events and states.
+/// Events and states of which no program learns.
 record NoEvents() implements QueuePairEvents {
     @Override
     public void onAsyncEvent(AsyncEvent.Type type) {}

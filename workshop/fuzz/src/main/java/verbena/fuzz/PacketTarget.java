@@ -48,7 +48,7 @@ final class PacketTarget {
         Contract.holds(said == null || !said.isEmpty(), "a message without a name");
     }
 
-    /// What [Packet#check] promises, computed another way.
+    /// Computes the promise of [Packet#check] by other means.
     private static void checkShape(Frame frame) {
         Opcode opcode = Packet.opcode(frame);
         int headers = 0;
@@ -110,7 +110,7 @@ final class PacketTarget {
         Contract.holds(value >>> bits == 0, value + " has more than " + bits + " bits");
     }
 
-    /// What is printed can be read, matches the frame, and builds one that prints the same.
+    /// Checks that the printed text can be read, matches the frame, and builds a frame that prints the same text.
     private static void checkNotation(Frame frame) {
         String text = PacketText.format(frame, Names.NUMBERS);
         PacketPattern pattern = PacketPattern.parse(text, Names.NUMBERS);

@@ -73,9 +73,9 @@ final class QueuePairTarget {
         SendOperation.ATOMIC_WRITE,
         SendOperation.FLUSH
     };
-    /// Of those, what an unreliable connection carries too.
+    /// The number of those operations that an unreliable connection carries too.
     private static final int UNRELIABLE = 6;
-    /// Of those, what an initiator of XRC sends.
+    /// The number of those operations that an initiator of XRC sends.
     private static final int OF_XRC = 10;
 
     private static final Frame[] FRAMES = Frame.allocate(Arena.global().allocate(2L * Frame.SLOT_BYTES, 64));

@@ -41,7 +41,7 @@ public enum Target {
         this.run = run;
     }
 
-    /// As the command line and the corpus have it.
+    /// Returns the name on the command line and in the corpus.
     public String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
@@ -50,7 +50,7 @@ public enum Target {
         return purpose;
     }
 
-    /// Gives an input to the target, and throws what is wrong.
+    /// Gives an input to the target, and throws when a promise is broken.
     public void run(byte[] data) {
         run.accept(data);
     }

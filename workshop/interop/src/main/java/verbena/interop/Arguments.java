@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 
-/// What the user has asked for.
+/// The arguments of the user.
 ///
 /// @param names of systems; none for all
 /// @param device kind of the device

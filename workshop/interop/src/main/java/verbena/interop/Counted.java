@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Which bytes went which way, from the counters of all processes with the agent (`verbena.nio.summary`).
+/// The bytes by RDMA and by TCP, from the counters of all processes with the agent (`verbena.nio.summary`).
 ///
 /// @param rdma bytes by RDMA, those that arrived and those that left
 /// @param tcp the same by TCP
@@ -34,12 +34,12 @@ record Counted(long rdma, long tcp) {
         return new Counted(rdma, tcp);
     }
 
-    /// By RDMA, from 0 to 1.
+    /// Returns the share of bytes by RDMA, from 0 to 1.
     double share() {
         return rdma == 0 ? 0 : (double) rdma / (rdma + tcp);
     }
 
-    /// Rounded down: 100 % means all of them.
+    /// Returns the share as text, rounded down: 100 % means all bytes.
     @Override
     public String toString() {
         double percent = Math.floor(share() * 1_000) / 10;

@@ -13,12 +13,12 @@ import java.util.SequencedMap;
 final class FigureRounds {
     private static final int ROUNDS = 3;
 
-    /// What a system is measured over; those with the agent are named by their device.
+    /// The scenes in which a system is measured; those with the agent are named by their device.
     private static final List<Scene> WAYS =
             List.of(Scene.plain(), Scene.over("shm"), Scene.over("rocev2"), Scene.over("iwarp"));
 
     private final Run.Jvm jvm;
-    /// By figure and then by way: a value for each round.
+    /// The values by figure and then by scene: a value for each round.
     private final SequencedMap<String, SequencedMap<String, List<Double>>> found = new LinkedHashMap<>();
 
     private int failed;

@@ -10,9 +10,8 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// `verbena engines`: runs systems of the JVM, unmodified with the agent or over our transport, compares their data,
-/// and says which share of
-/// their bytes went by RDMA. A line for each run.
+/// The program of `verbena engines`. It runs systems of the JVM, unmodified with the agent or over our transport. It
+/// compares their data, and prints for each run a line with the share of the bytes that went by RDMA.
 public final class Interop {
     private static final List<Row> TABLE = List.of(
             new Row("netty", "netty", "netty.NettyEcho", "netty-transport", true, false),

@@ -14,7 +14,7 @@ public final class JdkHttp implements SystemUnderTest {
     private static final int BODY_MAX = 200_000;
     private static final int PAGE = 1_000;
 
-    /// Made by its name.
+    /// Makes the system, which a process finds by its name.
     public JdkHttp() {}
 
     @Override

@@ -5,27 +5,27 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// How much an [SystemUnderTest] is to do, and where it may have files.
+/// The amount of work of a [SystemUnderTest], and the folder for its files.
 ///
 /// @param isSmall that it is one of many checks, and may take some seconds only
 /// @param folder empty, for the files of this end
 public record Job(boolean isSmall, Path folder) {
-    /// The beginning of lines that are for the process that has started this one.
+    /// The beginning of lines for the process that has started this process.
     static final String PREFIX = "engine: ";
 
-    /// One of two sizes.
+    /// Returns the small size or the full size, as this job needs.
     public int size(int small, int full) {
         return isSmall ? small : full;
     }
 
-    /// To be called by each client when about half of its work is done. Returns when the work may go on. The server
-    /// may have been killed meanwhile; then the client has to notice.
+    /// Called by each client when about half of its work is done. Returns when the work may go on. The server may
+    /// have been killed meanwhile; then the client has to notice.
     public void halfway() throws IOException {
         say("halfway");
         int _ = System.in.read();
     }
 
-    /// Bytes that tell their place and the message that they belong to.
+    /// Returns bytes that show their place and the message that they belong to.
     public static byte[] pattern(int length, long message) {
         var made = new byte[length];
         long state = message * 0x9E3779B97F4A7C15L + 1;
@@ -38,7 +38,7 @@ public record Job(boolean isSmall, Path folder) {
         return made;
     }
 
-    /// Compares, and says which of the messages differs.
+    /// Compares two values, and throws with the name of the message that differs.
     public static void same(Object expected, @Nullable Object actual, String what) {
         boolean same = (expected instanceof byte[] bytes && actual instanceof byte[] others)
                 ? Arrays.equals(bytes, others)
@@ -48,7 +48,7 @@ public record Job(boolean isSmall, Path folder) {
         }
     }
 
-    /// Tells the process that has started this one.
+    /// Sends a line to the process that has started this process.
     static void say(String text) {
         System.out.println(PREFIX + text);
         System.out.flush();

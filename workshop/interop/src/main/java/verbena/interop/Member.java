@@ -71,7 +71,7 @@ final class Member implements AutoCloseable {
         said.add(END);
     }
 
-    /// What follows the word in the next line of the process.
+    /// Returns the text behind the word in the next line of the process.
     ///
     /// @throws RunFailed when it says something else, or nothing in time, or ends
     String hear(String word, long seconds) throws InterruptedException {
@@ -94,7 +94,7 @@ final class Member implements AutoCloseable {
         process.getOutputStream().flush();
     }
 
-    /// Has it end, in an orderly way.
+    /// Makes the process end, in an orderly manner.
     void end(long seconds) throws IOException, InterruptedException {
         process.getOutputStream().close();
         awaitEnd(seconds);
@@ -116,7 +116,7 @@ final class Member implements AutoCloseable {
         int _ = process.waitFor();
     }
 
-    /// The last lines that the process has printed.
+    /// Returns the last lines that the process has printed.
     List<String> lastWords() {
         try {
             List<String> all = Files.readAllLines(log);
@@ -137,7 +137,7 @@ final class Member implements AutoCloseable {
         }
     }
 
-    /// With those that it has started: executors of Spark are such.
+    /// Ends a process and the processes that it has started, as executors of Spark.
     private static void end(Process process) {
         Stream.concat(process.descendants(), Stream.of(process.toHandle()))
                 .toList()

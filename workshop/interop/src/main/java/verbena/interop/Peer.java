@@ -4,9 +4,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 
-/// The main class of both processes: one end of an [SystemUnderTest]. What it tells the process that has started it
-/// stands in
-/// lines of standard output that begin with [Job#PREFIX]. The others are the system's own.
+/// The main class of both processes: one end of a [SystemUnderTest]. Its messages to the process that has started it
+/// are lines of standard output that begin with [Job#PREFIX]. The other lines are the system's own.
 final class Peer {
     static final String SERVER = "server";
     static final String CLIENT = "client";
@@ -15,7 +14,7 @@ final class Peer {
 
     private Peer() {}
 
-    /// Is one end, until it is done.
+    /// Runs one end, until it is done.
     ///
     /// @param arguments class of the system, server, client or measure, small or full, folder, and for a client
     ///     the port of its server

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 
-/// One system in one scene: starts both processes, has the client work, and judges the counters.
+/// A run of one system in one scene: it starts both processes, makes the client work, and judges the counters.
 final class Run {
     private static final long START_SECONDS = 90;
     private static final long WORK_SECONDS = 240;
@@ -16,9 +16,10 @@ final class Run {
     private static final long NOTICE_SECONDS = 40;
 
     private static final long END_SECONDS = 40;
-    /// Of the bytes, when both ends have the agent.
+    /// The least share of the bytes by RDMA, when both ends have the agent.
     private static final double LEAST_SHARE = 0.99;
-    /// A cold JVM on a busy machine answers late. What is asked is which way the bytes go.
+    /// The time limit for RDMA. A cold JVM on a busy machine answers late, and a run checks the transport of the
+    /// bytes only.
     private static final int WAIT_MILLIS = 5_000;
 
     private final Jvm jvm;
@@ -28,7 +29,7 @@ final class Run {
     /// The Java and the agent of the processes.
     record Jvm(Path java, Path agent, boolean isSmall) {}
 
-    /// What was found.
+    /// The findings of a run.
     ///
     /// @param checked in words
     record Outcome(String checked, Counted counted, double seconds) {}
@@ -55,7 +56,7 @@ final class Run {
         }
     }
 
-    /// Has the client measure.
+    /// Makes the client measure.
     ///
     /// @return the figures of [SystemUnderTest#measure]
     /// @throws RunFailed when the system did not do what it has to

@@ -2,7 +2,7 @@ package verbena.interop;
 
 import java.util.List;
 
-/// A run did not do what it has to.
+/// The failure of a run that did not do what it has to.
 final class RunFailed extends RuntimeException {
     private final List<String> lastWords;
 

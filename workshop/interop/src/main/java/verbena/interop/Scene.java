@@ -2,7 +2,7 @@ package verbena.interop;
 
 import java.util.Optional;
 
-/// How a system is run: which end has the agent, over which device, and whether the server is killed in the middle.
+/// The conditions of a run: the ends with the agent, the device, and whether the server is killed in the middle.
 ///
 /// @param what for people
 /// @param device as `verbena.nio.device` names it; empty for the nearest, which is `shm` on one host
@@ -17,12 +17,12 @@ record Scene(String what, boolean serverHasAgent, boolean clientHasAgent, Option
                 false);
     }
 
-    /// The JDK's own channels at both ends.
+    /// Returns a scene with the JDK's own channels at both ends.
     static Scene plain() {
         return new Scene("JDK NIO", false, false, Optional.empty(), false);
     }
 
-    /// Over a network that loses packets.
+    /// Returns a scene over a network that loses packets.
     static Scene lossy() {
         return new Scene("rocev2, 1 % lost", true, true, Optional.of("rocev2@127.0.0.1,faults=loss:1%,seed:7"), false);
     }
@@ -39,7 +39,7 @@ record Scene(String what, boolean serverHasAgent, boolean clientHasAgent, Option
         return new Scene("server only", true, false, Optional.empty(), false);
     }
 
-    /// Whether the bytes go by RDMA: both ends have the agent.
+    /// Returns whether the bytes go by RDMA: both ends have the agent.
     boolean isByRdma() {
         return serverHasAgent && clientHasAgent;
     }

@@ -18,7 +18,7 @@ record Scratch(Path folder) implements AutoCloseable {
         return made;
     }
 
-    /// Closes those that are open.
+    /// Closes the folders that are open.
     static void closeAll() {
         for (Scratch each : OPEN) {
             try {

@@ -4,8 +4,8 @@ import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 
-/// A system that knows nothing of Verbena: what its server does, and what its client asks for and compares. Each end
-/// runs in a process of its own, where the class is made by its name.
+/// A system that knows nothing of Verbena: the work of its server, and the requests and checks of its client. Each
+/// end runs in a process of its own, where the class is made by its name.
 public interface SystemUnderTest {
     /// Begins to serve at a free port of loopback.
     Serving serve(Job job) throws Exception;
@@ -16,7 +16,7 @@ public interface SystemUnderTest {
     /// @throws Exception when data differ, or the server does not answer
     String use(InetSocketAddress server, Job job) throws Exception;
 
-    /// Uses a server as fast as it can, and says how fast that was.
+    /// Uses a server as fast as it can, and returns the figures of that.
     ///
     /// @return figures by name, the unit at the end of it; none when there is nothing to measure
     default SequencedMap<String, Double> measure(InetSocketAddress server, Job job) throws Exception {

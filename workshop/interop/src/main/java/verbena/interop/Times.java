@@ -15,7 +15,7 @@ public final class Times {
 
     private Times() {}
 
-    /// What is measured.
+    /// The call that is measured.
     @FunctionalInterface
     public interface Call {
         /// Returns when the answer is there.
@@ -37,7 +37,7 @@ public final class Times {
         return found;
     }
 
-    /// Batches at the same times as the calls of [#measure].
+    /// Makes batches at the same times as the calls of [#measure].
     ///
     /// @param what the name of the figures
     /// @param size how much a batch brings
@@ -50,7 +50,7 @@ public final class Times {
         return found;
     }
 
-    /// What calls took, in microseconds.
+    /// The durations of calls, in microseconds.
     ///
     /// @param first the first seconds' median
     /// @param median that of the last seconds
@@ -69,7 +69,7 @@ public final class Times {
         return TimeUnit.SECONDS.toNanos(job.size(1, seconds));
     }
 
-    /// Of the first `count`, which are in order then, in microseconds.
+    /// Sorts the first `count` durations, and returns their median in microseconds.
     private static double median(long[] nanos, int count) {
         Arrays.sort(nanos, 0, count);
         return nanos[count / 2] / 1e3;

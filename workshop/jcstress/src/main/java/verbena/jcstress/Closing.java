@@ -35,7 +35,7 @@ public final class Closing {
         }
     }
 
-    /// When a close returns, the object is closed; it is released once.
+    /// A scenario of two closes: when a close returns, the object is closed; it is released once.
     @JCStressTest
     @Outcome(id = "true, true, 1", expect = Expect.ACCEPTABLE, desc = "Closed for both.")
     @State

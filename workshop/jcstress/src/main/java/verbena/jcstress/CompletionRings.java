@@ -34,7 +34,7 @@ public final class CompletionRings {
             ring.push(number, WcStatus.SUCCESS, WcOpcode.SEND, number, number, number, number, number, 0, "", false);
         }
 
-        /// The number of the next completion; 0 for none, -1 when its fields belong to different completions.
+        /// Returns the number of the next completion; 0 for none, -1 when its fields belong to different completions.
         int poll() {
             return poll(wc);
         }
@@ -187,7 +187,7 @@ public final class CompletionRings {
         }
     }
 
-    /// Armed for one notification: it comes once, whichever of two engines brings it.
+    /// The ring is armed for one notification: it comes once, whichever of two engines brings it.
     @JCStressTest
     @Outcome(
             id = {"1, 1, 2", "1, 2, 1"},

@@ -36,7 +36,7 @@ public final class Devices {
 
     private Devices() {}
 
-    /// The result of a verb.
+    /// Returns the result of a verb.
     private static String outcome(Runnable verb) {
         try {
             verb.run();

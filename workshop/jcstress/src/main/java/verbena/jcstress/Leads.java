@@ -113,7 +113,7 @@ public final class Leads {
         }
     }
 
-    /// A thread that does not wait makes a thing, without the lock: the one that waits for it leads.
+    /// A thread that does not wait makes a thing, without the lock: the thread that waits for it leads.
     @JCStressTest
     @Outcome(id = "true, true", expect = Expect.ACCEPTABLE, desc = "It is told, and no thread is left.")
     @State

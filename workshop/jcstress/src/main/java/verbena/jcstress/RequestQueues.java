@@ -35,7 +35,7 @@ public final class RequestQueues {
             queue.publish();
         }
 
-        /// The number of the request at a position; -1 when its fields belong to different requests.
+        /// Returns the number of the request at a position; -1 when its fields belong to different requests.
         int at(long position) {
             SendRequest request = queue.at(position);
             int number = (int) request.wrId;
@@ -117,7 +117,7 @@ public final class RequestQueues {
             queue.publish();
         }
 
-        /// The number of the oldest receive; 0 for none, -1 when its fields belong to different receives.
+        /// Returns the number of the oldest receive; 0 for none, -1 when its fields belong to different receives.
         int take() {
             if (!queue.take(taken)) {
                 return 0;

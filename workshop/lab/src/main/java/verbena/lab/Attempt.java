@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 
 /// One attempt at a check: its ports, and the processes that it has started, which end with it.
 final class Attempt implements AutoCloseable {
-    /// How many ports an attempt has.
+    /// The number of ports of an attempt.
     static final int PORTS = 2;
 
     private static final int MOST_LINES = 60;
@@ -41,7 +41,7 @@ final class Attempt implements AutoCloseable {
         return started(lab.start(new Command(command.place(), withPorts(command.line()), command.seconds())));
     }
 
-    /// A process that is reported, and ended, with this attempt.
+    /// Returns a process that is reported, and ended, with this attempt.
     Running started(Running process) {
         started.add(process);
         return process;
@@ -51,7 +51,7 @@ final class Attempt implements AutoCloseable {
         return line.replace("PORT2", String.valueOf(port + 1)).replace("PORT", String.valueOf(port));
     }
 
-    /// What the processes printed, as a failure shows it.
+    /// Returns the lines that the processes printed, as a failure shows them.
     String told() {
         var all = new StringBuilder();
         for (Running one : started) {

@@ -10,9 +10,9 @@ package verbena.lab;
 ///     failed is reported.
 /// @param act what is done, and judged
 record Check(String name, Weather weather, int attempts, Act act) {
-    /// What a check does.
+    /// The work of a check.
     interface Act {
-        /// Returns when all is as it should be.
+        /// Checks, and returns when all is as it should be.
         ///
         /// @throws AssertionError what is wrong
         void run(Attempt attempt) throws InterruptedException;

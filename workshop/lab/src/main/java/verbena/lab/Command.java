@@ -5,7 +5,7 @@ package verbena.lab;
 /// @param line the program and its arguments, with blanks between them
 /// @param seconds that it may take
 record Command(Place place, String line, int seconds) {
-    /// Where a program runs.
+    /// The side on which a program runs.
     enum Place {
         /// A command of Verbena, on our side of the bridge.
         OURS,

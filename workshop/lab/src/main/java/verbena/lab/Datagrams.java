@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/// rsockets of datagrams in C. rdma-core's own do not know RoCE: a library of ours that is preloaded adds what is
-/// missing.
+/// Checks of datagrams over rsockets in C. rdma-core's own rsockets do not know RoCE: a preloaded library of ours
+/// adds that.
 final class Datagrams {
     private Datagrams() {}
 

@@ -14,7 +14,7 @@ final class Endings {
 
     private Endings() {}
 
-    /// A server that has heard the request, does not answer, and is killed then.
+    /// Kills a server that has received the request and does not answer.
     static void serverKilledInTheHandshake(Attempt attempt) throws InterruptedException {
         Lab lab = attempt.lab();
         String job = "stopped" + attempt.port();
@@ -53,7 +53,8 @@ final class Endings {
         }
     }
 
-    /// What the doctor says of a kernel, and that its listener is not disturbed: it serves a client afterwards.
+    /// Checks the report of the doctor about a kernel, whose listener is not disturbed: it serves a client
+    /// afterwards.
     static void doctor(Attempt attempt) throws InterruptedException {
         Running server = attempt.start(theirs(60, "rping -s -a " + THEIRS4 + " -p 7996"));
         Ready.CM_ID.await(attempt, server);

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/// Every operation and every refusal by itself, both ways, from the tests of verbena.nic. verbsd is the lab's
-/// peer that can be told what to do. It serves one JVM at a time, and each run has one of its own: to give up
-/// what it still holds at the end of a run takes rxe a while.
+/// The check of every operation and every refusal by itself, in both directions, from the tests of verbena.nic.
+/// verbsd is the lab's peer that takes orders. It serves one JVM at a time, and each run has one of its own: to give
+/// up what it still holds at the end of a run takes rxe a while.
 ///
 /// @param device ours
 /// @param tests of Surefire

@@ -25,8 +25,8 @@ final class Lab implements AutoCloseable {
     static final String IWARP_OURS6 = "fd77:1::1";
     static final String IWARP_THEIRS6 = "fd77:1::11";
 
-    /// `--uml` or `--qemu`, as `VERBENA_LAB_BACKEND` says. Without it User Mode Linux, which is the faster one; it does
-    /// not start on processors with AMX, whose registers it has no room for.
+    /// The kind of guest, `--uml` or `--qemu`, as `VERBENA_LAB_BACKEND` sets it. Without it the guest is User Mode
+    /// Linux, which is faster; it does not start on processors with AMX, whose registers it has no room for.
     private static final String GUEST = "--" + System.getenv().getOrDefault("VERBENA_LAB_BACKEND", "uml");
 
     private static final int SETUP_SECONDS = 900;
@@ -43,7 +43,7 @@ final class Lab implements AutoCloseable {
     private final Thread atExit = new Thread(this::end, "end of the lab");
     private String kernel = "";
 
-    /// There is no lab here, for the reason that it says.
+    /// The failure that there is no lab here, with the reason.
     static final class Absent extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -60,7 +60,7 @@ final class Lab implements AutoCloseable {
                 "VERBENA_LAB_NETNS", "verbena-ci-" + ProcessHandle.current().pid());
     }
 
-    /// One that is up already, or needs not be.
+    /// Returns a lab that is up already, or need not be.
     ///
     /// @param verbena the launcher
     static Lab over(Path root, Path program, String verbena) {
@@ -129,13 +129,14 @@ final class Lab implements AutoCloseable {
         }
     }
 
-    /// A new guest instead of one that hangs.
+    /// Starts a new guest in the place of a guest that hangs.
     void restart() throws Absent, InterruptedException {
         down();
         up();
     }
 
-    /// Why the guest is of no use: it runs no program any more, or its network is dead. Empty: it is well.
+    /// Returns the reason why the guest is of no use: it runs no program any more, or its network is dead. Empty when
+    /// it is well.
     String trouble() throws InterruptedException {
         if (outcome(theirs(PROBE_SECONDS, "true"), PROBE_SECONDS + 5).status() != 0) {
             return "it runs no program";
@@ -145,12 +146,12 @@ final class Lab implements AutoCloseable {
         return outcome(knock, PROBE_SECONDS).status() == Running.TOO_LONG ? "its network is dead" : "";
     }
 
-    /// The release of the guest's kernel.
+    /// Returns the release of the guest's kernel.
     String kernel() {
         return kernel;
     }
 
-    /// The folder of the project.
+    /// Returns the folder of the project.
     Path root() {
         return root;
     }
@@ -159,7 +160,7 @@ final class Lab implements AutoCloseable {
         return program;
     }
 
-    /// The launcher builds what is stale.
+    /// Starts the launcher, which builds what is stale.
     Running built() {
         return begun(Running.start("build", Map.of(), List.of(verbena, "--version")));
     }
@@ -178,28 +179,28 @@ final class Lab implements AutoCloseable {
         };
     }
 
-    /// A command of Verbena on our side.
+    /// Starts a command of Verbena on our side.
     Running verbena(List<String> words) {
         var all = new ArrayList<String>(List.of(verbena));
         all.addAll(words);
         return here("ours", all);
     }
 
-    /// A program on our side.
+    /// Starts a program on our side.
     Running here(String label, List<String> words) {
         var all = new ArrayList<String>(List.of("ns", "--"));
         all.addAll(words);
         return lab(label, all.toArray(String[]::new));
     }
 
-    /// A program in the guest, which the guest ends when it takes too long.
+    /// Starts a program in the guest, which the guest ends when it takes too long.
     Running theirs(int seconds, String... words) {
         var all = new ArrayList<String>(List.of("exec", "-t", String.valueOf(seconds), "--"));
         all.addAll(List.of(words));
         return lab("theirs", all.toArray(String[]::new));
     }
 
-    /// One of the lab's own commands.
+    /// Starts a command of the lab's own.
     Running lab(String label, String... arguments) {
         var all = new ArrayList<String>(List.of(program.toString()));
         all.addAll(List.of(arguments));
@@ -215,7 +216,7 @@ final class Lab implements AutoCloseable {
         return started;
     }
 
-    /// How a process ended.
+    /// The end of a process.
     record Outcome(int status, List<String> lines) {
         String text() {
             return String.join("\n", lines);
@@ -231,7 +232,7 @@ final class Lab implements AutoCloseable {
         return new Outcome(status, process.lines());
     }
 
-    /// Whether what now fails does so because this process ends.
+    /// Returns whether this process ends, which makes its checks fail.
     static boolean isEnding() {
         return ends;
     }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.TestReporter;
 public class LabTest {
     /// The folder of the project.
     static final String ROOT = "verbena.root";
-    /// Which checks.
+    /// The property with the pattern of the checks to run.
     static final String PATTERN = "verbena.lab.pattern";
 
     private static final int BUILD_SECONDS = 600;
@@ -47,7 +47,7 @@ public class LabTest {
         }
     }
 
-    /// The rows whose names have the pattern.
+    /// Returns the rows whose names have the pattern.
     @TestFactory
     public Stream<DynamicTest> checks(TestReporter reporter) {
         var runner = new Runner(Objects.requireNonNull(lab), (kind, text) -> reporter.publishEntry(kind.name(), text));

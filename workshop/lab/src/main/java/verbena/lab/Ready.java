@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 
-/// How one sees that a server is there.
+/// The sign that a server is there.
 interface Ready {
     /// Waits until it is.
     ///
@@ -17,27 +17,28 @@ interface Ready {
     /// A slow host takes its time to start a JVM.
     int SECONDS = 40;
 
-    /// A line of Verbena's own servers says so.
+    /// The sign of Verbena's own servers: a line that they print.
     Ready SAYS_SO = (attempt, server) -> {
         if (!server.awaitLine(Pattern.compile("; there: |^receiving data"), SECONDS)) {
             throw new AssertionError("the server does not say that it is there");
         }
     };
 
-    /// The C servers do not say when they listen; the guest's kernel does. mckey does not listen: it is there.
+    /// The sign of the C servers, which do not print that they listen; the guest's kernel knows it. mckey does not
+    /// listen: it is there.
     Ready CM_ID = inGuest("rdma resource show cm_id | grep -q -e 'state LISTEN' -e 'comm mckey'");
 
     /// A C program over our libraries has opened its device. A request that comes before it listens waits there
     /// a moment (decision 0048).
     Ready OUR_DEVICE = here("ss -lunH 'sport = :4791' | grep -q .");
 
-    /// A TCP server listens in the guest at the attempt's port.
+    /// Returns the sign that a TCP server listens in the guest at the attempt's port.
     static Ready guestListens() {
         return (attempt, server) ->
                 inGuest("ss -ltn | grep -q ':" + attempt.port() + " '").await(attempt, server);
     }
 
-    /// A TCP server listens on our side, at the attempt's port.
+    /// Returns the sign that a TCP server listens on our side, at the attempt's port.
     static Ready weListen() {
         return (attempt, server) -> weListen(attempt.port()).await(attempt, server);
     }
@@ -46,13 +47,13 @@ interface Ready {
         return here("ss -ltn | grep -q ':" + port + " '");
     }
 
-    /// A command in the guest ends with 0.
+    /// Returns the sign that a command in the guest ends with 0.
     static Ready inGuest(String condition) {
         return (attempt, server) ->
                 await(server, attempt.lab().theirs(SECONDS, "sh", "-c", until(condition)), condition);
     }
 
-    /// A command on our side ends with 0.
+    /// Returns the sign that a command on our side ends with 0.
     static Ready here(String condition) {
         return (attempt, server) ->
                 await(server, attempt.lab().here("probe", List.of("sh", "-c", until(condition))), condition);

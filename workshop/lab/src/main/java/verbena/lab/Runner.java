@@ -8,7 +8,7 @@ import java.util.function.BiConsumer;
 /// reported. A guest that hangs is replaced, and the check begins anew in the next one, once. Services that lose
 /// what the network loses have the attempts that their rows say.
 final class Runner {
-    /// What is reported: a line about a check that ran, an attempt that failed before another, a guest that was
+    /// The kinds of reports: a line about a check that ran, an attempt that failed before another, a guest that was
     /// replaced.
     enum Kind {
         NOTE,
@@ -26,7 +26,7 @@ final class Runner {
         this.report = report;
     }
 
-    /// Returns when all is as it should be.
+    /// Runs a check, and returns when all is as it should be.
     ///
     /// @throws AssertionError what is wrong, and what the processes printed
     void run(Check check) throws InterruptedException, Lab.Absent {
@@ -57,7 +57,7 @@ final class Runner {
         }
     }
 
-    /// What is wrong; empty when all is well.
+    /// Makes an attempt of a check. Returns the failure; empty when there is none.
     private String attempt(Check check) throws InterruptedException {
         try (var attempt = new Attempt(lab, port, text -> report.accept(Kind.NOTE, text))) {
             port += Attempt.PORTS;

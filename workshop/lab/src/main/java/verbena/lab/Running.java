@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
-/// A process that a check has started, and what it has printed.
+/// A process that a check has started, and the lines that it has printed.
 final class Running {
     /// The status of a process that took too long and was ended, as timeout(1) has it.
     static final int TOO_LONG = 124;
@@ -63,7 +63,7 @@ final class Running {
         return label;
     }
 
-    /// All that it has printed until now.
+    /// Returns all that it has printed until now.
     List<String> lines() {
         synchronized (lines) {
             return List.copyOf(lines);
@@ -95,7 +95,7 @@ final class Running {
         }
     }
 
-    /// Done when it has ended.
+    /// Returns a future that is done when the process has ended.
     CompletableFuture<?> onExit() {
         return process.onExit();
     }

@@ -16,17 +16,17 @@ record ServerAndClient(
         boolean stays) implements Check.Act {
     /// Above a program's own time: for the lab to end it.
     private static final int GRACE_SECONDS = 15;
-    /// For a server whose client has failed.
+    /// The time for a server whose client has failed.
     private static final int REST_SECONDS = 5;
 
-    /// A status, and what some line has.
+    /// A status, and a pattern that a line of the output has to have.
     record Ending(int status, Pattern words) {}
 
     ServerAndClient(Command server, Ready ready, Command client) {
         this(server, ready, client, null, false);
     }
 
-    /// A program by itself, which is to end like this.
+    /// Returns the check of a program by itself, which is to end with this status and these words.
     static Check.Act alone(Command command, int status, String words) {
         return attempt -> {
             Running it = attempt.start(command);
@@ -34,7 +34,7 @@ record ServerAndClient(
         };
     }
 
-    /// The server goes on until the client has ended.
+    /// Returns this pair with a server that goes on until the client has ended.
     ServerAndClient whoseServerStays() {
         return new ServerAndClient(server, ready, client, expected, true);
     }
@@ -75,7 +75,8 @@ record ServerAndClient(
         }
     }
 
-    /// Two C programs now and then end with an error after a good run:
+    /// Returns whether the status of a process is good. Two C programs now and then end with an error after a good
+    /// run:
     /// - rping with 255, when its thread for events meets a channel that is closed already. It does so over our
     ///   libraries as over the kernel's.
     /// - perftest's server over siw with 1, behind its figures. Its last word is a SEND. The client that has
@@ -89,7 +90,7 @@ record ServerAndClient(
     private static final Pattern LAST_WORD_UNTOLD =
             Pattern.compile("^ *[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+ .*Bad wc status 2\\s*$");
 
-    /// Some pairs that run at the same time.
+    /// Returns the check of some pairs that run at the same time.
     static Check.Act together(List<ServerAndClient> pairs) {
         return attempt -> {
             List<Running> servers =

@@ -24,7 +24,7 @@ final class Table {
     private static final int PERF_SECONDS = 40;
     private static final int GUEST_SECONDS = 60;
     private static final int DATAGRAM_ATTEMPTS = 3;
-    /// Where the C programs' servers listen: pingpong and perftest, udpong, rping over iWARP.
+    /// The ports of the C programs' servers: pingpong and perftest, udpong, rping over iWARP.
     private static final int PERFTEST_PORT = 18515;
 
     private static final int UDPONG_PORT = 7174;
@@ -59,7 +59,7 @@ final class Table {
         return List.copyOf(table.rows);
     }
 
-    /// Whether a name has the pattern, in which `*` and `?` stand for any text and any character.
+    /// Returns whether a name has the pattern, in which `*` and `?` stand for any text and any character.
     static Predicate<String> matching(String pattern) {
         String expression = Pattern.quote(pattern).replace("*", "\\E.*\\Q").replace("?", "\\E.\\Q");
         return Pattern.compile(expression).asPredicate();
@@ -327,8 +327,8 @@ final class Table {
                 "rdma_client -s " + ours + " -p 7475"));
     }
 
-    /// perftest over the connection manager. ib_send_bw with so many messages that credits have to be told
-    /// (docs/tools.md). Over IPv4: started like this, the C server does not listen at IPv6 addresses.
+    /// Adds perftest over the connection manager. ib_send_bw sends so many messages that the server has to give
+    /// credits (docs/tools.md). It goes over IPv4: started like this, the C server does not listen at IPv6 addresses.
     private void iwarpPerf(String test, String words, String device) {
         String options = "-R -n " + (test.equals("send_bw") ? 2000 : 5) + " -s 4096 -p PORT";
         String command = "perf " + test.replace('_', '-');
@@ -388,7 +388,7 @@ final class Table {
                 "ucmatose -s " + THEIRS4 + " -p 7188 -c 3 -S 9001");
     }
 
-    /// What the verbs promise, over a device of the kernel; both ends are in the guest.
+    /// Adds the check of the promises of the verbs, over a device of the kernel; both ends are in the guest.
     private void conforms(String device) {
         Command command = inGuest(500, "conform " + device);
         add(Check.of("conform, " + device, attempt -> {
@@ -498,7 +498,7 @@ final class Table {
                 program + " -d rxe0 -g 1 " + options + " " + OURS4);
     }
 
-    /// Both ours: one of them in C, the other its twin in Java.
+    /// Adds pairs with both ends on our side: one in C, the other its twin in Java.
     private void twins(String device) {
         String rping = "rping -s -a " + OURS4 + " -C 10 -V";
         String pinging = "rping -c -a " + OURS4 + " -C 10 -V";
@@ -627,7 +627,8 @@ final class Table {
         add(pingpong("rc", weConnect, words, family, "-n 200 -s 9001 -c").in(weather));
     }
 
-    /// The loss was real: of the checks before it under the same weather, the guest has dropped something.
+    /// Adds the check that the loss was real: the guest has dropped packets of the checks before it under the same
+    /// weather.
     private void lost(String name, String counters, Weather weather) {
         Pattern dropped = Pattern.compile("dropped ([0-9]+)");
         add(Check.of(name, attempt -> {

@@ -1,11 +1,11 @@
 package verbena.lab;
 
-/// What is changed in the guest for some checks in a row. Loss is made there, of RoCE packets only.
+/// The changes in the guest for some checks in a row. Loss is made there, of RoCE packets only.
 enum Weather {
     FAIR("true", "true"),
-    /// One in 50 of what the guest sends is lost.
+    /// The loss of one in 50 packets that the guest sends.
     THEIRS_LOST(Loss.THEIRS, Loss.NO_THEIRS),
-    /// One in 50 of what it receives.
+    /// The loss of one in 50 packets that the guest receives.
     OURS_LOST(Loss.OURS, Loss.NO_OURS),
     BOTH_LOST(Loss.OURS + " && " + Loss.THEIRS, Loss.NO_THEIRS + " && " + Loss.NO_OURS),
     SIW_PEER_TO_PEER(Siw.PEER_TO_PEER + "echo 1", Siw.PEER_TO_PEER + "echo 0"),

@@ -8,9 +8,9 @@ import verbena.fuzz.Input;
 import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
 
-/// Rings of frames whose other end is hostile: it writes positions, lengths and flags while this side takes frames out
-/// of one ring and puts frames into the other. The input is what is done, in turn. It is in this package because that
-/// is where rings are.
+/// Rings of frames whose other end is hostile: it writes positions, lengths and flags while this side takes frames
+/// out of one ring and puts frames into the other. The input lists the steps, in turn. It is in this package because
+/// that is where rings are.
 public final class RingTarget {
     private static final int SIZE = 16 << 10;
     private static final int GUARD = 4_096;

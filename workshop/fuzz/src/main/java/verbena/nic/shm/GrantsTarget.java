@@ -20,9 +20,9 @@ import verbena.verbs.Access;
 import verbena.verbs.QpState;
 import verbena.verbs.spi.SendOperation;
 
-/// What a hostile neighbour tells of grants, and writes into its page, while this side makes requests to it, is asked
-/// for grants, and closes a region. The input is what is done, in turn. It is in this package because that is where
-/// grants are.
+/// The messages of a hostile neighbour about grants, and its writes into its page. Meanwhile this side makes requests
+/// to it, is asked for grants, and closes a region. The input lists the steps, in turn. It is in this package because
+/// that is where grants are.
 public final class GrantsTarget {
     private static final int SLOT = 2;
     private static final int OWN_QPN = 1 << 16 | 0x10;
@@ -42,7 +42,7 @@ public final class GrantsTarget {
 
     private static final MemorySegment OWN_PAGE = page();
     private static final MemorySegment THEIR_PAGE = page();
-    /// What the neighbour says that it gives, between memory that it does not give.
+    /// The memory that the neighbour claims to grant, between memory that it does not grant.
     private static final MemorySegment THEIR_FILE = Arena.global().allocate(3L * BYTES, 4_096);
     /// A region in a file, between memory that no peer has a key of.
     private static final MemorySegment OWN_FILE = Arena.global().allocate(3L * BYTES, 4_096);
@@ -70,7 +70,7 @@ public final class GrantsTarget {
         return memory.get(ValueLayout.JAVA_BYTE, at) == SECRET;
     }
 
-    /// One input.
+    /// A run of one input.
     private static final class Case implements Neighbours, MemoryFiles {
         private final Input in;
         private final MemoryTable table = new MemoryTable(new SplittableRandom(1), 16, () -> 0);
@@ -117,7 +117,7 @@ public final class GrantsTarget {
             Contract.holds(open.isEmpty(), "descriptors stay open");
         }
 
-        /// A message with the right fields, but for some.
+        /// Sends a message with the right fields, except for some.
         private void tellMenu() {
             var told = new GrantMessage(
                     GrantMessage.Kind.values()[in.below(GrantMessage.Kind.values().length)],
@@ -186,13 +186,13 @@ public final class GrantsTarget {
             return slot == SLOT ? THEIR_PAGE : MemorySegment.NULL;
         }
 
-        /// Not known, so that no input makes the kernel write into this process.
+        /// Returns 0: the process is unknown, so that no input makes the kernel write into this process.
         @Override
         public int process(int slot) {
             return 0;
         }
 
-        /// So that the owner does not wait for a neighbour that says for ever that it is busy.
+        /// Returns false, so that the owner does not wait for a neighbour that claims for ever to be busy.
         @Override
         public boolean isThere(int slot) {
             return false;

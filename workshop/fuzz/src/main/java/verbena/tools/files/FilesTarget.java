@@ -55,7 +55,8 @@ public final class FilesTarget {
         return new Message(0, ByteBuffer.allocate(2 * Message.MAX));
     }
 
-    /// A message that is too short is found where it is received, for all kinds at once.
+    /// Returns whether the work succeeds; false when the message is malformed. The receiver finds a message that is
+    /// too short, for all kinds at once.
     private static boolean worksOrIsMalformed(Contract.Work work) {
         try {
             return Contract.worksOrFailsBy(CommandFailed.class, work);
@@ -90,7 +91,7 @@ public final class FilesTarget {
         }
     }
 
-    /// A name may not speak to the terminal.
+    /// Checks that a shown name has no control characters for the terminal.
     private static void shown(String text) {
         Contract.holds(text.codePoints().noneMatch(Character::isISOControl), "a control character is shown");
     }

@@ -13,8 +13,8 @@ import verbena.verbs.Endpoint;
 import verbena.verbs.GidType;
 import verbena.verbs.Mtu;
 
-/// What the peer of a measurement says: versions and sizes, and what a queue pair is, as text and as a structure. The
-/// input is all that it says, one after the other. It is in this package because that is where the messages are.
+/// The messages of the peer of a measurement: versions and sizes, and its queue pair, as text and as a structure. The
+/// input is all its messages in turn. It is in this package because that is where the messages are.
 public final class PerfExchangeTarget {
     private PerfExchangeTarget() {}
 
@@ -52,14 +52,14 @@ public final class PerfExchangeTarget {
         }
     }
 
-    /// What was believed can be connected to.
+    /// Checks that an accepted peer can be connected to.
     private static void believed(PerfPeer peer) {
         Contract.holds(!peer.lines("remote", Verb.READ).isEmpty(), "printed");
         var _ = new Endpoint(peer.gid(), GidType.ROCE_V2, peer.qpn(), peer.psn(), Mtu.MTU_1024);
         Contract.holds(peer.outstanding() >= 0, "a number of READs");
     }
 
-    /// Says what the input says.
+    /// An exchange that plays the messages of the input.
     private static final class Scripted implements Exchange {
         private final Input in;
 

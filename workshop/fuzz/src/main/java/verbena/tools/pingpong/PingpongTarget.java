@@ -7,8 +7,8 @@ import verbena.verbs.Endpoint;
 import verbena.verbs.GidType;
 import verbena.verbs.Mtu;
 
-/// What the peer of a ping-pong says over TCP. The input is a message. It is in this package because that is where the
-/// messages are.
+/// The messages of the peer of a ping-pong over TCP. The input is a message. It is in this package because that is
+/// where the messages are.
 public final class PingpongTarget {
     private PingpongTarget() {}
 

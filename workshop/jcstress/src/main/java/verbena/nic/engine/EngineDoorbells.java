@@ -184,7 +184,7 @@ public final class EngineDoorbells {
         }
     }
 
-    /// Commands run one at a time, and each sees the effects of the one before.
+    /// Commands run one at a time, and each sees the effects of the command before.
     @JCStressTest
     @Outcome(
             id = {"1, 2", "2, 1"},

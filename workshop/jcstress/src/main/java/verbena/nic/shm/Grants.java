@@ -49,7 +49,7 @@ public final class Grants {
             GrantPage.end(ofAsker);
         }
 
-        /// As [GrantsGiven] does.
+        /// Withdraws the grant as [GrantsGiven] does.
         void withdraw() {
             GrantPage.withdraw(ofOwner, INDEX);
             VarHandle.fullFence();
@@ -59,7 +59,7 @@ public final class Grants {
         }
     }
 
-    /// What the owner reads after it has withdrawn the grant stays as it is.
+    /// A scenario in which the memory that the owner reads after it has withdrawn the grant does not change.
     @JCStressTest
     @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "Withdrawn before the access.")
     @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "Withdrawn after the access.")
@@ -83,7 +83,7 @@ public final class Grants {
         }
     }
 
-    /// What the owner writes after it has withdrawn the grant is not written over.
+    /// A scenario in which no peer overwrites the bytes that the owner writes after it has withdrawn the grant.
     @JCStressTest
     @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "The owner's.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "The asker has written after the grant was withdrawn.")

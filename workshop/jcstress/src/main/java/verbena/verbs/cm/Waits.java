@@ -233,7 +233,7 @@ public final class Waits {
         }
     }
 
-    /// The end of the queue is told to a thread that waits, and to one that comes late.
+    /// The end of the queue wakes a thread that waits, and a thread that comes late finds it.
     @JCStressTest
     @Outcome(id = "true, false, true", expect = Expect.ACCEPTABLE, desc = "It failed, and no more is posted.")
     @State
@@ -267,7 +267,7 @@ public final class Waits {
         }
     }
 
-    /// Of two requests one is withdrawn, and its place serves a third.
+    /// A scenario with two requests, of which one is withdrawn, and its place serves a third.
     @JCStressTest
     @Outcome(id = "true, true, 2", expect = Expect.ACCEPTABLE, desc = "Each has a place of its own.")
     @State
