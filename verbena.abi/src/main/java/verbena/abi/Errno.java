@@ -11,7 +11,7 @@ import verbena.verbs.ResourceLimitException;
 import verbena.verbs.UnsupportedException;
 import verbena.verbs.VerbsException;
 
-/// What calls answer when they fail, negative errors as in the kernel, and what an exception becomes.
+/// The errors of calls that fail, negative as in the kernel, and the errno of each exception.
 public final class Errno {
     public static final long ENOENT = -LinuxAbi.ENOENT;
     public static final long EIO = -LinuxAbi.EIO;
@@ -45,7 +45,7 @@ public final class Errno {
     public static final long EALREADY = -LinuxAbi.EALREADY;
     public static final long EINPROGRESS = -LinuxAbi.EINPROGRESS;
 
-    /// 0 when there is none.
+    /// Returns the errno of a failure; 0 when there is none.
     public static long of(@Nullable StreamFailure failure) {
         return switch (failure) {
             case null -> 0;
@@ -56,12 +56,12 @@ public final class Errno {
         };
     }
 
-    /// Set by `verbena run --explain`: each call that fails is explained on standard error, one line each.
+    /// The setting of `verbena run --explain`: each call that fails is explained on standard error, one line each.
     private static final boolean EXPLAIN = System.getenv("VERBENA_EXPLAIN") != null;
 
     private Errno() {}
 
-    /// The negative errno that tells most of it; the words go to standard error when they are wanted.
+    /// Returns the negative errno that describes it best; the text goes to standard error when it is wanted.
     public static long of(Throwable thrown) {
         long errno = switch (thrown) {
             case ResourceLimitException _ -> ENOMEM;

@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
 /// while it holds the lock of the dynamic loader (dlclose(3)). The virtual machine needs that lock when a thread
 /// calls a native method for the first time, so the caller would wait for ever.
 public final class EventInbox<E> implements AutoCloseable {
-    /// Waits for the next event; null when there will be none any more.
+    /// A source whose next event a thread waits for; null when there will be none any more.
     @FunctionalInterface
     public interface Source<E> {
         @Nullable
         E next() throws InterruptedException;
     }
 
-    /// Of all inboxes, because events move from one to another: whether an event is wanted is decided together with
-    /// where it is.
+    /// The lock of all inboxes, because events move from one to another: a thread decides under it whether an event
+    /// is wanted, and where it belongs.
     private static final ReentrantLock LOCK = new ReentrantLock();
 
     private final ArrayDeque<E> events = new ArrayDeque<>();
@@ -128,12 +128,12 @@ public final class EventInbox<E> implements AutoCloseable {
         }
     }
 
-    /// What the program waits for.
+    /// Returns the descriptor that the program waits for.
     public int fd() {
         return descriptor.fd();
     }
 
-    /// What has not been taken is gone. The thread that fills it ends soon.
+    /// Discards all events that have not been taken. The thread that fills it ends soon.
     @Override
     public void close() {
         LOCK.lock();
@@ -146,7 +146,7 @@ public final class EventInbox<E> implements AutoCloseable {
         filler.interrupt();
     }
 
-    /// Whether the thread that fills it ends within a time. For tests.
+    /// Returns whether the thread that fills it ends within a time. For tests.
     public boolean endsWithin(Duration time) throws InterruptedException {
         return filler.join(time);
     }

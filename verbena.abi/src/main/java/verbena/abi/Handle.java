@@ -19,7 +19,7 @@ public abstract class Handle {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition acknowledged = lock.newCondition();
     private int unacknowledged;
-    /// It is closed, and waits for acknowledgements.
+    /// Whether it is closed, and waits for acknowledgements.
     private volatile boolean isGoing;
 
     /// @param device the pointer of the opened device that it goes with; 0 when with none
@@ -28,7 +28,7 @@ public abstract class Handle {
         this.device = device;
     }
 
-    /// Where in its struct `handle` is, the kernel's number of such an object; -1 when it has none.
+    /// Returns the offset of `handle` in its struct, the kernel's number of such an object; -1 when it has none.
     protected long numberAt() {
         return -1;
     }
@@ -50,10 +50,11 @@ public abstract class Handle {
         }
     }
 
-    /// What it stands for.
+    /// Returns the object that it stands for.
     public abstract VerbsObject object();
 
-    /// An event about it is the program's now; false when it goes, and the program is to hear nothing more of it.
+    /// Counts an event about it that the program has taken. Returns false when it is being destroyed, and the program
+    /// is to get no more events about it.
     public boolean onEventTaken() {
         lock.lock();
         try {
@@ -77,7 +78,7 @@ public abstract class Handle {
         }
     }
 
-    /// Whether the program is to hear nothing of it any more.
+    /// Returns whether the program is to get no more events about it.
     public final boolean isGoing() {
         return isGoing;
     }

@@ -9,9 +9,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.VerbsObject;
 
-/// Which object of ours a pointer of the program's stands for. A pointer that stands for nothing, because the
-/// program has destroyed the object or made the pointer up, or that stands for something else, is found out:
-/// `EINVAL`. Looking up takes no lock and allocates nothing. Any thread.
+/// The objects of this library by the pointers that the program has for them. A pointer may stand for nothing,
+/// because the program has destroyed the object or invented the pointer; or it stands for an object of another type.
+/// Both are found out: `EINVAL`. Looking up takes no lock and allocates nothing. Any thread.
 public final class Handles {
     /// No pointer has this value: a place that was never taken, and one that is free again.
     private static final long FREE = 0;
@@ -57,7 +57,7 @@ public final class Handles {
 
     private Handles() {}
 
-    /// A handle by its pointer, and the pointer by the handle's object.
+    /// Registers a handle by its pointer, and the pointer by the handle's object.
     public static <H extends Handle> H put(H handle) {
         handle.putNumber();
         put(handle.pointer, handle);
@@ -70,7 +70,7 @@ public final class Handles {
         remove(handle.pointer);
     }
 
-    /// The pointer that stands for an object; 0 when none does.
+    /// Returns the pointer that stands for an object; 0 when none does.
     public static long pointerOf(@Nullable VerbsObject object) {
         return object == null ? 0 : POINTERS.getOrDefault(object, 0L);
     }
@@ -104,7 +104,7 @@ public final class Handles {
         table = next;
     }
 
-    /// From now on the pointer stands for nothing.
+    /// Removes a pointer, which stands for nothing from now on.
     public static void remove(long pointer) {
         LOCK.lock();
         try {
@@ -120,7 +120,7 @@ public final class Handles {
         }
     }
 
-    /// Those of a type that there are now.
+    /// Returns all objects of a type that exist now.
     public static <T> List<T> all(Class<T> type) {
         return Arrays.stream(table.objects)
                 .filter(type::isInstance)
@@ -128,7 +128,7 @@ public final class Handles {
                 .toList();
     }
 
-    /// What the pointer stands for.
+    /// Returns the object of a pointer.
     ///
     /// @throws IllegalArgumentException when that is nothing, or no `type`
     public static <T> T get(long pointer, Class<T> type) {
@@ -140,7 +140,7 @@ public final class Handles {
         return object;
     }
 
-    /// The same, for calls that the kernel carries out for a card.
+    /// Returns the same, for calls that the kernel carries out for a card.
     ///
     /// @throws OverwrittenException when the program has changed what the kernel goes by
     public static <H extends Handle> H byNumber(long pointer, Class<H> type) {
@@ -149,7 +149,7 @@ public final class Handles {
         return handle;
     }
 
-    /// The same; null when it stands for nothing, or no `type`.
+    /// Returns the same; null when it stands for nothing, or no `type`.
     public static <T> @Nullable T find(long pointer, Class<T> type) {
         Table now = table;
         Object object = now.objects[now.slot(pointer)];

@@ -19,7 +19,7 @@ public final class Native {
 
     // ---- memory
 
-    /// Zeroed memory that lives until [#free].
+    /// Allocates zeroed memory that lives until [#free].
     public static long allocate(long bytes) {
         long address = CALLOC.call(1, bytes);
         if (address == 0) {
@@ -28,7 +28,7 @@ public final class Native {
         return address;
     }
 
-    /// A copy of the text, with a zero byte behind it, that lives until [#free].
+    /// Allocates a copy of the text, with a zero byte behind it, that lives until [#free].
     public static long allocate(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         long address = allocate(bytes.length + 1L);
@@ -36,19 +36,19 @@ public final class Native {
         return address;
     }
 
-    /// NULL does nothing.
+    /// Frees memory; NULL does nothing.
     public static void free(long address) {
         long _ = FREE.call(address);
     }
 
-    /// The memory from `address` on.
+    /// Returns the memory from `address` on.
     ///
     /// @throws IllegalArgumentException when it is NULL
     public static MemorySegment at(long address, long bytes) {
         return Memory.at(some(address), bytes);
     }
 
-    /// The same address.
+    /// Returns the same address, which must not be NULL.
     ///
     /// @throws IllegalArgumentException when it is NULL
     public static long some(long address) {
@@ -58,14 +58,14 @@ public final class Native {
         return address;
     }
 
-    /// The text that ends at the next zero byte.
+    /// Returns the text that ends at the next zero byte.
     public static String string(long address) {
         return Memory.getString(some(address));
     }
 
     // ---- file descriptors
 
-    /// poll(2); a signal ends it, too.
+    /// Calls poll(2); a signal ends it, too.
     ///
     /// @param nanos `Long.MAX_VALUE` for ever
     public static void poll(MemorySegment pollfds, int count, long nanos) {

@@ -24,7 +24,7 @@ public final class PollableDescriptor {
     private static final SystemFunction SEND = SystemFunction.named("send");
     private static final SystemFunction RECEIVE = SystemFunction.named("recv");
 
-    /// What fills the buffer, and where it is emptied into: no thread looks at it.
+    /// The buffer that fills a pipe, and into which it is emptied: no thread looks at it.
     private static final MemorySegment FILLING = Arena.global().allocate(8_192);
 
     private final int fd;
@@ -47,7 +47,7 @@ public final class PollableDescriptor {
         }
     }
 
-    /// The program's end.
+    /// Returns the program's end.
     public int fd() {
         return fd;
     }
@@ -83,7 +83,7 @@ public final class PollableDescriptor {
         }
     }
 
-    /// From now on it is readable, writable and hung up.
+    /// Makes it readable, writable and hung up from now on.
     public void hangUp() {
         if (!isHungUp) {
             isHungUp = true;

@@ -14,20 +14,21 @@ public final class Threads {
 
     private Threads() {}
 
-    /// At start-up, while all signals are blocked.
+    /// Prepares threads at start-up, while all signals are blocked.
     public static void begin() {
         boolean _ = make(Threads::linkInterrupted);
     }
 
-    /// Has the JVM look up now what it calls when a thread of ours is interrupted. Later the program may hold
-    /// the loader's lock when it closes what that thread works for: in a destructor, during `dlclose(3)`. The
-    /// thread would wait for that lock within the JVM, and no garbage could be collected meanwhile.
+    /// Makes the JVM look up now the code that it calls when a thread of this library is interrupted. Later the
+    /// program may hold the loader's lock when it closes an object for which that thread works: in a destructor,
+    /// during `dlclose(3)`. The thread would wait for that lock within the JVM, and no garbage could be collected
+    /// meanwhile.
     private static boolean linkInterrupted() {
         Thread.currentThread().interrupt();
         return Thread.interrupted();
     }
 
-    /// What makes threads: opening a device.
+    /// Runs code that makes threads, such as opening a device, on the one thread for that.
     public static <T> T make(Supplier<T> made) {
         if (Thread.currentThread().getName().equals(NAME)) {
             return made.get();
@@ -44,7 +45,7 @@ public final class Threads {
         }
     }
 
-    /// A thread that ends with the process, if not before.
+    /// Starts a thread that ends with the process, if not before.
     public static Thread start(String name, Runnable task) {
         return make(() -> Thread.ofPlatform().daemon().name(name).start(task));
     }

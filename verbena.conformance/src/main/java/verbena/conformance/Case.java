@@ -19,13 +19,13 @@ import verbena.verbs.Capability;
 /// @param name the topic, a point, and the promise in one word: `atomics.fetchAddReturnsWhatWasThere`
 /// @param needs what a device has to declare for it to be tried
 public record Case(String topic, String name, Set<Capability> needs, Body body) {
-    /// What is done with the fixture; throws when the promise is not kept.
+    /// The action of a case on its fixture; it throws when the promise is not kept.
     @FunctionalInterface
     public interface Body {
         void tryIt(Fixture fixture) throws Exception;
     }
 
-    /// The promise in words.
+    /// Returns the promise as a sentence.
     public String sentence() {
         String words = name.substring(topic.length() + 1)
                 .replaceAll("([a-z0-9])([A-Z])", "$1 $2")
@@ -34,7 +34,7 @@ public record Case(String topic, String name, Set<Capability> needs, Body body) 
         return Character.toUpperCase(words.charAt(0)) + words.substring(1) + ".";
     }
 
-    /// The cases of a class, by name: its public methods that take a fixture.
+    /// Returns the cases of a class, by name: its public methods that take a fixture.
     static Stream<Case> of(Class<?> topic) {
         String simple = topic.getSimpleName();
         String name = Character.toLowerCase(simple.charAt(0)) + simple.substring(1);

@@ -10,8 +10,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
-/// What is known not to be as promised, by kind of device, and why: what stands in `deviations.txt`. That a device
-/// does not have something at all is no deviation: its capabilities say so.
+/// A known deviation from a promise, by kind of device, with its reason: the lines of `deviations.txt`. A missing
+/// ability is no deviation: the device's capabilities declare it.
 ///
 /// @param kind how the names of such devices begin, or [#KERNEL]
 /// @param reason in a sentence
@@ -20,7 +20,7 @@ public record Deviation(String kind, String reason, String name) {
     /// Every device that is reached through the kernel.
     public static final String KERNEL = "kernel";
 
-    /// What is not.
+    /// The kinds of devices that are not reached through the kernel.
     static final Set<String> OWN = Set.of("rocev2", "rocev1", "iwarp", "shm", "ib");
 
     private static final List<Deviation> ALL = parse();

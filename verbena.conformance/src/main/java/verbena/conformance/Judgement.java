@@ -4,12 +4,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// What the suite has to say of a device.
+/// The results of the suite for a device.
 ///
 /// @param device its name
 /// @param kind what [Deviation] calls it
 public record Judgement(String device, String kind, List<Result> results) {
-    /// How many cases came out how.
+    /// The number of cases with each result.
     public record Count(int kept, int notSupported, int deviates, int broken) {
         Count plus(Outcome outcome) {
             return switch (outcome) {
@@ -29,7 +29,7 @@ public record Judgement(String device, String kind, List<Result> results) {
         results = List.copyOf(results);
     }
 
-    /// Whether every promise is kept, or declared not to be.
+    /// Returns whether every promise is kept, or its deviation declared.
     public boolean isGreen() {
         return results.stream().allMatch(Result::isGreen);
     }
@@ -38,7 +38,7 @@ public record Judgement(String device, String kind, List<Result> results) {
         return count(results);
     }
 
-    /// By topic, in the order of the suite.
+    /// Returns counts by topic, in the order of the suite.
     public Map<String, Count> byTopic() {
         var topics = new LinkedHashMap<String, Count>();
         for (Result result : results) {

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Set;
 import verbena.verbs.Capability;
 
-/// What came of a case over a device.
+/// The result of a case over a device.
 public sealed interface Outcome {
     /// The promise is kept.
     ///

@@ -98,12 +98,12 @@ public final class Suite {
         }
     }
 
-    /// All cases, by topic.
+    /// Returns all cases, by topic.
     public static List<Case> cases() {
         return CASES;
     }
 
-    /// The cases whose name matches: `*` stands for anything, and a part of a name is enough.
+    /// Returns the cases whose name matches: `*` stands for anything, and a part of a name is enough.
     public static List<Case> cases(String pattern) {
         Predicate<String> matches = Pattern.compile(
                         Stream.of(pattern.split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*")),
@@ -112,8 +112,7 @@ public final class Suite {
         return CASES.stream().filter(each -> matches.test(each.name())).toList();
     }
 
-    /// What the name of a device says of its kind: `rxe` of `rxe0`, `mlx5` of `mlx5_0`, `rocev2` of
-    /// `rocev2_eth0`.
+    /// Returns the kind that a device's name gives: `rxe` of `rxe0`, `mlx5` of `mlx5_0`, `rocev2` of `rocev2_eth0`.
     public static String kindOf(String device) {
         return Deviation.OWN.stream()
                 .filter(own -> device.matches(own + "([^a-z].*)?")) // ibp3s0 is of the kernel
@@ -169,7 +168,7 @@ public final class Suite {
         return text.toString();
     }
 
-    /// On a thread of its own, so that a verb that hangs does not take the suite along.
+    /// Runs a case on a thread of its own, so that a verb that hangs does not stop the suite.
     private static @Nullable Throwable attempt(Case each, Fixture fixture) throws InterruptedException {
         var failure = new AtomicReference<@Nullable Throwable>();
         Thread thread = Thread.ofPlatform().name("case " + each.name()).daemon().start(() -> {

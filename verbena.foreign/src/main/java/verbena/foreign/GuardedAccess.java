@@ -18,7 +18,8 @@ public final class GuardedAccess {
         this.atomic = atomic;
     }
 
-    /// By our C library, before a device is opened: memory that is registered from now on is a C program's.
+    /// Sets the functions of the C library, before a device is opened: memory that is registered from now on is a C
+    /// program's.
     ///
     /// @param copy address of its `guarded_copy`
     /// @param atomic address of its `guarded_atomic`
@@ -26,7 +27,7 @@ public final class GuardedAccess {
         ofProcess = new GuardedAccess(SystemFunction.at(copy), SystemFunction.at(atomic));
     }
 
-    /// Null in a program that is not C's.
+    /// Returns the access of this process; null in a program that is not C's.
     public static @Nullable GuardedAccess ofProcess() {
         return ofProcess;
     }
@@ -42,18 +43,18 @@ public final class GuardedAccess {
         return there.copy(at(to, toOffset, bytes), at(from, fromOffset, bytes), bytes);
     }
 
-    /// The address of a part of native memory.
+    /// Returns the address of a part of native memory.
     public static long at(MemorySegment of, long offset, long bytes) {
         assert of.isNative() : "the heap moves";
         return of.address() + Objects.checkFromIndexSize(offset, bytes, of.byteSize());
     }
 
-    /// memmove(3); false when some of the memory is not there.
+    /// Calls memmove(3); returns false when some of the memory is not there.
     public boolean copy(long to, long from, long bytes) {
         return copy.call(to, from, bytes) == 0;
     }
 
-    /// An atomic on 8 bytes; false when they are not there.
+    /// Does an atomic on 8 bytes; returns false when they are not there.
     ///
     /// @param which 0 adds, 1 stores `value` when `expected` is there, 2 stores
     /// @param original address of the 8 bytes for the value before

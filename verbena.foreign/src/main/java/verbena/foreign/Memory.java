@@ -57,7 +57,7 @@ public final class Memory {
         ALL.set(LONG, address, value);
     }
 
-    /// Two numbers that lie side by side, in one store.
+    /// Stores two numbers that lie side by side, in one store.
     public static void putInts(long address, int first, int second) {
         putLong(address, IS_BIG_ENDIAN ? pair(second, first) : pair(first, second));
     }
@@ -66,17 +66,17 @@ public final class Memory {
         return (long) high << Integer.SIZE | Integer.toUnsignedLong(low);
     }
 
-    /// The first of two numbers that lie side by side and were read together, by [#getLong].
+    /// Returns the first of two numbers that lie side by side and were read together, by [#getLong].
     public static int first(long both) {
         return (int) (IS_BIG_ENDIAN ? both >>> Integer.SIZE : both);
     }
 
-    /// The second of two numbers that were read together.
+    /// Returns the second of two numbers that were read together.
     public static int second(long both) {
         return (int) (IS_BIG_ENDIAN ? both : both >>> Integer.SIZE);
     }
 
-    /// A number of this host in the network's order, or the other way.
+    /// Swaps a number between this host's order and the network's.
     public static int swap(int value) {
         return IS_BIG_ENDIAN ? value : Integer.reverseBytes(value);
     }
@@ -98,7 +98,7 @@ public final class Memory {
         ALL.set(LONG_BE, address + 8, gid.low());
     }
 
-    /// Text up to its zero.
+    /// Reads a text up to its zero.
     public static String getString(long address) {
         return ALL.getString(address, StandardCharsets.UTF_8);
     }

@@ -17,12 +17,12 @@ public final class NativeFunction {
     private static final MemoryLayout STATE = Linker.Option.captureStateLayout();
     private static final long ERRNO = STATE.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
 
-    /// What came of a call.
+    /// The result of a call.
     ///
     /// @param value returned; a pointer as its address
     /// @param errno means something only when the value says so
     public record Result(long value, int errno) {
-        /// Of a verb that returns 0, or an error number, or -1 and sets errno: the error number.
+        /// Returns the error number of a verb that returns 0, or an error number, or -1 and sets errno.
         public int error() {
             int code = (int) value;
             return code == 0 ? 0 : code == -1 ? errno : Math.abs(code);
@@ -36,8 +36,8 @@ public final class NativeFunction {
     private final MemorySegment address;
     private final String signature;
     private final boolean isInt;
-    /// Linked by the first call. Linking takes some milliseconds of a cold JVM, and most processes call few of the
-    /// functions that the libraries have; two threads may link it twice.
+    /// The handle of the function, linked by the first call. Linking takes some milliseconds of a cold JVM, and most
+    /// processes call few of the functions that the libraries have; two threads may link it twice.
     private volatile @Nullable MethodHandle handle;
 
     private NativeFunction(MemorySegment address, String signature) {
@@ -46,7 +46,7 @@ public final class NativeFunction {
         this.isInt = signature.startsWith("u32 ");
     }
 
-    /// A function at an address.
+    /// Returns a function at an address.
     ///
     /// @param signature as `ptr ibv_reg_mr(ptr, ptr, u64, u32)`: what it returns, name, and parameters;
     ///     `...` stands before those that vary

@@ -35,7 +35,7 @@ public final class NativeLibrary {
         }
     }
 
-    /// A function that every version has.
+    /// Returns a function that every version has.
     ///
     /// @throws MissingException when this one has not
     public NativeFunction function(String signature) {
@@ -45,12 +45,12 @@ public final class NativeLibrary {
                         null));
     }
 
-    /// A function that some versions have.
+    /// Returns a function that some versions have.
     public Optional<NativeFunction> optional(String signature) {
         return symbols.find(functionName(signature)).map(address -> NativeFunction.of(address, signature));
     }
 
-    /// A function of the shape that [SystemFunction] calls, for paths of packets.
+    /// Returns a function of the shape that [SystemFunction] calls, for paths of packets.
     ///
     /// @throws MissingException when this version has not
     public SystemFunction systemFunction(String function) {

@@ -51,14 +51,14 @@ public final class Struct {
         return made;
     }
 
-    /// A struct whose fields follow each other.
+    /// Returns a struct whose fields follow each other.
     ///
     /// @param name as C has it, `struct ibv_wc`; empty for one without
     public static Struct of(String name, String table, Struct... types) {
         return parse(name, table, false, types);
     }
 
-    /// A union: all fields are at its start.
+    /// Returns a union: all fields are at its start.
     public static Struct union(String name, String table, Struct... types) {
         return parse(name, table, true, types);
     }
@@ -106,17 +106,17 @@ public final class Struct {
         return (value + to - 1) / to * to;
     }
 
-    /// As C calls it, for example `struct ibv_wc`.
+    /// Returns the name that C uses, for example `struct ibv_wc`.
     public String name() {
         return name;
     }
 
-    /// `sizeof`.
+    /// Returns its `sizeof`.
     public long size() {
         return size;
     }
 
-    /// `offsetof`.
+    /// Returns the `offsetof` of a field.
     ///
     /// @param path names with a point between, for example `ah_attr.grh.dgid`
     /// @throws IllegalArgumentException when there is no such field
@@ -124,12 +124,12 @@ public final class Struct {
         return field(path).offset;
     }
 
-    /// Bytes of a field, or of all elements of an array.
+    /// Returns the bytes of a field, or of all elements of an array.
     public long bytes(String path) {
         return field(path).bytes;
     }
 
-    /// The paths of all fields, those of nested structs included.
+    /// Returns the paths of all fields, those of nested structs included.
     public List<String> paths() {
         var paths = new ArrayList<String>();
         fields.forEach((each, field) -> {

@@ -25,7 +25,7 @@ public final class SystemFunction {
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle CALL = NativeFunction.handle(SHAPE);
 
-    /// Linked by the first call that asks for the error.
+    /// The functions with errno, linked by the first call that asks for the error.
     private static final class WithErrno {
         static final long ERRNO = Linker.Option.captureStateLayout().byteOffset(PathElement.groupElement("errno"));
 
@@ -47,12 +47,12 @@ public final class SystemFunction {
         this.address = address;
     }
 
-    /// One that every Linux has.
+    /// Returns a function that every Linux has.
     public static SystemFunction named(String name) {
         return new SystemFunction(LINKER.defaultLookup().findOrThrow(name));
     }
 
-    /// One at an address of this process, of the same shape.
+    /// Returns a function at an address of this process, of the same shape.
     public static SystemFunction at(long address) {
         return new SystemFunction(MemorySegment.ofAddress(address));
     }
@@ -81,7 +81,7 @@ public final class SystemFunction {
         }
     }
 
-    /// The same; the three segments, to which arguments point, stay alive until the function has returned.
+    /// Calls the same; the three segments, to which arguments point, stay alive until the function has returned.
     ///
     /// @throws IllegalStateException when the arena of one is closed; the function is not called then
     public long call(
@@ -101,14 +101,14 @@ public final class SystemFunction {
         }
     }
 
-    /// The same of an `int` function that returns -1 when it fails: the negative error then.
+    /// Calls an `int` function that returns -1 when it fails, and returns the negative error then.
     ///
     /// @param state memory of `Linker.Option.captureStateLayout()`
     public int tryCall(MemorySegment state, long a, long b, long c) {
         return tryCall(state, a, b, c, 0, 0);
     }
 
-    /// The same.
+    /// Calls the same with other arguments.
     public int tryCall(MemorySegment state, long a, long b, long c, long d, long e) {
         try {
             int answer = (int) (long) WithErrno.CALL.invokeExact(address, state, a, b, c, d, e, 0L);
@@ -118,7 +118,7 @@ public final class SystemFunction {
         }
     }
 
-    /// The same of a function that returns a `long`, a size or a pointer to memory of this process.
+    /// Calls a function that returns a `long`, a size or a pointer to memory of this process.
     public long tryCallLong(MemorySegment state, long a, long b, long c, long d, long e, long f) {
         try {
             long answer = (long) WithErrno.CALL.invokeExact(address, state, a, b, c, d, e, f);
@@ -128,7 +128,7 @@ public final class SystemFunction {
         }
     }
 
-    /// A downcall throws nothing of its own.
+    /// Returns an error for an exception that cannot occur: a downcall throws nothing of its own.
     private static RuntimeException impossible(Throwable thrown) {
         return switch (thrown) {
             case RuntimeException runtime -> runtime;

@@ -43,7 +43,7 @@ final class GidTable {
         return context.isIwarp() ? addresses(found) : found;
     }
 
-    /// Of an iWARP device: the addresses of its interface.
+    /// Returns the number of the interface's addresses, for an iWARP device.
     int addressCount(int port) {
         return entries(port, 1).size();
     }
@@ -86,7 +86,7 @@ final class GidTable {
         }
     }
 
-    /// As every kernel has them: a file for each entry.
+    /// Reads the entries as every kernel has them: a file for each.
     private List<GidEntry> byFiles(int port, int length) {
         Path folder = sysfs.resolve("ports").resolve(Integer.toString(port));
         var entries = new ArrayList<GidEntry>();
@@ -117,8 +117,8 @@ final class GidTable {
         }
     }
 
-    /// An iWARP device's one GID is a MAC address (RFC 5040 knows none); its peers go by IP addresses, those of
-    /// the interface with that MAC address.
+    /// Returns the addresses that peers use. An iWARP device's one GID is a MAC address (RFC 5040 knows none); its
+    /// peers go by IP addresses, those of the interface with that MAC address.
     private static List<GidEntry> addresses(List<GidEntry> found) {
         var entries = new ArrayList<GidEntry>();
         for (GidEntry entry : found) {
@@ -147,7 +147,7 @@ final class GidTable {
         }
     }
 
-    /// Numbers in files of a port's folder, under the files' names, summed over ports.
+    /// Reads numbers in files of a port's folder, under the files' names, summed over ports.
     void readNumbers(int port, String folder, SortedMap<String, Long> into) {
         try (Stream<Path> files = Files.list(
                 sysfs.resolve("ports").resolve(Integer.toString(port)).resolve(folder))) {
@@ -162,8 +162,8 @@ final class GidTable {
         }
     }
 
-    /// The entry to use towards a peer: RoCE v2 before v1, of its address family and scope, and where there are
-    /// several the one that the system would send from.
+    /// Returns the entry to use towards a peer. RoCE v2 comes before v1; the entry has the peer's address family and
+    /// scope. Where there are several, it is the entry that the system would send from.
     static GidEntry towards(Gid peer, List<GidEntry> table, String device) {
         boolean isEthernet = table.stream().anyMatch(own -> own.type() != GidType.IB);
         List<GidEntry> fitting = table.stream()

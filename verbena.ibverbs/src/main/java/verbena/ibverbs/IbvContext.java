@@ -116,7 +116,7 @@ final class IbvContext extends OpenContext {
         poller().add(Memory.getInt(address + CONTEXT.at("async_fd")), this::onAsyncReadable);
     }
 
-    /// Over iWARP only: other devices tell their state.
+    /// Checks the state after a failed request, over iWARP only: other devices report their state.
     @Override
     public void onFailedRequest(int qpn) {
         if (isIwarp()) {
@@ -197,7 +197,7 @@ final class IbvContext extends OpenContext {
         }
     }
 
-    /// What the kernel counts of each port, packets and errors, by the names it gives them.
+    /// Returns the kernel's counters of each port, packets and errors, by the names that it gives them.
     @Override
     public SortedMap<String, Long> counters() {
         checkOpen("counters");
@@ -254,7 +254,7 @@ final class IbvContext extends OpenContext {
         return new IbvCompletionChannel(this, channels.incrementAndGet());
     }
 
-    /// The channel of queues that have none, for threads that wait at them.
+    /// Returns the channel of queues that have none, for threads that wait at them.
     private synchronized IbvCompletionChannel waiting() {
         IbvCompletionChannel known = waiting;
         if (known == null) {
@@ -296,8 +296,8 @@ final class IbvContext extends OpenContext {
         return asyncEvents.await();
     }
 
-    /// Poller: each is acknowledged before anything else, so that no thread that destroys its object has to wait
-    /// for us.
+    /// Reads asynchronous events, on the poller's thread. Each is acknowledged before anything else, so that no
+    /// thread that destroys its object has to wait for the poller.
     private void onAsyncReadable() {
         try (Arena arena = Arena.ofConfined()) {
             var event = arena.allocate(ASYNC_EVENT.size(), 8);

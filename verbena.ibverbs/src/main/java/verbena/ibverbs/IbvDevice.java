@@ -29,7 +29,7 @@ record IbvDevice(VerbsLibrary library, String name, TransportType transportType,
                 "/dev/infiniband/" + Memory.getString(address + DEVICE.at("dev_name")));
     }
 
-    /// Known only when it is open, so it is opened for that.
+    /// Returns the GIDs, which are known only when it is open, so it is opened for that.
     @Override
     public List<GidEntry> gids() {
         try (Context context = open()) {

@@ -13,13 +13,13 @@ import verbena.verbs.Device;
 import verbena.verbs.Gid;
 import verbena.verbs.spi.Provider;
 
-/// Provides the system's RDMA devices under the names that the kernel gives them (`mlx5_0`, `rxe0`, `siw0`), and
-/// by one of their IP addresses as `ibverbs@ADDRESS`. Silent where there is no libibverbs.
+/// The provider of the system's RDMA devices under the names that the kernel gives them (`mlx5_0`, `rxe0`, `siw0`),
+/// and by one of their IP addresses as `ibverbs@ADDRESS`. Silent where there is no libibverbs.
 public final class IbverbsProvider implements Provider {
     private static final Path CLASSES = Path.of("/sys/class");
     private static final Path DEVICES = Path.of("/dev/infiniband");
 
-    /// For the service loader.
+    /// Makes a provider; for the service loader.
     public IbverbsProvider() {}
 
     @Override
@@ -43,8 +43,9 @@ public final class IbverbsProvider implements Provider {
         }
     }
 
-    /// Whether the kernel says that it has no device for processes. Loading the library and calling it would say the
-    /// same, and take some 100 ms of a new JVM. Another library than the system's may have devices of its own.
+    /// Returns whether the kernel reports that it has no device for processes. Loading the library and calling it
+    /// would find the same, and take some 100 ms of a new JVM. Another library than the system's may have devices of
+    /// its own.
     private static boolean hasNone() {
         return System.getProperty(VerbsLibrary.PROPERTY) == null
                 && Files.isDirectory(CLASSES)
@@ -52,7 +53,8 @@ public final class IbverbsProvider implements Provider {
                 && !Files.exists(DEVICES);
     }
 
-    /// Verbs over InfiniBand, RoCE or iWARP; not usNIC and the like, which have the structs but not the meaning.
+    /// Returns whether a device has verbs over InfiniBand, RoCE or iWARP. The devices of usNIC and the like have the
+    /// structs, but with another meaning.
     private static boolean speaksVerbs(long device) {
         int transport = Memory.getInt(device + DEVICE.at("transport_type"));
         return transport == 0 || transport == 1;
@@ -84,7 +86,8 @@ public final class IbverbsProvider implements Provider {
         return true;
     }
 
-    /// Why there is no device, for programs that look for one; empty when the libraries are there.
+    /// Returns the reason for which there is no device, for programs that look for one; empty when the libraries are
+    /// there.
     public static Optional<String> whyNot() {
         try {
             VerbsLibrary.find();

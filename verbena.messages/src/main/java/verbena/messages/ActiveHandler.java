@@ -1,6 +1,6 @@
 package verbena.messages;
 
-/// What a worker does with the active messages of a number ([Worker#onActive]).
+/// The program's handler for the active messages of a number ([Worker#onActive]).
 ///
 /// It runs on the thread that reads what arrives for the worker: one that waits for something of it, or the
 /// worker's own. Handlers of one worker run one at a time, so they see what the ones before have done. While

@@ -33,7 +33,7 @@ public final class ActiveMessage {
         this.traffic = traffic;
     }
 
-    /// A message that lies in a frame.
+    /// Makes this a message that lies in a frame.
     void set(
             Remote peer,
             int itsNumber,
@@ -55,7 +55,7 @@ public final class ActiveMessage {
         dataBytes = data;
     }
 
-    /// A message that has memory of its own, perhaps more than its data takes.
+    /// Makes this a message with memory of its own, which may be longer than its data.
     void set(Remote peer, int itsNumber, MemorySegment header, MemorySegment data, long bytes, long budget) {
         set(peer, itsNumber, null, -1, header, 0, (int) header.byteSize(), bytes);
         dataMemory = data;
@@ -75,7 +75,7 @@ public final class ActiveMessage {
         return slot;
     }
 
-    /// Whose frame it lies in; null when it lies in none.
+    /// Returns the rail whose frame it lies in; null when it lies in no frame.
     @Nullable
     Rail inbox() {
         return inbox;
@@ -83,12 +83,12 @@ public final class ActiveMessage {
 
     // ---- by the program
 
-    /// The peer that has sent it.
+    /// Returns the peer that has sent it.
     public RemoteWorker from() {
         return RemoteWorker.of(sender());
     }
 
-    /// The number of its handler.
+    /// Returns the number of its handler.
     public int number() {
         return number;
     }
@@ -113,13 +113,13 @@ public final class ActiveMessage {
         MemorySegment.copy(dataMemory, JAVA_BYTE, dataOffset, into, JAVA_BYTE, 0, dataBytes);
     }
 
-    /// Its header.
+    /// Returns its header.
     public MemorySegment header() {
         sender();
         return memory.asSlice(headerOffset, headerBytes);
     }
 
-    /// Its data.
+    /// Returns its data.
     public MemorySegment data() {
         sender();
         return dataMemory.asSlice(dataOffset, dataBytes);
@@ -161,7 +161,7 @@ public final class ActiveMessage {
         }
     }
 
-    /// Its handler has returned.
+    /// Handles the return of its handler: its memory is no longer valid.
     void end() {
         if (isKept) {
             return;

@@ -11,30 +11,30 @@ import verbena.messages.rail.Threads;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
 
-/// Reads the completions of a worker. With one rail the thread that reads ([Readers]) sleeps at its completion queue.
-/// With several, each queue has a thread of its own, and the thread that reads waits until one of them has found
-/// something. It runs the handlers then.
+/// A reader of a worker's completions. With one rail the thread that reads ([Readers]) sleeps at its completion
+/// queue. With several, each queue has a thread of its own, and the thread that reads waits until one of them has
+/// found something. It runs the handlers then.
 final class Arrivals implements Readers.Source {
     /// The listener of arrivals.
     interface Owner extends Completions.Handler {
-        /// The thread that reads was woken.
+        /// Handles a wake-up of the thread that reads.
         void heard();
 
-        /// A rail brings nothing any more.
+        /// Handles the end of a rail, which brings no more completions.
         void lost(Rail rail, String why);
 
-        /// Nothing arrives any more.
+        /// Handles the end of all arrivals.
         void over(String why);
     }
 
     private final Owner owner;
     private final List<Completions> completions = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
-    /// With several rails: something has arrived, or the bell was rung.
+    /// A semaphore for several rails, released when something has arrived or the bell was rung.
     private final Semaphore arrived = new Semaphore(0);
 
     private final AtomicInteger open;
-    /// Set before the first read.
+    /// An action that is set before the first read.
     private Runnable afterRead = () -> {};
 
     Arrivals(Owner owner, List<Rail> rails) {

@@ -11,7 +11,7 @@ import java.util.Optional;
 /// @param request what it sends; the handler may keep it
 /// @param timeLimit how long the caller waits, counted from when it called; empty for no limit
 public record Call(RemoteWorker from, MemorySegment request, Optional<Duration> timeLimit) {
-    /// A copy of the request.
+    /// Returns a copy of the request.
     public byte[] bytes() {
         return request.toArray(ValueLayout.JAVA_BYTE);
     }

@@ -4,7 +4,7 @@ package verbena.messages;
 public final class CallException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /// Why, for programs to decide by.
+    /// Reasons, for programs to decide by.
     public enum Reason {
         /// The peer's handler has failed, or it has none.
         FAILED,

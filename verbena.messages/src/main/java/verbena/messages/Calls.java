@@ -71,19 +71,19 @@ final class Calls {
             Calls.this.begin(this, memory);
         }
 
-        /// The longest answer, in bytes.
+        /// Returns the length of the longest answer, in bytes.
         abstract long takes();
 
-        /// Memory for an answer of so many bytes.
+        /// Returns memory for an answer of so many bytes.
         abstract MemorySegment memoryFor(long length);
 
-        /// The answer is in the memory that was for it.
+        /// Completes the call with the answer, which is in the memory for it.
         abstract void complete(MemorySegment answer, long length);
 
-        /// Its memory for an answer is needed no more.
+        /// Releases the memory for an answer, which is needed no more.
         void answerDone() {}
 
-        /// The other end may read the request where the program has it.
+        /// Registers the memory of a request, so that the other end may read it there.
         void bind(MemorySegment request) {
             isRequestBound = timeLimit.isZero()
                     && remote.peer().isLong(request.byteSize())
@@ -279,8 +279,8 @@ final class Calls {
 
     // ---- time limits
 
-    /// Has the time limits looked at by then. Calls are answered long before that, so a timer for each would cost
-    /// more than the call. One look serves all that begin until then.
+    /// Schedules a look at the time limits by then. Calls are answered long before that, so a timer for each would
+    /// cost more than the call. One look serves all that begin until then.
     private void lookWithin(long nanos, long now) {
         long planned = now + nanos;
         if (!isTimed || planned - nextLook < 0) {
@@ -290,7 +290,7 @@ final class Calls {
         }
     }
 
-    /// Under the lock.
+    /// Ends the calls whose time is over, under the lock.
     private void look(long planned) {
         if (!isTimed || planned != nextLook) {
             return; // an earlier look has come in its place
@@ -311,14 +311,14 @@ final class Calls {
 
     // ---- arrivals
 
-    /// Where an answer goes. Empty when it breaks the rules.
+    /// Returns the destination of an answer, or empty when it breaks the rules.
     Optional<Incoming> onAnswer(Kind kind, long tag, long length) {
         return asked.onAnswer(kind, tag, length);
     }
 
     // ---- the end
 
-    /// The peer is lost. Under the lock.
+    /// Fails the calls to a peer that is lost. Under the lock.
     void lose(String why) {
         asked.lose(why);
         freed.signalAll();

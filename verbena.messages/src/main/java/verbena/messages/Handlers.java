@@ -29,7 +29,7 @@ final class Handlers {
     private final AtomicReferenceArray<@Nullable ActiveHandler> handlers =
             new AtomicReferenceArray<>(RemoteWorker.NUMBERS);
     private ArrayList<ActiveMessage> waiting = new ArrayList<>();
-    /// Of the reader: those whose handlers it runs.
+    /// Messages of the reader, which runs their handlers.
     private ArrayList<ActiveMessage> running = new ArrayList<>();
     /// Calls to answer, and those that the reader answers.
     private ArrayList<Runnable> calls = new ArrayList<>();
@@ -77,7 +77,7 @@ final class Handlers {
 
     // ---- arrivals, under the lock
 
-    /// A whole message; false when it is dropped.
+    /// Handles a whole message; returns false when it is dropped.
     boolean arrived(Remote from, int number, MemorySegment frame, int at, int headerBytes, long dataBytes) {
         if (!isKnown(number)) {
             return false;
@@ -90,7 +90,7 @@ final class Handlers {
         return true;
     }
 
-    /// Where a long message goes; empty to refuse it.
+    /// Returns the destination of a long message; empty to refuse it.
     Optional<Incoming> offered(Remote from, int number, byte[] header, long length) {
         if (length > maxBytes || length == 0) {
             return Optional.empty();
@@ -136,12 +136,12 @@ final class Handlers {
         }
     }
 
-    /// Has the reader answer a call.
+    /// Makes the reader answer a call.
     void answerAtOnce(Runnable call) {
         calls.add(call);
     }
 
-    /// Tells that a thread for a call was started.
+    /// Counts a thread for a call that was started.
     void hasBegunCall() {
         hasBegunCalls = true;
     }
@@ -155,7 +155,7 @@ final class Handlers {
         answered = called;
     }
 
-    /// Their handlers have returned: the frames of these messages can be used again.
+    /// Returns the frames of messages whose handlers have returned, so that they can be used again.
     private void handled() {
         for (int i = 0; i < running.size(); i++) {
             ActiveMessage message = running.get(i);

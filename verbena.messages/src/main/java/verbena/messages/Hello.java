@@ -7,8 +7,8 @@ import verbena.messages.protocol.PeerLimits;
 import verbena.messages.protocol.Rails;
 import verbena.verbs.cm.PrivateData;
 
-/// What two workers tell each other while they connect: 23 bytes of private data, big-endian. "VMSG", the version
-/// (4), the window, the bytes of a frame, offers of one kind, the bytes of a request, calls, the rails.
+/// The private data that two workers exchange while they connect: 23 bytes, big-endian. "VMSG", the version (4), the
+/// window, the bytes of a frame, offers of one kind, the bytes of a request, calls, the rails.
 ///
 /// @param window frames that the peer may send at first, with the one in reserve
 /// @param frameBytes of the longest frame
@@ -46,7 +46,7 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes, int ca
                 .array());
     }
 
-    /// Empty when it is not a worker's.
+    /// Returns the hello in private data; empty when it is not a worker's.
     static Optional<Hello> of(PrivateData data) {
         if (data.length() < BYTES) {
             return Optional.empty();
@@ -68,7 +68,7 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes, int ca
         return isRight ? Optional.of(hello) : Optional.empty();
     }
 
-    /// What a worker with these options keeps to, towards a peer that has said this.
+    /// Returns the limits that a worker with these options keeps to, towards a peer that has sent this.
     PeerLimits limits(WorkerOptions ours, int agreed) {
         return new PeerLimits(
                 Math.min(frameBytes, ours.frameBytes()),
@@ -96,7 +96,7 @@ record Hello(int window, int frameBytes, int offersMax, int requestBytes, int ca
                 .array());
     }
 
-    /// Empty when it is not such a rail.
+    /// Returns the request to join in private data; empty when it is not such a rail.
     static Optional<Join> join(PrivateData data) {
         if (data.length() < JOIN_BYTES) {
             return Optional.empty();

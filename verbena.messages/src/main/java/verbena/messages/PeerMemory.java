@@ -20,7 +20,7 @@ import verbena.verbs.RemoteMemory;
 public final class PeerMemory {
     private final Traffic traffic;
     private final Remote owner;
-    /// By each rail.
+    /// The peer's memory by each rail.
     private final List<RemoteMemory> remote;
 
     PeerMemory(Traffic traffic, Remote owner, List<RemoteMemory> remote) {
@@ -29,7 +29,7 @@ public final class PeerMemory {
         this.remote = remote;
     }
 
-    /// Bytes.
+    /// Returns the length in bytes.
     public long length() {
         return remote.getFirst().length();
     }
@@ -83,7 +83,7 @@ public final class PeerMemory {
         traffic.locked(owner, PeerMemory::fence);
     }
 
-    /// Done when all that was put before is in the peer's memory.
+    /// Returns a result that completes when all that was put before is in the peer's memory.
     public Pending<Void> flush() {
         return transfer(Operations.Type.FLUSH, slice(0, 0), MemorySegment.NULL);
     }

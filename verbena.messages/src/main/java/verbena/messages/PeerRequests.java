@@ -71,7 +71,7 @@ final class PeerRequests implements Recipient {
     private final class Request extends PeerCalls.Request {
         private final long length;
         private final Optional<Duration> limit;
-        /// Its own; null before it has begun, and when the reader answers.
+        /// The thread of the call; null before it has begun, and when the reader answers.
         private @Nullable Thread thread;
 
         private MemorySegment memory = MemorySegment.NULL;
@@ -87,7 +87,7 @@ final class PeerRequests implements Recipient {
                     .map(Duration::ofMillis);
         }
 
-        /// Native when it is long, so that the device puts it there.
+        /// Returns memory for the answer: native when it is long, so that the device puts it there.
         @Override
         public MemorySegment memory() {
             traffic.budget.take(length);

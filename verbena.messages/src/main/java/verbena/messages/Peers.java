@@ -6,12 +6,12 @@ import verbena.messages.rail.Remote;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.PrivateData;
 
-/// Makes the peers of a worker, for those that connect and for those that listen.
+/// The maker of a worker's peers, for those that connect and for those that listen.
 final class Peers {
     private final WorkerOptions options;
     final Traffic traffic;
     final Handlers handlers;
-    /// For time limits.
+    /// The executor of time limits.
     final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(
             1, Thread.ofPlatform().daemon().name("verbena-time-limits").factory());
 
@@ -21,12 +21,12 @@ final class Peers {
         this.options = options;
     }
 
-    /// Options of a connection over a rail.
+    /// Returns the options of a connection over a rail.
     ConnectionOptions connection(Rail rail, PrivateData hello) {
         return rail.connection(hello).withTimeout(options.timeout()).withSecret(options.secret());
     }
 
-    /// A peer that has no connection yet.
+    /// Returns a peer that has no connection yet.
     ///
     /// @param count of the rails
     RemoteWorker make(Hello theirs, int count) {

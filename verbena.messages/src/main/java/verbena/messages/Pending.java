@@ -16,7 +16,7 @@ public final class Pending<T> {
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     private final Readers readers;
     private final LeaderFollowers.WaitSet waiting = new LeaderFollowers.WaitSet();
-    /// Set before the program gets this.
+    /// The action that takes it back, set before the program gets this.
     private BooleanSupplier withdraw = () -> false;
 
     Pending(Readers readers) {
@@ -33,7 +33,7 @@ public final class Pending<T> {
 
     // ---- by the program
 
-    /// Whether it is done, well or not. Never blocks.
+    /// Returns whether it is done, well or not. Never blocks.
     public boolean isDone() {
         return outcome.isDone();
     }
@@ -83,14 +83,14 @@ public final class Pending<T> {
         return withdraw.getAsBoolean();
     }
 
-    /// A future of the same, completed on a virtual thread. Cancelling it does not cancel this.
+    /// Returns a future of the same, completed on a virtual thread. Cancelling it does not cancel this.
     public CompletableFuture<T> toFuture() {
         return outcome.thenApplyAsync(result -> result, Thread::startVirtualThread);
     }
 
     // ---- by the worker
 
-    /// How it is taken back.
+    /// Sets the action that takes it back.
     void withdrawnBy(BooleanSupplier way) {
         withdraw = way;
     }

@@ -6,8 +6,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import verbena.verbs.waiting.LeaderFollowers;
 
-/// Which thread reads the completions of a worker. One at a time does: a thread that waits for something of the
-/// worker ([LeaderFollowers]), or the worker's own thread, the keeper, while none waits.
+/// The choice of the thread that reads the completions of a worker. One thread reads at a time: a thread that waits
+/// for something of the worker ([LeaderFollowers]), or the worker's own thread (the keeper) while no thread waits.
 ///
 /// When the last thread has left, the lead stays vacant for a moment. The keeper looks after a quarter of a
 /// millisecond, and then less often, up to every millisecond, whether threads still come. While they come more often
@@ -24,7 +24,7 @@ final class Readers {
     /// Threads that read as often as this will come again.
     private static final long OFTEN_NANOS = 100_000;
 
-    /// Where completions come from. One thread at a time reads.
+    /// The source of completions. One thread at a time reads.
     interface Source {
         /// Waits for arrivals, and handles what is there.
         ///
@@ -35,22 +35,22 @@ final class Readers {
         void ring();
     }
 
-    /// What a read gave.
+    /// The result of a read.
     enum Outcome {
         /// Something had arrived.
         SOME,
         /// The time has passed.
         NONE,
-        /// Nothing will ever arrive any more, and all that was under way has failed.
+        /// The end: nothing will ever arrive any more, and all that was under way has failed.
         OVER
     }
 
-    /// Where the keeper is.
+    /// The state of the keeper.
     private enum Keeper {
         READS,
-        /// It looks from time to time.
+        /// The state in which it looks from time to time.
         LOOKS,
-        /// It sleeps until it is woken.
+        /// The state in which it sleeps until it is woken.
         RESTS
     }
 
@@ -144,12 +144,12 @@ final class Readers {
 
     // ---- what is done
 
-    /// Tells those that wait for something. Called by any thread, after it is done.
+    /// Wakes the threads that wait for something. Called by any thread, after it is done.
     void tell(LeaderFollowers.WaitSet set) {
         threads.tell(set);
     }
 
-    /// The reader has found a ring among the arrivals.
+    /// Handles a ring that the reader has found among the arrivals.
     void heard() {
         lock.lock();
         try {
@@ -172,7 +172,7 @@ final class Readers {
 
     // ---- the keeper
 
-    /// The body of the worker's own thread: leads while no other thread does, until nothing will arrive any more.
+    /// Runs the worker's own thread: it leads while no other thread does, until nothing will arrive any more.
     void keep() throws InterruptedException {
         lock.lock();
         try {
@@ -194,7 +194,7 @@ final class Readers {
         }
     }
 
-    /// How long to wait for the next look.
+    /// Returns the time to wait for the next look.
     ///
     /// @param last the pause before this look, in nanoseconds
     /// @param came reads by waiting threads meanwhile
@@ -224,8 +224,8 @@ final class Readers {
         return reading.outcome == Outcome.SOME;
     }
 
-    /// A thread has left. When the lead is vacant and no thread waits, or nothing will arrive any more, the keeper has
-    /// to know that.
+    /// Wakes the keeper after a thread has left, when the lead is vacant and no thread waits or nothing will arrive
+    /// any more.
     private void callKeeper() {
         if (!threads.isLed() && (isOver || (keeper == Keeper.RESTS && threads.isIdle()))) {
             called.signal();

@@ -1,6 +1,6 @@
 package verbena.messages;
 
-/// What came for a receive.
+/// A message that a receive has taken.
 ///
 /// @param from the peer that has sent it
 /// @param tag of the message

@@ -38,7 +38,7 @@ public final class RemoteWorker implements AutoCloseable {
         this.maxActiveBytes = maxActiveBytes;
     }
 
-    /// The program's end of a peer.
+    /// Returns the program's end of a peer.
     static RemoteWorker of(PeerOwner owner) {
         return (RemoteWorker) ((Remote) owner).attachment();
     }
@@ -53,22 +53,22 @@ public final class RemoteWorker implements AutoCloseable {
 
     // ---- by the program
 
-    /// Of the first rail.
+    /// Returns the local address of the first rail.
     public InetSocketAddress localAddress() {
         return remote.ways().way(0).connection.localAddress();
     }
 
-    /// Of the first rail.
+    /// Returns the peer's address of the first rail.
     public InetSocketAddress peerAddress() {
         return remote.ways().way(0).connection.peerAddress();
     }
 
-    /// Connections to it that work now; more than one when both workers have several devices.
+    /// Returns the number of connections to it that work now; more than one when both workers have several devices.
     public int railCount() {
         return traffic.ask(() -> remote.peer().isLost() ? 0 : remote.rails().usable());
     }
 
-    /// Whether the peer is lost, or this is closed.
+    /// Returns whether the peer is lost, or this is closed.
     public boolean isLost() {
         return traffic.ask(remote.peer()::isLost);
     }
@@ -162,12 +162,12 @@ public final class RemoteWorker implements AutoCloseable {
         }
     }
 
-    /// The longest header of an active message to this peer.
+    /// Returns the longest header of an active message to this peer.
     public int maxHeaderBytes() {
         return remote.peer().headerBytesMax();
     }
 
-    /// The longest data of an active message to this peer: as long as its requests
+    /// Returns the longest data of an active message to this peer: as long as its requests
     /// ([WorkerOptions#maxCallBytes]).
     public long maxActiveBytes() {
         return maxActiveBytes;
@@ -232,7 +232,7 @@ public final class RemoteWorker implements AutoCloseable {
         return new String(call(request.getBytes(StandardCharsets.UTF_8), timeLimit), StandardCharsets.UTF_8);
     }
 
-    /// Memory that the peer shares ([Worker#share]).
+    /// Returns memory that the peer shares ([Worker#share]).
     ///
     /// @param token from the peer, by a message or in any other way
     public PeerMemory memory(byte[] token) {

@@ -18,7 +18,7 @@ public final class SharedMemory implements AutoCloseable {
     private final MemorySegment memory;
     private final Registered exposed;
 
-    /// What the worker shares.
+    /// The memory that the worker shares.
     private final Set<SharedMemory> all;
 
     SharedMemory(MemorySegment memory, Registered exposed, Set<SharedMemory> all) {
@@ -32,8 +32,8 @@ public final class SharedMemory implements AutoCloseable {
         return memory;
     }
 
-    /// What a peer needs ([RemoteWorker#memory]): address, length and key, 20 bytes in big-endian. A worker of several
-    /// devices has a key of 4 bytes for each.
+    /// Returns the token that a peer needs ([RemoteWorker#memory]): address, length and key, 20 bytes in big-endian.
+    /// A worker of several devices has a key of 4 bytes for each.
     public byte[] token() {
         List<RemoteMemory> remote = exposed.remote(memory, exposed.rails());
         ByteBuffer bytes = ByteBuffer.allocate(KEYS + remote.size() * Integer.BYTES)
@@ -43,7 +43,7 @@ public final class SharedMemory implements AutoCloseable {
         return bytes.array();
     }
 
-    /// The memory by each rail.
+    /// Returns the memory by each rail.
     static List<RemoteMemory> of(byte[] token) {
         int rails = (token.length - KEYS) / Integer.BYTES;
         if (rails < 1 || rails > Rails.MAX || token.length != KEYS + rails * Integer.BYTES) {
@@ -59,7 +59,7 @@ public final class SharedMemory implements AutoCloseable {
         return List.copyOf(remote);
     }
 
-    /// A device does not serve it any more.
+    /// Withdraws it from a device, which does not serve it any more.
     void withdraw(int rail) {
         exposed.close(rail);
     }

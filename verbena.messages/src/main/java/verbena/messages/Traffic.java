@@ -122,7 +122,7 @@ final class Traffic {
         }
     }
 
-    /// A condition, for actions that wait.
+    /// Returns a condition, for actions that wait.
     Condition newCondition() {
         return lock.newCondition();
     }
@@ -135,7 +135,7 @@ final class Traffic {
 
     // ---- peers
 
-    /// A peer that has no connection yet.
+    /// Returns a peer that has no connection yet.
     Remote remote(PeerLimits limits) {
         return new Remote(limits, options.frameBytes(), matching, budget, devices.longMessages);
     }
@@ -251,7 +251,7 @@ final class Traffic {
         }
     }
 
-    /// After its queue pairs are closed: what they have not completed is free.
+    /// Removes a peer after its queue pairs are closed: whatever they have not completed is free.
     private void remove(Remote remote) {
         lock.lock();
         try {
@@ -274,8 +274,8 @@ final class Traffic {
         reception.lostRails.tell(listener);
     }
 
-    /// A connection has ended. Frames of it may have arrived that no thread has read; so the end comes by the same
-    /// queue, behind them.
+    /// Ends a connection. Frames of it may have arrived that no thread has read; so the end comes by the same queue,
+    /// behind them.
     private void end(Remote remote, Rail rail) {
         Way way = remote.ways().way(rail.index);
         lock.lock();
@@ -296,7 +296,7 @@ final class Traffic {
         locked(() -> reception.lostRails.lose(remote, rail.index, why));
     }
 
-    /// A device has failed, or is given back.
+    /// Handles a device that has failed, or is given back.
     private void loseRail(Rail rail, String why) {
         locked(() -> rail.isClosed = true);
         peersOf(rail).forEach(each -> loseWay(each, rail, why));
@@ -398,7 +398,7 @@ final class Traffic {
         }
     }
 
-    /// Memory for messages, until the end. Without the lock while it is made: that may take long.
+    /// Allocates memory for messages, until the end. Holds no lock while it is made: that may take long.
     MemorySegment allocate(long bytes) {
         MemoryRegion region = devices.longMessages.allocate(bytes);
         if (region == null) {
@@ -408,7 +408,7 @@ final class Traffic {
         return region.segment();
     }
 
-    /// The counters of [Worker#counters], but for those that are told.
+    /// Returns the counters of [Worker#counters].
     ///
     /// @param activeDropped active messages without a handler
     SortedMap<String, Long> counters(Supplier<Long> activeDropped) {
@@ -479,7 +479,7 @@ final class Traffic {
         }
     }
 
-    /// After all peers were closed.
+    /// Closes the rails, after all peers were closed.
     void close() {
         lock.lock();
         try {

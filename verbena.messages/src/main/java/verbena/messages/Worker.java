@@ -86,7 +86,7 @@ public final class Worker implements AutoCloseable {
         return new Worker(devices, options);
     }
 
-    /// For tests.
+    /// Returns the traffic, for tests.
     Traffic traffic() {
         return traffic;
     }
@@ -192,8 +192,8 @@ public final class Worker implements AutoCloseable {
         return new WorkerListener(peers, options, at);
     }
 
-    /// Has a listener told of each rail that is lost, once. With its last rail a peer is lost, which what is under
-    /// way with it tells.
+    /// Sets a listener that is called for each rail that is lost, once. A peer is lost with its last rail, and
+    /// everything that is under way with it fails.
     ///
     /// @param listener gets the peer, on a virtual thread
     public void onRailLost(Consumer<RemoteWorker> listener) {
@@ -236,7 +236,7 @@ public final class Worker implements AutoCloseable {
 
     // ---- active messages
 
-    /// Has the active messages of a number handled from now on.
+    /// Sets the handler for the active messages of a number.
     ///
     /// @param number 0 to 1023
     /// @param handler runs on the thread that reads what arrives: see there what it may do
@@ -286,8 +286,8 @@ public final class Worker implements AutoCloseable {
 
     // ---- what it holds
 
-    /// What it holds that came unasked, and what waits for its peers. Counts of peers are of those that are there
-    /// now.
+    /// Returns counters of the messages that came unasked and of the messages that wait for its peers. Counts of
+    /// peers are of the peers that are there now.
     ///
     /// - `unexpected.messages` that no receive waits for, and `unexpected.bytes` of whole ones, with 128 for each
     /// - `unexpected.crowded`: how often peers were asked to offer
@@ -302,15 +302,15 @@ public final class Worker implements AutoCloseable {
 
     // ---- calls
 
-    /// Has the calls of all peers answered from now on, each on a virtual thread of its own.
+    /// Sets the handler for calls from any peer. Each call runs on its own virtual thread.
     public void answerCalls(CallHandler by) {
         handlers.answer(by, false);
     }
 
-    /// Has the calls of all peers answered from now on, each on the thread that reads what arrives. That saves the
+    /// Sets the handler for calls from any peer, which runs on the thread that reads the arrivals. That saves the
     /// start of a thread, which takes longer than a short call. It is for handlers that return at once, with the
-    /// rules of an [ActiveHandler]: they run one at a time, nothing else arrives meanwhile, and they must not wait.
-    /// A caller that gives up does not interrupt them.
+    /// rules of an [ActiveHandler]: they run one at a time, nothing else arrives meanwhile, and they must not wait. A
+    /// caller that gives up does not interrupt them.
     public void answerCallsAtOnce(CallHandler by) {
         handlers.answer(by, true);
     }

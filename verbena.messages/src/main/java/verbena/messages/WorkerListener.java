@@ -21,7 +21,7 @@ import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
-/// Listens for the peers of a [Worker], at a port of one device or of several. Any thread may accept.
+/// A listener for the peers of a [Worker], at a port of one device or of several. Any thread may accept.
 public final class WorkerListener implements AutoCloseable {
     private final Peers peers;
     private final Traffic traffic;
@@ -60,12 +60,12 @@ public final class WorkerListener implements AutoCloseable {
         }
     }
 
-    /// The address of the first device.
+    /// Returns the address of the first device.
     public InetSocketAddress localAddress() {
         return listeners.getFirst().localAddress();
     }
 
-    /// The addresses of all devices, for [Worker#connect(List)].
+    /// Returns the addresses of all devices, for [Worker#connect(List)].
     public List<InetSocketAddress> localAddresses() {
         return listeners.stream().map(ConnectionListener::localAddress).toList();
     }
@@ -95,7 +95,7 @@ public final class WorkerListener implements AutoCloseable {
         return connection.isEmpty() ? Optional.empty() : adopted(connection.get());
     }
 
-    /// The peer that was ready.
+    /// Returns the peer that was ready.
     private Optional<RemoteWorker> taken(Optional<RemoteWorker> next) {
         if (next.isEmpty()) {
             ready.add(next); // for other threads, too
@@ -162,8 +162,8 @@ public final class WorkerListener implements AutoCloseable {
         }
     }
 
-    /// A peer has as long for its further rails as one connection may take. It is closed then, so that one that
-    /// stays away, or was lost on the way, keeps no room.
+    /// Expects the further rails of a peer, which has as long for them as one connection may take. The peer is closed
+    /// after that, so that a peer which stays away, or was lost on the way, keeps no room.
     private void expect(RemoteWorker peer) {
         byte[] bytes = new byte[Rails.TOKEN_BYTES];
         random.nextBytes(bytes);
@@ -181,7 +181,7 @@ public final class WorkerListener implements AutoCloseable {
         }
     }
 
-    /// A further connection of a peer.
+    /// Adds a further connection to a peer.
     private void join(Rail rail, Connection connection) {
         Hello.Join hello = Hello.join(connection.peer().privateData()).orElse(null);
         if (hello == null || hello.rail() != rail.index) {

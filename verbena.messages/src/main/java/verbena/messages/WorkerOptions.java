@@ -49,8 +49,8 @@ public record WorkerOptions(
         }
     }
 
-    /// 64 peers with 32 frames of 8 KiB each, 64 calls of a peer at once with up to 16 MiB each. The budget is
-    /// 256 MiB, and making a connection may take 10 s.
+    /// Returns the defaults: 64 peers with 32 frames of 8 KiB each, 64 calls of a peer at once with up to 16 MiB
+    /// each. The budget is 256 MiB, and making a connection may take 10 s.
     public static WorkerOptions defaults() {
         return new WorkerOptions(64, 32, 8192, 64, 1 << 24, 1 << 28, Duration.ofSeconds(10), Secret.NONE);
     }

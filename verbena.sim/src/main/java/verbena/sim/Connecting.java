@@ -11,7 +11,7 @@ import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.Transition;
 
-/// Brings both ends of a connection from RESET to RTS, with first PSNs of the caller's choice, as
+/// A connector that brings both ends from RESET to RTS, with first PSNs of the caller's choice, as
 /// [QueuePair#connect(verbena.verbs.Endpoint)] does with its own.
 final class Connecting {
     private Connecting() {}

@@ -3,12 +3,12 @@ package verbena.sim;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/// Lets black holes, silences and pauses begin now and then, each at a device drawn by chance: the times between them
-/// are distributed exponentially.
+/// A schedule of black holes, silences and pauses that begin now and then, each at a device drawn by chance: the
+/// times between them are distributed exponentially.
 final class FaultSchedule {
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /// Lets something happen after a time.
+    /// A scheduler of actions after a time.
     interface Later {
         void after(long nanos, Runnable action);
     }
@@ -21,7 +21,7 @@ final class FaultSchedule {
     private final List<SimDevice> devices;
     private final Later later;
     private final SplittableRandom random;
-    /// Counts the changes of faults, so that what was planned under earlier ones does not happen.
+    /// The number of changes of faults, so that what was planned under earlier ones does not happen.
     private int age;
 
     FaultSchedule(List<SimDevice> devices, Later later, SplittableRandom random) {
@@ -30,7 +30,7 @@ final class FaultSchedule {
         this.random = random;
     }
 
-    /// From now on the outages of these faults, and none of those before.
+    /// Replaces the outages of earlier faults by those of these faults.
     void plan(NetworkFaults faults) {
         age++;
         for (SimDevice device : devices) {

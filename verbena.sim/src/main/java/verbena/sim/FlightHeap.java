@@ -13,7 +13,7 @@ final class FlightHeap {
         return size == 0;
     }
 
-    /// The earliest; the heap is not empty.
+    /// Returns the earliest flight; the heap is not empty.
     Flight first() {
         return at(0);
     }
@@ -40,7 +40,7 @@ final class FlightHeap {
         return first;
     }
 
-    /// One that is in the heap arrives earlier than was thought.
+    /// Moves a flight of the heap to an earlier arrival.
     void advance(Flight flight, long arrivalNanos) {
         if (arrivalNanos < flight.arrivalNanos) {
             flight.arrivalNanos = arrivalNanos;

@@ -75,7 +75,7 @@ public final class Network {
         this.trace = trace;
     }
 
-    /// A link of the device with this number, counted from 0.
+    /// Attaches a link of the device with this number, counted from 0.
     ///
     /// @param slot which of the device's links, or [verbena.nic.link.Link#NO_SLOT] for its only one
     SimLink attach(String name, int number, int packetMax, int slot) {
@@ -95,12 +95,12 @@ public final class Network {
 
     // ---- faults
 
-    /// From now on a packet takes so long, without jitter; at first [#LATENCY_NANOS].
+    /// Sets the time that a packet takes, without jitter; at first [#LATENCY_NANOS].
     public void latency(long nanos) {
         latencyNanos = nanos;
     }
 
-    /// From now on these strike.
+    /// Sets the faults that strike from now on.
     public void faults(NetworkFaults faults) {
         this.faults = faults;
         lossBelow = threshold(faults.loss());
@@ -110,7 +110,7 @@ public final class Network {
         reorderBelow = threshold(faults.reorder());
     }
 
-    /// Those that strike now.
+    /// Returns the faults that strike now.
     public NetworkFaults faults() {
         return faults;
     }
@@ -225,7 +225,8 @@ public final class Network {
         frame.icrcValid = false;
     }
 
-    /// The two bits that no socket can judge in datagrams over IPv4: see "What a socket hides" in [RoceV2].
+    /// Returns whether a bit belongs to the two that no socket can judge in datagrams over IPv4: see "What a socket
+    /// hides" in [RoceV2].
     private static boolean isBeyondJudgement(Frame frame, int bit) {
         return (bit == 173 * Byte.SIZE + 3 || bit == 1_834 * Byte.SIZE + 6)
                 && RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow)
@@ -245,7 +246,7 @@ public final class Network {
         return true;
     }
 
-    /// The packet just sent passes those that were waiting for it.
+    /// Lets the packet just sent pass the packets that were waiting for it.
     private void letPass(SimLink from) {
         int place = (int) (from.sent++ % from.overtaken.length);
         Flight waiting = from.overtaken[place];
@@ -258,7 +259,7 @@ public final class Network {
 
     // ---- arriving
 
-    /// When the next packet arrives; [Protocol#NEVER] when none is under way.
+    /// Returns the time when the next packet arrives; [Protocol#NEVER] when none is under way.
     long nextNanos() {
         if (flights.isEmpty()) {
             return Protocol.NEVER;
@@ -306,37 +307,37 @@ public final class Network {
 
     // ---- figures
 
-    /// Packets sent.
+    /// Returns the number of packets sent.
     public long sent() {
         return sent;
     }
 
-    /// Packets lost on the way.
+    /// Returns the number of packets lost on the way.
     public long lost() {
         return lost;
     }
 
-    /// Packets that arrive twice.
+    /// Returns the number of packets that arrive twice.
     public long duplicated() {
         return duplicated;
     }
 
-    /// Packets damaged on the way.
+    /// Returns the number of packets damaged on the way.
     public long corrupted() {
         return corrupted;
     }
 
-    /// Packets marked on the way.
+    /// Returns the number of packets marked on the way.
     public long marked() {
         return marked;
     }
 
-    /// Packets held back until later ones have passed.
+    /// Returns the number of packets held back until later ones have passed.
     public long overtaken() {
         return overtaken;
     }
 
-    /// Packets that found a receive buffer full.
+    /// Returns the number of packets that found a receive buffer full.
     public long overrun() {
         return overrun;
     }

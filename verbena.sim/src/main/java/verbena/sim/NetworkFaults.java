@@ -2,8 +2,8 @@ package verbena.sim;
 
 import verbena.verbs.Preview;
 
-/// What a network does to packets, and the world to devices. Shares are probabilities, 0 to 1, drawn for each packet
-/// by itself.
+/// The faults of a network, which strike packets, and of the world, which strike devices. Shares are probabilities, 0
+/// to 1, drawn for each packet by itself.
 ///
 /// @param loss share of packets that get lost
 /// @param duplicate share that arrives a second time
@@ -54,7 +54,7 @@ public record NetworkFaults(
         }
     }
 
-    /// These shares; packets keep their order, and nothing else happens.
+    /// Returns faults with these shares; packets keep their order, and nothing else happens.
     public static NetworkFaults of(double loss, double duplicate, double corrupt) {
         return new NetworkFaults(loss, duplicate, corrupt, 0, 0, 0, 0, Outages.NONE, Outages.NONE, Outages.NONE);
     }

@@ -17,7 +17,7 @@ import verbena.verbs.WorkCompletion;
 /// A real device in a world. The world drives it; what programs do with it goes through its [#context()], as ever.
 @Preview
 public final class SimDevice {
-    /// What a device is made with.
+    /// The options of a device.
     ///
     /// @param engines over which its queue pairs are spread
     /// @param congestion what its reliable connections do about congestion
@@ -50,7 +50,7 @@ public final class SimDevice {
         this.context = context;
     }
 
-    /// Its name in traces: `a`, `b`, ...
+    /// Returns its name in traces: `a`, `b`, ...
     public String name() {
         return links.getFirst().name;
     }
@@ -70,7 +70,7 @@ public final class SimDevice {
         return domain.register(Arena.ofAuto().allocate(bytes, PAGE), iova, access);
     }
 
-    /// An address for a region of up to 4 GiB that no other region of this device has.
+    /// Returns an address for a region of up to 4 GiB that no other region of this device has.
     public long nextAddress() {
         return ++regions * REGION_STEP;
     }
@@ -95,7 +95,7 @@ public final class SimDevice {
         links.forEach(link -> link.slow(packets, nanosPerPacket));
     }
 
-    /// How many of its engines have sent something.
+    /// Returns the number of its engines that have sent something.
     public int enginesUsed() {
         return (int) links.stream().filter(link -> link.sent > 0).count();
     }
@@ -116,12 +116,12 @@ public final class SimDevice {
         pausedUntil = clock.getAsLong() + nanos;
     }
 
-    /// Since when it has not been paused; in the future while it is.
+    /// Returns the time since which it has not been paused; in the future while it is.
     public long awakeSinceNanos() {
         return pausedUntil;
     }
 
-    /// When it has to be driven next; [Protocol#NEVER] when there is nothing to wait for.
+    /// Returns the time when it has to be driven next; [Protocol#NEVER] when there is nothing to wait for.
     long dueNanos() {
         long due = context.deadlineNanos();
         for (int i = 0; i < links.size(); i++) {

@@ -28,11 +28,11 @@ final class SimLink implements Link {
     /// A slot is the eight highest bits of a queue pair number.
     private static final int SLOT_SHIFT = 16;
 
-    /// What a link sends into.
+    /// The wire that a link sends into.
     interface Wire {
         long nowNanos();
 
-        /// Whether what this link has sent leaves room for more.
+        /// Returns whether the packets that this link has sent leave room for more.
         boolean hasRoom(SimLink from);
 
         void send(SimLink from, Frame frame);
@@ -42,7 +42,7 @@ final class SimLink implements Link {
     }
 
     final String name;
-    /// Stands for the device in the trace.
+    /// A number that stands for the device in the trace.
     final int number;
 
     private final Wire wire;
@@ -61,7 +61,7 @@ final class SimLink implements Link {
 
     // The network's, of this link as a sender.
 
-    /// When the last bit of what was sent last has left.
+    /// The time when the last bit of the last packet has left.
     long freeNanos;
     /// Everything sent before this time is lost.
     long blackHoleUntil = Long.MIN_VALUE;
@@ -83,7 +83,7 @@ final class SimLink implements Link {
 
     // ---- the network's side
 
-    /// Whether this packet arrives here.
+    /// Returns whether this packet arrives here.
     boolean hears(Frame frame) {
         long high = frame.destinationHigh;
         long low = frame.destinationLow;
@@ -101,18 +101,18 @@ final class SimLink implements Link {
         return arrivalsCount > 0 && wire.nowNanos() >= busyUntil;
     }
 
-    /// From now on so few may wait, and receiving one takes so long.
+    /// Sets how many packets may wait from now on, and how long receiving a packet takes.
     void slow(int packets, long nanosPerPacket) {
         arrivalsMax = packets;
         this.nanosPerPacket = nanosPerPacket;
     }
 
-    /// When something can be received; [Protocol#NEVER] when nothing has arrived.
+    /// Returns the time when a packet can be received; [Protocol#NEVER] when nothing has arrived.
     long readableNanos() {
         return arrivalsCount > 0 ? busyUntil : Protocol.NEVER;
     }
 
-    /// A packet is there; false when it is one too many.
+    /// Takes a packet that arrives; returns false when there is no room for it.
     boolean arrive(Flight flight) {
         if (arrivalsCount == arrivalsMax) {
             return false;
@@ -188,7 +188,7 @@ final class SimLink implements Link {
         groups.remove(group);
     }
 
-    /// No thread sleeps here: the world drives.
+    /// Does nothing: no thread sleeps here, and the world drives.
     @Override
     public void await(long timeoutNanos) {}
 

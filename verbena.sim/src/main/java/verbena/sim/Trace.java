@@ -24,14 +24,14 @@ import verbena.wire.pcap.CaptureWriter;
 import verbena.wire.pcap.Encapsulation;
 import verbena.wire.pcap.LinkType;
 
-/// What happens in a world: a SHA-256 of all of it, and the last [#KEPT] things in full. Two runs are the same
+/// The record of a world's events: a SHA-256 of all of it, and the last [#KEPT] events in full. Two runs are the same
 /// when their digests are.
 ///
 /// The digest takes for each packet its time, way and destiny, BTH, length and ICRC, which stands for all other
 /// bytes; and for each completion its time, place and content. Recording allocates nothing.
 @Preview
 public final class Trace {
-    /// How many of the last events are kept.
+    /// The number of events that are kept.
     public static final int KEPT = 128;
 
     private static final int RECORD_BYTES = 64;
@@ -153,7 +153,7 @@ public final class Trace {
 
     // ---- reading
 
-    /// SHA-256 of everything until now, in hexadecimal. Recording can go on afterwards.
+    /// Returns the SHA-256 of everything until now, in hexadecimal. Recording can go on afterwards.
     public String digest() {
         try {
             var copy = (MessageDigest) sha256.clone();
@@ -164,7 +164,7 @@ public final class Trace {
         }
     }
 
-    /// The last `n` events, at most [#KEPT], one line each, oldest first: packets in the notation.
+    /// Returns the last `n` events, at most [#KEPT], one line each, oldest first: packets in the notation.
     public List<String> last(int n) {
         var lines = new ArrayList<String>();
         for (long i = Math.max(0, count - Math.min(n, KEPT)); i < count; i++) {
@@ -184,7 +184,7 @@ public final class Trace {
         };
     }
 
-    /// As packet scripts say it.
+    /// Returns a completion in the notation of packet scripts.
     private static String text(WorkCompletion wc) {
         String head = String.format(Locale.ROOT, "completion qp 0x%06x  wr %d ", wc.qpn(), wc.wrId());
         if (!wc.ok()) {

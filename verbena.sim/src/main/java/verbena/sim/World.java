@@ -50,7 +50,7 @@ public final class World {
     private long now;
     private int stepsAtOnce;
 
-    /// A world without devices and faults.
+    /// Returns a world without devices and faults.
     public World(long seed) {
         this.seed = seed;
         root = new SplittableRandom(seed);
@@ -61,17 +61,17 @@ public final class World {
 
     // ---- what it is made of
 
-    /// What it was made from.
+    /// Returns the seed of this world.
     public long seed() {
         return seed;
     }
 
-    /// Virtual time since the world began.
+    /// Returns the virtual time since the world began.
     public long nowNanos() {
         return now;
     }
 
-    /// Chance for programs; devices and network have their own.
+    /// Returns the random numbers of programs; devices and network have their own.
     public SplittableRandom random() {
         return random;
     }
@@ -84,22 +84,22 @@ public final class World {
         return trace;
     }
 
-    /// In the order in which they were added.
+    /// Returns the devices in the order in which they were added.
     public List<SimDevice> devices() {
         return List.copyOf(devices);
     }
 
-    /// A device with one IPv4 and one IPv6 address, and room for every path MTU.
+    /// Adds a device with one IPv4 and one IPv6 address, and room for every path MTU.
     public SimDevice addDevice() {
         return addDevice(Frame.PACKET_MAX, link -> link);
     }
 
-    /// A device whose link is wrapped, and has room for packets of `packetMax` bytes.
+    /// Adds a device whose link is wrapped, and has room for packets of `packetMax` bytes.
     public SimDevice addDevice(int packetMax, UnaryOperator<Link> wrap) {
         return addDevice(packetMax, wrap, SimDevice.Options.DEFAULT);
     }
 
-    /// The same with options.
+    /// Adds a device as the other methods do, with options.
     public SimDevice addDevice(int packetMax, UnaryOperator<Link> wrap, SimDevice.Options options) {
         int engines = options.engines();
         String name = String.valueOf((char) ('a' + devices.size()));
@@ -122,12 +122,12 @@ public final class World {
         Connecting.connect(one, firstPsn(), other, firstPsn(), ipv6, options);
     }
 
-    /// The same with one first PSN for both.
+    /// Connects two queue pairs that have the same first PSN.
     public void connect(QueuePair one, QueuePair other, int firstPsn, ConnectOptions options) {
         Connecting.connect(one, firstPsn, other, firstPsn, random.nextBoolean(), options);
     }
 
-    /// Half of them so that the PSN soon wraps.
+    /// Returns a random first PSN. In half of the cases the PSN soon wraps.
     public int firstPsn() {
         return random.nextBoolean() ? -random.nextInt(NEAR_WRAP) & Psn.MASK : random.nextInt() & Psn.MASK;
     }
@@ -139,12 +139,12 @@ public final class World {
         actions.add(new Action(now + nanos, actionNumber++, action));
     }
 
-    /// Sees to it that there is a step in that time, though nothing else may happen.
+    /// Adds a step in that time, though nothing else may happen.
     public void stepAfter(long nanos) {
         after(nanos, () -> {});
     }
 
-    /// From now on these faults strike; [NetworkFaults#NONE] heals the world.
+    /// Sets the faults that strike from now on; [NetworkFaults#NONE] heals the world.
     public void faults(NetworkFaults faults) {
         network.faults(faults);
         schedule.plan(faults);
@@ -152,7 +152,7 @@ public final class World {
 
     // ---- time
 
-    /// When something happens next; [Protocol#NEVER] when nothing will.
+    /// Returns the time of the next event; [Protocol#NEVER] when nothing will happen.
     public long nextNanos() {
         long next = network.nextNanos();
         if (!actions.isEmpty()) {

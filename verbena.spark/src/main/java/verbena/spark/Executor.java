@@ -17,8 +17,8 @@ import verbena.spark.read.RemoteExecutor;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Secret;
 
-/// What an executor has for its shuffles: doors, map outputs, and a client that reads those of others. Made when
-/// the first task needs it. Any thread may use it.
+/// The objects of an executor for its shuffles: doors, map outputs, and a client that reads the outputs of others.
+/// Made when the first task needs it. Any thread may use it.
 final class Executor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
     private static final int SECRET_BYTES = 32;
@@ -80,7 +80,7 @@ final class Executor implements AutoCloseable {
         return counters;
     }
 
-    /// The block [Directory#BLOCK].
+    /// Returns the block [Directory#BLOCK].
     byte[] directory() {
         return directory.clone();
     }

@@ -25,8 +25,8 @@ import verbena.spark.device.RegionBlock;
 import verbena.spark.map.MapOutput;
 import verbena.spark.map.MapOutputs;
 
-/// Finds blocks of map outputs in memory, and in Spark's files those that are there. It serves tasks of this
-/// executor, peers that come by Spark's transport, and the migration of blocks from an executor that is
+/// The resolver of blocks of map outputs in memory, and in Spark's files for blocks that are there. It serves tasks
+/// of this executor, peers that come by Spark's transport, and the migration of blocks from an executor that is
 /// decommissioned.
 final class MemoryBlockResolver extends IndexShuffleBlockResolver {
     private final Supplier<Executor> executor;

@@ -24,9 +24,9 @@ import scala.reflect.ClassTag$;
 import verbena.spark.map.MapOutputs;
 import verbena.spark.map.PartitionLog;
 
-/// Writes a map output whose partitions are few enough to have a stream each, as Spark's own writer of such outputs
-/// does (`spark.shuffle.sort.bypassMergeThreshold`). That one has a file for each partition; here all streams end in
-/// one [PartitionLog]. When memory is full, the output goes to Spark's files. One thread uses it.
+/// A writer of a map output whose partitions are few enough to have a stream each, as Spark's own writer of such
+/// outputs does (`spark.shuffle.sort.bypassMergeThreshold`). That one has a file for each partition; here all streams
+/// end in one [PartitionLog]. When memory is full, the output goes to Spark's files. One thread uses it.
 final class UnsortedWriter<K, V> extends ShuffleWriter<K, V> {
     /// The output to write.
     ///
@@ -139,7 +139,7 @@ final class UnsortedWriter<K, V> extends ShuffleWriter<K, V> {
         return lengths;
     }
 
-    /// What is serialised, compressed and encrypted ends here.
+    /// The end of a partition's bytes, which are serialised, compressed and encrypted before they come here.
     private final class Partition extends OutputStream {
         private final int number;
 

@@ -72,7 +72,7 @@ public final class VerbenaShuffleManager extends SortShuffleManager {
         }
     }
 
-    /// The manager of this process.
+    /// Returns the manager of this process.
     ///
     /// @throws IllegalStateException when Spark has another manager, or none
     static VerbenaShuffleManager current() {
@@ -83,7 +83,7 @@ public final class VerbenaShuffleManager extends SortShuffleManager {
                 "spark.shuffle.manager: " + VerbenaShuffleManager.class.getName() + " expected in this process");
     }
 
-    /// What the shuffle manager of this process has counted, by name; for a task, that is the executor's. Empty
+    /// Returns the counters of this process's shuffle manager, by name; for a task, those are the executor's. Empty
     /// with another manager, or before the first shuffle.
     public static Map<String, Long> counters() {
         return SparkEnv.get() != null

@@ -45,7 +45,7 @@ public final class CmCalls {
         return 0;
     }
 
-    /// The oldest event; `ENOENT` when there is none.
+    /// Takes the oldest event; answers `ENOENT` when there is none.
     static long takeCmEvent(long channel, long into) {
         return Handles.get(channel, EventChannelHandle.class).take(Native.some(into));
     }
@@ -107,7 +107,7 @@ public final class CmCalls {
         return 0;
     }
 
-    /// NULL makes its calls wait from now on.
+    /// Moves an identifier to another channel. NULL makes its calls wait from now on.
     static long migrateId(long id, long channel) {
         var handle = IdHandle.get(id);
         EventChannel before = handle.waitsAt;
@@ -173,7 +173,7 @@ public final class CmCalls {
         return 0;
     }
 
-    /// In the network's order; 0 for none.
+    /// Returns a port in the network's order; 0 for none.
     static long getPort(long id, long isPeers) {
         var handle = IdHandle.get(id);
         Optional<InetSocketAddress> address = isPeers != 0 ? handle.id.peerAddress() : handle.id.localAddress();
@@ -195,16 +195,16 @@ public final class CmCalls {
                 });
     }
 
-    /// An address of loopback means any, as with rdma_cm, to a program that is to see one device only, which has
-    /// no such address: libfabric binds one to ask for what there is.
+    /// Returns the address that the program means. An address of loopback means any, as with rdma_cm, to a program
+    /// that is to see one device only, which has no such address: libfabric binds one to ask for what there is.
     private static InetSocketAddress meant(InetSocketAddress at) {
         boolean isElsewhere = at.getAddress().isLoopbackAddress()
                 && DeviceHandle.only().filter(only -> !only.isAtLoopback()).isPresent();
         return isElsewhere ? new InetSocketAddress(SocketAddress.any(at.getAddress()), at.getPort()) : at;
     }
 
-    /// Why an own address cannot be taken, as the kernel says it: it is none of this host's, or of no device that
-    /// the program is to see. 0 when it can.
+    /// Returns the kernel's error for an own address that cannot be taken: it is none of this host's, or belongs to
+    /// no device that the program is to see. 0 when it can.
     private static long ofSource(InetSocketAddress source) {
         InetAddress at = source.getAddress();
         if (at.isAnyLocalAddress() || at.isLoopbackAddress()) {
@@ -216,7 +216,7 @@ public final class CmCalls {
         return DeviceHandle.only().filter(only -> !only.has(Gid.of(at))).isPresent() ? Errno.ENODEV : 0;
     }
 
-    /// Whether this host has the address.
+    /// Returns whether this host has the address.
     public static boolean isHere(InetAddress address) {
         try {
             return address.isAnyLocalAddress()
@@ -251,7 +251,7 @@ public final class CmCalls {
 
     // ---- devices
 
-    /// Those that can be opened: the address of one may be another program's.
+    /// Lists the devices that can be opened: the address of another one may be another program's.
     static long getDevices(long countPointer) {
         var opened = new ArrayList<Long>();
         DeviceException refused = null;

@@ -42,9 +42,9 @@ final class CmEvents {
     /// An event that the program has: what it keeps from being destroyed.
     record Told(long pointer, long id, long listener) {}
 
-    /// The program takes an event: whom it is about is not destroyed until the event is acknowledged. A request
-    /// gets its identifier, because its next event may be taken at once. False when that which it is about is gone,
-    /// or going.
+    /// Takes an event for the program: its object is not destroyed until the event is acknowledged. A request gets
+    /// its identifier, because its next event may be taken at once. Returns false when the object of the event is
+    /// closed, or being closed.
     static boolean isTaken(ConnectionEvent event) {
         IdHandle of = handle(event instanceof ConnectRequest request ? request.listener() : event.id());
         if (of == null || !of.onEventTaken()) {
@@ -76,7 +76,7 @@ final class CmEvents {
         }
     }
 
-    /// The identifier of a request.
+    /// Returns a new identifier for a request.
     private static IdHandle asking(ConnectRequest request, IdHandle listener) {
         IdHandle known = handle(request.id());
         if (known != null) {
@@ -154,8 +154,8 @@ final class CmEvents {
         return event;
     }
 
-    /// A request for datagrams that was rejected is an unreachable peer, with the status of SIDR_REP
-    /// (rdma_get_cm_event(3)).
+    /// Returns the event of a rejection. A request for datagrams that was rejected is an unreachable peer, with the
+    /// status of SIDR_REP (rdma_get_cm_event(3)).
     private static long rejected(IdHandle id, ConnectionEvent.Rejected why) {
         return id.id.space().isDatagram()
                 ? with(plain(id, RDMA_CM_EVENT_UNREACHABLE, why.reason()), "ud", why.privateData())
@@ -181,7 +181,7 @@ final class CmEvents {
         return ofConnection(plain(id, type, 0), peer);
     }
 
-    /// Seen from here: what is asked of this side (rdma_get_cm_event(3)).
+    /// Writes the parameters of a peer as requests to this side (rdma_get_cm_event(3)).
     private static long ofConnection(long event, PeerParameters peer) {
         Memory.putByte(event + CM_EVENT.at("param.conn.responder_resources"), peer.initiatorDepth());
         Memory.putByte(event + CM_EVENT.at("param.conn.initiator_depth"), peer.responderResources());
@@ -209,7 +209,7 @@ final class CmEvents {
         return event;
     }
 
-    /// `private_data` is what the program gave when it joined.
+    /// Writes the event of a group. Its `private_data` is the value that the program gave when it joined.
     private static long group(long event, IdHandle id, Gid group) {
         Memory.putLong(event + CM_EVENT.at("param.ud.private_data"), id.joined.getOrDefault(group, 0L));
         return event;

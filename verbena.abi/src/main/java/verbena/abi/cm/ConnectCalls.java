@@ -33,12 +33,12 @@ import verbena.verbs.cm.PrivateData;
 
 /// Queue pairs of the connection manager, connections, and multicast groups.
 final class ConnectCalls {
-    /// Of ours (`ConnectionParameters`).
+    /// The limit of READs that this library has (`ConnectionParameters`).
     private static final int READS_MAX = 128;
     /// `RDMA_MAX_RESP_RES` and `RDMA_MAX_INIT_DEPTH`: as many as there can be, or as the peer has asked for.
     private static final int READS_ANY = 255;
 
-    /// What the kernel's connection manager gives to RoCE: 0.54 s, so a peer may be held up for seconds.
+    /// The time-out that the kernel's connection manager gives to RoCE: 0.54 s, so a peer may be held up for seconds.
     private static final AckTimeout KERNELS = new AckTimeout(17);
     /// Like the kernel's: a sender that meets no receive is to come again after 0.66 s. Programs set only how often.
     /// Five times of what we ask for otherwise are over before a busy program has posted its receive.
@@ -48,8 +48,8 @@ final class ConnectCalls {
 
     // ---- queue pairs
 
-    /// Without a domain the device's own is taken; without completion queues, new ones with channels, as large as
-    /// the queues.
+    /// Makes the queue pair of an identifier. Without a domain the device's own is taken; without completion queues,
+    /// new ones with channels, as large as the queues.
     static long cmCreateQp(long id, long pd, long attributes) {
         var handle = IdHandle.get(id);
         create(handle, domain(handle, pd), Native.some(attributes), 0);
@@ -73,7 +73,7 @@ final class ConnectCalls {
         return 0;
     }
 
-    /// The program's, or the one that all connections of the device share.
+    /// Returns the program's domain, or the domain that all connections of the device share.
     private static DomainHandle domain(IdHandle handle, long pd) {
         return DomainHandle.get(pd == 0 ? handle.get("pd") : pd);
     }
@@ -177,8 +177,8 @@ final class ConnectCalls {
         return handle.id.space().isDatagram() ? 0 : CmCalls.complete(handle);
     }
 
-    /// A queue pair that the program made itself: `id->qp` when it has set that, which this library brings to
-    /// RTS then, as librdmacm does; else a number.
+    /// Uses a queue pair that the program made itself. It is `id->qp` when the program has set that, and this library
+    /// brings it to RTS as librdmacm does; else it is a number.
     private static void useOwnQueuePair(IdHandle handle, long parameters) {
         long set = handle.get("qp");
         if (set != 0) {
@@ -194,7 +194,7 @@ final class ConnectCalls {
         }
     }
 
-    /// `struct rdma_conn_param`; NULL for what suits.
+    /// Reads `struct rdma_conn_param`; NULL for the values that suit.
     private static ConnectionParameters parameters(IdHandle handle, long from) {
         AckTimeout timeout = handle.ackTimeout == null ? KERNELS : handle.ackTimeout;
         ConnectionParameters made = DEFAULTS.withTrafficClass(handle.trafficClass)
@@ -224,7 +224,7 @@ final class ConnectCalls {
         return Memory.getByte(from + CONN_PARAM.at(field)) & 0xFF;
     }
 
-    /// More than there can be are refused later, where that is checked.
+    /// Returns the number of READs to ask for; too many are refused later, where that is checked.
     private static int reads(int wanted, int asked, boolean isChecked) {
         return wanted == READS_ANY || !isChecked ? Math.min(READS_MAX, Math.min(wanted, asked)) : wanted;
     }
@@ -243,7 +243,7 @@ final class ConnectCalls {
         return 0;
     }
 
-    /// `IBV_EVENT_COMM_EST`: something has come through the queue pair.
+    /// Handles `IBV_EVENT_COMM_EST`: something has come through the queue pair.
     static long notify(long id, long event) {
         if (event != VerbsConstants.IBV_EVENT_COMM_EST) {
             return Errno.EINVAL;

@@ -62,7 +62,7 @@ final class EndpointCalls {
 
     // ---- rdma_getaddrinfo(3)
 
-    /// As librdmacm does it: names of hosts and services are getaddrinfo(3)'s, and what the hints have
+    /// Resolves names as librdmacm does: names of hosts and services are getaddrinfo(3)'s, and what the hints have
     /// already is kept.
     static long cmGetaddrinfo(long node, long service, long hints, long into) {
         if (node == 0 && service == 0 && hints == 0) {
@@ -107,7 +107,7 @@ final class EndpointCalls {
         Memory.putLong(info + ADDRINFO.at("ai_" + which + "_addr"), copy);
     }
 
-    /// Answers what getaddrinfo(3) does: 0, or a negative code.
+    /// Resolves by getaddrinfo(3), and returns its result: 0, or a negative code.
     private static int byName(long node, long service, long hints, long info) {
         try (var arena = Arena.ofConfined()) {
             MemorySegment asked = arena.allocate(AI_BYTES, Long.BYTES);
@@ -247,7 +247,7 @@ final class EndpointCalls {
 
     // ---- rdma_init_qp_attr(3)
 
-    /// What brings the program's own queue pair to the state that `qp_state` names.
+    /// Returns the attributes that bring the program's own queue pair to the state that `qp_state` names.
     static long initQpAttr(long id, long attributes, long maskPointer) {
         var handle = IdHandle.get(id);
         int state = Memory.getInt(Native.some(attributes));
@@ -266,7 +266,7 @@ final class EndpointCalls {
         return handle.id.space().isDatagram() ? to.qkey(ConnectionId.UDP_QKEY) : to.access(Access.remoteAll());
     }
 
-    /// Fields of `struct ibv_qp_attr`, and their mask.
+    /// Writes the fields of `struct ibv_qp_attr`, and returns their mask.
     private static int put(QpModification from, long into) {
         int mask = 0;
         for (QpAttribute each : from.mask()) {

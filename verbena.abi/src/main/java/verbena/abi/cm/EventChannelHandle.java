@@ -37,9 +37,9 @@ public final class EventChannelHandle extends Handle {
         return Handles.put(made);
     }
 
-    /// When the program is to see one device only, its connections are that device's; otherwise the address tells
-    /// which. Connections within this host go through its memory when the program sees a device for that, because
-    /// it has to know the device of each identifier.
+    /// Opens a channel. When the program is to see one device only, its connections are that device's; otherwise the
+    /// address decides. Connections within this host go through its memory when the program sees a device for that,
+    /// because it has to know the device of each identifier.
     static EventChannel open() {
         Optional<DeviceHandle> only = DeviceHandle.only();
         if (only.isPresent()) {
@@ -50,7 +50,7 @@ public final class EventChannelHandle extends Handle {
                 : EventChannel.open(DeviceHandle::at);
     }
 
-    /// The same for connections whose devices the program does not see: those within this host go through its
+    /// Opens the same for connections whose devices the program does not see: those within this host go through its
     /// memory, unless the user has chosen devices.
     public static EventChannel openNearest() {
         return DeviceHandle.isChosen() ? open() : EventChannel.openNearest(DeviceHandle::at, _ -> Optional.empty());
@@ -64,7 +64,7 @@ public final class EventChannelHandle extends Handle {
         }
     }
 
-    /// Where an event belongs: at the channel of its identifier, or of the listener for a request.
+    /// Returns the inbox of an event: that of its identifier, or of the listener for a request.
     private static @Nullable EventInbox<ConnectionEvent> home(ConnectionEvent event) {
         ConnectionId of = event instanceof ConnectRequest request ? request.listener() : event.id();
         EventChannelHandle home = of.isClosed() || event.id().isClosed()
@@ -73,7 +73,7 @@ public final class EventChannelHandle extends Handle {
         return home == null ? null : home.events;
     }
 
-    /// No program will hear of it.
+    /// Refuses a request that no program will get.
     private static void refuse(ConnectionEvent event) {
         if (event instanceof ConnectRequest request) {
             request.id().close();

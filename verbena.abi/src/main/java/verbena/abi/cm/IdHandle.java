@@ -31,19 +31,19 @@ import verbena.verbs.cm.PeerParameters;
 public final class IdHandle extends Handle {
     public final ConnectionId id;
 
-    /// Where its calls wait for their events when the program gave it no channel: rdma_create_id(3),
-    /// "synchronous".
+    /// The channel of its events when the program gave it none: its calls wait there (rdma_create_id(3),
+    /// "synchronous").
     @Nullable
     EventChannel waitsAt;
 
-    /// Its events that the program had not got when its calls began to wait.
+    /// The events that the program had not got when its calls began to wait.
     final ArrayDeque<ConnectionEvent> unread = new ArrayDeque<>();
 
     /// Passive: the peer that asks.
     @Nullable
     PeerParameters asking;
 
-    /// What the program calls the groups that it has joined.
+    /// The program's pointers for the groups that it has joined.
     final Map<Gid, Long> joined = new ConcurrentHashMap<>();
 
     /// rdma_set_option(3).
@@ -57,7 +57,7 @@ public final class IdHandle extends Handle {
     /// Completion queues and their channels, made because the program brought none.
     final List<Handle> made = new ArrayList<>();
 
-    /// What the queue pairs of a listener's connections are to be like: rdma_create_ep(3).
+    /// The options of the queue pairs of a listener's connections: rdma_create_ep(3).
     long endpointDomain;
 
     long endpointAttributes;
@@ -75,7 +75,7 @@ public final class IdHandle extends Handle {
         return made;
     }
 
-    /// The same, before the program is told what is known of it.
+    /// Makes the same, before the program learns anything about it.
     static IdHandle make(ConnectionId id, @Nullable EventChannel waitsAt, long channel, long programsOwn, int type) {
         long pointer = Native.allocate(CM_ID.size());
         var made = new IdHandle(pointer, id, waitsAt);
@@ -106,7 +106,7 @@ public final class IdHandle extends Handle {
         Memory.putLong(pointer + CM_ID.at(field), value);
     }
 
-    /// Tells the program what is known by now: its device, and the addresses.
+    /// Updates the program's struct with the device and the addresses that are known by now.
     void refresh() {
         if (get("verbs") == 0 && isAtOneDevice()) {
             var context = Handles.get(pointerOf(id.context()), ContextHandle.class);
@@ -132,8 +132,8 @@ public final class IdHandle extends Handle {
         };
     }
 
-    /// Made by the one thread that makes threads. With a lock for it, its holder and that thread could wait for
-    /// each other.
+    /// Returns the pointer of a context, made by the thread that makes threads. With a lock for it, its holder and
+    /// that thread could wait for each other.
     static long pointerOf(Context context) {
         long known = Handles.pointerOf(context);
         return known != 0

@@ -12,14 +12,14 @@ import verbena.verbs.VerbsException;
 final class ProcessCalls {
     private ProcessCalls() {}
 
-    /// The thread that was told to poll will not come again.
+    /// Ends the lead of a thread that was to poll and will not come again.
     static long endVisit() {
         ChannelHandle.endVisit();
         RsocketPoll.end();
         return 0;
     }
 
-    /// The program ends: connections that it has left open are ended, so that their peers need not wait for a
+    /// Ends the connections that the program leaves open when it ends, so that their peers need not wait for a
     /// time-out.
     static long leave() {
         RsocketIds.leave();

@@ -4,14 +4,14 @@ import java.net.InetSocketAddress;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// What the number of an rsocket stands for: a listener or one end of a stream ([Rsocket]), or a socket of
+/// The object behind the number of an rsocket: a listener or one end of a stream ([Rsocket]), or a socket of
 /// datagrams ([DatagramRsocket]). Calls answer as those of sockets do, with a negative errno when they fail.
 interface AnyRsocket {
     int SHUT_RD = 0;
     int SHUT_WR = 1;
     int SHUT_RDWR = 2;
 
-    /// What comes with data.
+    /// The details of data that arrived.
     final class Arrival {
         @Nullable
         InetSocketAddress from;
@@ -20,7 +20,7 @@ interface AnyRsocket {
         boolean isCut;
     }
 
-    /// The program gets a file descriptor: the lowest number that is free, as from socket(2) and accept(2).
+    /// Opens a file descriptor for the program: the lowest number that is free, as from socket(2) and accept(2).
     int open();
 
     long bind(InetSocketAddress address);
@@ -32,7 +32,7 @@ interface AnyRsocket {
     /// @param arrival is filled when something has come
     long receive(Pieces into, boolean isPeek, boolean wantsAll, boolean mayNotWait, Arrival arrival);
 
-    /// Answers how many bytes have been taken.
+    /// Sends bytes, and answers how many have been taken.
     ///
     /// @param to null for the peer of the connection
     long send(Pieces from, @Nullable InetSocketAddress to, boolean mayNotWait);
@@ -41,17 +41,17 @@ interface AnyRsocket {
 
     long close();
 
-    /// The process ends: what is on its way gets a moment.
+    /// Gives data on its way a moment to leave when the process ends.
     void leave();
 
     // ---- what it is
 
     Optional<InetSocketAddress> localName();
 
-    /// Empty when there is no connection.
+    /// Returns the peer's name; empty when there is no connection.
     Optional<InetSocketAddress> peerName();
 
-    /// Its name as long as it has none: no address, no port, of its family.
+    /// Returns its name while it has none: no address, no port, of its family.
     InetSocketAddress noName();
 
     boolean isNonBlocking();
@@ -62,7 +62,7 @@ interface AnyRsocket {
 
     boolean isListening();
 
-    /// The error that waits, positive; it does not wait any more then.
+    /// Takes the error that waits, as a positive number; it does not wait any more then.
     int takeError();
 
     long setOption(long level, long name, long value, long length);

@@ -8,7 +8,7 @@ import verbena.stream.protocol.ByteStream;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 
-/// Who looks for what completes on the stream of an [Rsocket], and who is told.
+/// The threads that look for completions on the stream of an [Rsocket], and those that they notify.
 ///
 /// A call that waits does the device's work in its own thread, and takes what completes ([StreamWatch]). A
 /// program that asks the kernel instead, by poll(2) or epoll(7), finds the file descriptor as ready as the
@@ -49,7 +49,7 @@ final class Attention implements Attended {
 
     // ---- the device
 
-    /// Before the stream is made.
+    /// Joins the watch of a device, before the stream is made.
     void join(Context device) {
         watch = StreamWatch.join(device);
     }
@@ -64,7 +64,7 @@ final class Attention implements Attended {
         return its;
     }
 
-    /// The stream is closed, or was not made.
+    /// Leaves the watch: the stream is closed, or was not made.
     void leave() {
         if (watch != null) {
             watch.leave(queue);
@@ -72,13 +72,13 @@ final class Attention implements Attended {
         }
     }
 
-    /// The device that it is connected through, while it has a stream.
+    /// Returns the watch of the device that it is connected through, while it has a stream.
     @Nullable
     StreamWatch watch() {
         return watch;
     }
 
-    /// The same; null when it is not connected, or not yet.
+    /// Returns the same; null when it is not connected, or not yet.
     @Nullable
     StreamWatch watchUnderWay() {
         state.lock.lock();
@@ -91,7 +91,8 @@ final class Attention implements Attended {
 
     // ---- completions
 
-    /// There is a connection. Until a call of the program waits for it, the program may wait by the kernel.
+    /// Begins the notifications of a connection. Until a call of the program waits for it, the program may wait by
+    /// the kernel.
     void begin() {
         isWatched = true;
         keep();
@@ -129,7 +130,7 @@ final class Attention implements Attended {
         }
     }
 
-    /// A call is over. Gives the lock back.
+    /// Ends a call and gives the lock back.
     void finish() {
         isTouched = true;
         keep();
@@ -161,8 +162,8 @@ final class Attention implements Attended {
         }
     }
 
-    /// While a thread waits, completions are notified. The descriptor tells what has changed, and calls that
-    /// wait look.
+    /// Keeps completions notified while a thread waits. The descriptor then shows the changes, and waiting calls
+    /// look.
     void keep() {
         assert state.lock.isHeldByCurrentThread();
         ByteStream made = state.stream;
@@ -179,7 +180,7 @@ final class Attention implements Attended {
         settle();
     }
 
-    /// The file descriptor tells what has changed, and calls that wait look.
+    /// Updates the file descriptor and wakes the calls that wait.
     void settle() {
         assert state.lock.isHeldByCurrentThread();
         if (state.phase == Phase.CLOSED) {
@@ -202,7 +203,7 @@ final class Attention implements Attended {
 
     // ---- who waits
 
-    /// The program asks us, and the kernel only for those who wait for the descriptor.
+    /// Handles a program that asks this library directly: only threads that wait for the descriptor need the kernel.
     void askedDirectly() {
         isWatched = kernelWaiters > 0;
     }
@@ -213,7 +214,7 @@ final class Attention implements Attended {
         assert count >= 0 : count + " calls wait";
     }
 
-    /// A call waits here from now on, in a thread that leads.
+    /// Counts a call that waits here from now on, in a thread that leads.
     void beginWait() {
         state.lock.lock();
         try {
@@ -230,7 +231,7 @@ final class Attention implements Attended {
         finish();
     }
 
-    /// A call waits for the descriptor from now on.
+    /// Counts a call that waits for the descriptor from now on.
     ///
     /// @param events of poll(2)
     void beginKernelWait(int events) {

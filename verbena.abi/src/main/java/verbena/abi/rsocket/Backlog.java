@@ -19,7 +19,8 @@ import verbena.stream.protocol.StreamMessage.Hello;
 /// @param <C> an rsocket
 final class Backlog<C> {
     private static final int LENGTH_MIN = 128;
-    /// How many requests the device keeps: one that waits for its turn has no memory for a stream yet.
+    /// The number of requests that the device keeps: a request that waits for its turn has no memory for a stream
+    /// yet.
     private static final int REQUESTS_MIN = 1_024;
 
     /// The oldest first.
@@ -36,12 +37,13 @@ final class Backlog<C> {
         this.answer = answer;
     }
 
-    /// How many there may be; more have to wait, as with a socket. Some programs ask for very few.
+    /// Sets the number of requests that may wait; more have to wait, as with a socket. Some programs ask for very
+    /// few.
     void limit(int wanted) {
         length = Math.max(wanted, LENGTH_MIN);
     }
 
-    /// How many requests may wait for an answer.
+    /// Returns the number of requests that may wait for an answer.
     int requests() {
         return Math.max(length, REQUESTS_MIN);
     }
@@ -51,7 +53,7 @@ final class Backlog<C> {
         asking.put(connection, peer);
     }
 
-    /// Answers those that ask, as long as there is room. Any thread, without the lock.
+    /// Admits requests as long as there is room. Any thread, without the lock.
     void admit() {
         assert !lock.isHeldByCurrentThread();
         for (var next = next(); next != null; next = next()) {
@@ -59,7 +61,7 @@ final class Backlog<C> {
         }
     }
 
-    /// The oldest that asks, which is on its way now; null when there is none, or no room.
+    /// Takes the oldest request, which is being connected from now on; null when there is none, or no room.
     private Map.@Nullable Entry<C, Hello> next() {
         lock.lock();
         try {
@@ -73,7 +75,7 @@ final class Backlog<C> {
         }
     }
 
-    /// It is connected. False when it was given up before.
+    /// Handles a connection that is made. Returns false when it was given up before.
     boolean onArrived(C connection) {
         assert lock.isHeldByCurrentThread();
         return arriving.remove(connection) && arrived.add(connection);
@@ -94,7 +96,7 @@ final class Backlog<C> {
         return !arrived.isEmpty();
     }
 
-    /// The oldest that has arrived.
+    /// Takes the oldest connection that has arrived.
     C first() {
         assert lock.isHeldByCurrentThread();
         return arrived.getFirst();
@@ -105,7 +107,7 @@ final class Backlog<C> {
         arrived.removeFirst();
     }
 
-    /// All, which are no more in here.
+    /// Removes all connections and returns them.
     List<C> clear() {
         assert lock.isHeldByCurrentThread();
         var all = new ArrayList<>(arrived);

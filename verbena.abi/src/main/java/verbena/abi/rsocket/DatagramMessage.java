@@ -12,9 +12,9 @@ import java.util.Optional;
 import verbena.foreign.Memory;
 import verbena.verbs.Endpoint;
 
-/// What two rsockets of datagrams say to each other, as rdma-core's `librdmacm/docs/rsocket` has it. Over queue
-/// pairs each datagram has its sender's name in front. A sender that does not know the peer's queue pair sends
-/// by UDP, with its own queue pair's number in front; the peer answers in the same way, without data.
+/// The messages between two rsockets of datagrams, as rdma-core's `librdmacm/docs/rsocket` has it. Over queue pairs
+/// each datagram has its sender's name in front. A sender that does not know the peer's queue pair sends by UDP, with
+/// its own queue pair's number in front; the peer answers in the same way, without data.
 final class DatagramMessage {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int TAG = 0x5555_5555;
@@ -31,7 +31,7 @@ final class DatagramMessage {
 
     // ---- over queue pairs: version, length, port, address; behind the port of IPv6 is a flow label
 
-    /// Bytes in front of a datagram from this address.
+    /// Returns the number of bytes in front of a datagram from this address.
     static int nameBytes(InetAddress own) {
         return own instanceof Inet4Address ? 8 : 24;
     }
@@ -46,7 +46,7 @@ final class DatagramMessage {
         MemorySegment.copy(address, 0, into, ValueLayout.JAVA_BYTE, at + bytes - address.length, address.length);
     }
 
-    /// The name in front of a datagram; empty when there is none.
+    /// Returns the name in front of a datagram; empty when there is none.
     ///
     /// @param length bytes of the datagram
     static Optional<InetSocketAddress> name(MemorySegment from, long at, long length) {
@@ -74,7 +74,7 @@ final class DatagramMessage {
 
     // ---- by UDP
 
-    /// In front of what comes by UDP.
+    /// The header in front of a datagram that comes by UDP.
     ///
     /// @param hasData whether there is a datagram behind it, and its sender waits for an answer
     /// @param qpn the sender's queue pair
@@ -84,15 +84,15 @@ final class DatagramMessage {
             return own instanceof Inet4Address ? 16 : 28;
         }
 
-        /// The name of its sender. Within loopback the system sends from 127.0.0.1 whatever address the queue pair has,
-        /// and datagrams over that have the queue pair's.
+        /// Returns the name of its sender. Within loopback the system sends from 127.0.0.1 whatever address the queue
+        /// pair has, and datagrams over that have the queue pair's.
         InetSocketAddress sender(InetSocketAddress from) {
             return own.isLoopbackAddress() && from.getAddress().isLoopbackAddress()
                     ? new InetSocketAddress(own, from.getPort())
                     : from;
         }
 
-        /// Itself, and the datagram behind it.
+        /// Returns the header, and the datagram behind it.
         ByteBuffer before(Pieces data) {
             ByteBuffer whole = ByteBuffer.allocate(bytes() + (int) data.bytes());
             put(whole);

@@ -34,7 +34,7 @@ final class DatagramPeers {
             this.queue = queue;
         }
 
-        /// The way to its queue pair; null as long as that is not known.
+        /// Returns the address handle of its queue pair; null as long as that is not known.
         @Nullable
         AddressHandle handle() {
             return handle;
@@ -44,7 +44,7 @@ final class DatagramPeers {
             return qpn;
         }
 
-        /// It has told which queue pair it has.
+        /// Handles the introduction of a peer, which names its queue pair.
         void onIntroduction(int itsQpn, InetSocketAddress from) {
             if (handle == null || qpn != itsQpn) {
                 close();
@@ -72,12 +72,12 @@ final class DatagramPeers {
         this.onMade = onMade;
     }
 
-    /// All that there are.
+    /// Returns all queues.
     Collection<DatagramQueue> queues() {
         return queues.values();
     }
 
-    /// The peer, with the queue pair that reaches it; empty when no device does.
+    /// Returns the peer, with the queue pair that reaches it; empty when no device does.
     ///
     /// @param own the name of the rsocket
     Optional<Peer> find(InetSocketAddress to, InetSocketAddress own) {
@@ -106,8 +106,8 @@ final class DatagramPeers {
                         .map(id -> made(id, own));
     }
 
-    /// An rsocket at all addresses sends to loopback from 127.0.0.1, as the system chooses. When no device is there, a
-    /// device at another address of loopback does it, as for a connection.
+    /// Returns a queue for loopback. An rsocket at all addresses sends to loopback from 127.0.0.1, as the system
+    /// chooses. When no device is there, a device at another address of loopback does it, as for a connection.
     private Optional<DatagramQueue> onLoopback(InetSocketAddress to, InetSocketAddress own) {
         if (!own.getAddress().isAnyLocalAddress() || !to.getAddress().isLoopbackAddress()) {
             return Optional.empty();
@@ -123,7 +123,7 @@ final class DatagramPeers {
         });
     }
 
-    /// An identifier at an own address, or any; empty when no device there reaches the peer.
+    /// Returns an identifier at an own address, or any; empty when no device there reaches the peer.
     private static Optional<ConnectionId> resolved(Optional<InetSocketAddress> from, InetSocketAddress to) {
         return Threads.make(() -> {
             ConnectionId id = RsocketIds.create(PortSpace.UDP);
@@ -146,7 +146,8 @@ final class DatagramPeers {
         return queue;
     }
 
-    /// The address that the system would send from, unless the rsocket is bound to one; empty when there is no way.
+    /// Returns the address that the system would send from, unless the rsocket is bound to one; empty when there is
+    /// no route.
     private static Optional<InetSocketAddress> towards(InetSocketAddress to, InetSocketAddress own) {
         if (!own.getAddress().isAnyLocalAddress()) {
             return Optional.of(own);

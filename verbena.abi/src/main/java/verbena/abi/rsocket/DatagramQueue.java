@@ -32,17 +32,17 @@ import verbena.verbs.cm.ConnectionId;
 /// The queue pair from which an rsocket of datagrams sends at one own address, and its buffers, a slot for each
 /// datagram. Guarded by the lock of its [DatagramRsocket], but for [#sleep].
 final class DatagramQueue {
-    /// Of a datagram with the name in front: librdmacm's receives have as much.
+    /// The length of a datagram with the name in front: librdmacm's receives have as much.
     static final int SLOT_BYTES = 2_048;
 
     private static final int DEPTH_MIN = 16;
     private static final int HEAD_BYTES = 40; // the place of the GRH
     private static final long RECEIVE = 1L << 32;
 
-    /// Takes what has come.
+    /// A receiver of datagrams that have come.
     @FunctionalInterface
     interface Receiver {
-        /// One more.
+        /// Handles a datagram that has come.
         ///
         /// @param data of a slot, to be given back by [#release]
         void onDatagram(InetSocketAddress from, MemorySegment data, int slot);
@@ -115,7 +115,7 @@ final class DatagramQueue {
         return made;
     }
 
-    /// As many as there is a buffer for, and a place in the queue.
+    /// Returns the number of requests for which there is a buffer, and a place in the queue.
     private static int depth(
             RsocketOptions options, RsocketOptions.Option buffer, RsocketOptions.Option size, int max) {
         int count = Math.min(options.get(buffer) / SLOT_BYTES, options.get(size));
@@ -179,7 +179,7 @@ final class DatagramQueue {
         return count;
     }
 
-    /// A datagram has been read: its slot takes another one.
+    /// Releases the slot of a datagram that has been read: it takes another one.
     void release(int slot) {
         try (ReceiveBatch batch = qp.receiveBatch()) {
             batch.receive(RECEIVE | slot)
@@ -200,7 +200,7 @@ final class DatagramQueue {
         return freeCount == free.length;
     }
 
-    /// Needs [#canSend].
+    /// Sends a datagram; needs [#canSend].
     void send(Pieces from, AddressHandle to, int qpn) {
         assert canSend();
         int slot = free[--freeCount];

@@ -40,9 +40,9 @@ final class DatagramRsocket implements AnyRsocket {
     private static final long LOOKING_NANOS = 20_000;
     /// Calls take the completions: look again after this, if not asked to before.
     private static final Duration PAUSE = Duration.ofMillis(1);
-    /// What is on its way at the end gets so long to leave.
+    /// The time that data on its way at the end gets to leave.
     private static final long LEAVING_NANOS = 1_000_000_000;
-    /// Of UDP, read in one turn: others have to be read, too.
+    /// The number of UDP messages that are read in one turn: others have to be read, too.
     private static final int MESSAGES_MAX = 64;
 
     private final DatagramChannel udp;
@@ -100,7 +100,7 @@ final class DatagramRsocket implements AnyRsocket {
         }
     }
 
-    /// From now on it has a port.
+    /// Gives it a port from now on.
     private long begin(InetSocketAddress address) {
         if (isClosed) {
             return Errno.EBADF;
@@ -167,7 +167,7 @@ final class DatagramRsocket implements AnyRsocket {
 
     // ---- what comes
 
-    /// By the service's thread.
+    /// Reads from its socket, on the service's thread.
     private void onReadable() {
         lock.lock();
         try {
@@ -227,7 +227,7 @@ final class DatagramRsocket implements AnyRsocket {
         return count;
     }
 
-    /// A queue's thread.
+    /// Looks for datagrams of a queue, on the queue's thread.
     private void look(DatagramQueue queue) {
         try {
             while (true) {
@@ -260,7 +260,7 @@ final class DatagramRsocket implements AnyRsocket {
         }
     }
 
-    /// The file descriptor tells what has changed, and calls that wait look.
+    /// Updates the file descriptor and wakes the calls that wait.
     private void settle() {
         if (descriptor == null || isClosed) {
             return;
@@ -376,7 +376,7 @@ final class DatagramRsocket implements AnyRsocket {
         }
     }
 
-    /// By UDP: says which queue pair is ours, with a datagram or without.
+    /// Introduces this queue pair to a peer by UDP, with a datagram or without.
     ///
     /// @param data [Pieces#NONE] for an answer
     private void introduce(Peer peer, InetSocketAddress to, Pieces data) {

@@ -49,7 +49,7 @@ final class DatagramService {
         }
     }
 
-    /// From now on the reader is called when there is something to read.
+    /// Adds a channel; from now on its reader is called when there is something to read.
     static void add(DatagramChannel channel, Runnable reader) {
         TASKS.add(() -> {
             try {

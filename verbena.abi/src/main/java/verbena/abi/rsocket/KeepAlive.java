@@ -19,7 +19,7 @@ final class KeepAlive {
         this.attention = attention;
     }
 
-    /// There is a connection, or the options have changed.
+    /// Updates the watch: a connection was made, or the options have changed.
     void update() {
         StreamLooker.keepAlive(ask, options.get(Option.KEEP_ALIVE) != 0);
     }

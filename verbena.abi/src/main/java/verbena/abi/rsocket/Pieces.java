@@ -10,7 +10,7 @@ final class Pieces implements StreamSource {
     private static final int IOVEC_BYTES = 16;
     private static final long COUNT_MAX = 1_024; // IOV_MAX
 
-    /// Moves bytes of one piece.
+    /// A transfer of the bytes of one piece.
     @FunctionalInterface
     interface Mover {
         /// Moves up to `length` of them.

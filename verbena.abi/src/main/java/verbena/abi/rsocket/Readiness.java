@@ -40,12 +40,12 @@ final class Readiness {
         }
     }
 
-    /// A call is told to come again when more can be sent.
+    /// Records that a call waits until more can be sent.
     void writerWaits() {
         isWriterWaiting = true;
     }
 
-    /// The program waits for the descriptor.
+    /// Handles a program that waits for the descriptor.
     ///
     /// @param events of poll(2)
     void awaitedByKernel(int events) {

@@ -22,7 +22,7 @@ import verbena.verbs.cm.PrivateData;
 /// A socket of rsocket(7): a listener, or a connection with a [ByteStream]. Calls answer as those of sockets
 /// do, with a negative errno when they fail. Safe for use by any thread.
 final class Rsocket implements AnyRsocket, RsocketIds.Owner {
-    /// At exit(3) what is on its way gets so long to arrive.
+    /// The time that data on its way gets to arrive at exit(3).
     private static final long LEAVING_NANOS = 1_000_000_000;
 
     final ConnectionId id;
@@ -130,7 +130,7 @@ final class Rsocket implements AnyRsocket, RsocketIds.Owner {
         backlog.admit();
     }
 
-    /// The listener has room for it.
+    /// Accepts a request for which the listener has room.
     private void answer(StreamMessage.Hello hello) {
         state.lock.lock();
         try {
@@ -185,8 +185,9 @@ final class Rsocket implements AnyRsocket, RsocketIds.Owner {
         }
     }
 
-    /// The oldest connection that the program has not accepted: its file descriptor. It gets that only now,
-    /// because librspreload.so takes a number for its own just before, and needs that to be the lower one.
+    /// Accepts the oldest connection that the program has not accepted, and returns its file descriptor. The number
+    /// is chosen only now, because librspreload.so takes a number for its own just before, and needs that to be the
+    /// lower one.
     long accept(Rsocket[] into) {
         long fd = take(into);
         backlog.admit();
@@ -262,7 +263,8 @@ final class Rsocket implements AnyRsocket, RsocketIds.Owner {
         }
     }
 
-    /// After `EINPROGRESS` the next call tells what has become of it, once, as Linux has it.
+    /// Takes the outcome of connecting: after `EINPROGRESS` the next call tells what has become of it, once, as Linux
+    /// has it.
     private long takeOutcome(long otherwise) {
         if (!isOutcomeUntold) {
             return otherwise;
@@ -323,7 +325,7 @@ final class Rsocket implements AnyRsocket, RsocketIds.Owner {
         }
     }
 
-    /// The connection has ended, or there will be none.
+    /// Handles a connection that has ended or could not be made.
     ///
     /// @param why 0 when one side has wanted it
     private void onFailed(long why) {
@@ -356,7 +358,7 @@ final class Rsocket implements AnyRsocket, RsocketIds.Owner {
         return count;
     }
 
-    /// A name is for sockets without connections.
+    /// Sends bytes; a name is for sockets without connections.
     @Override
     public long send(Pieces from, @Nullable InetSocketAddress to, boolean mayNotWait) {
         return to != null ? Errno.EISCONN : data.send(from, mayNotWait || isNonBlocking);
@@ -457,7 +459,7 @@ final class Rsocket implements AnyRsocket, RsocketIds.Owner {
         return 0;
     }
 
-    /// Nothing comes any more, and nothing can be sent.
+    /// Ends the stream: no more bytes arrive, and none can be sent.
     private void end() {
         state.end();
         attention.settle();

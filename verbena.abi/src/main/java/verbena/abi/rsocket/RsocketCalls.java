@@ -9,7 +9,7 @@ import verbena.abi.Native;
 import verbena.foreign.Memory;
 import verbena.foreign.rdma.SocketAddress;
 
-/// What C calls of rsocket(7): arguments and flags as those of the calls of sockets.
+/// The calls of rsocket(7) that C makes: arguments and flags as those of the calls of sockets.
 final class RsocketCalls {
     private static final int SOCK_STREAM = 1;
     private static final int SOCK_DGRAM = 2;
@@ -54,7 +54,7 @@ final class RsocketCalls {
 
     // ---- connections
 
-    /// Streams over TCP's port space, and datagrams over UDP's.
+    /// Opens a stream over TCP's port space, or datagrams over UDP's.
     static long rsocket(long domain, long type, long protocol) {
         boolean isNonBlocking = (type & SOCK_NONBLOCK) != 0;
         int kind = (int) type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -214,7 +214,8 @@ final class RsocketCalls {
         return address;
     }
 
-    /// As much of it as there is room for, which may be none; the length becomes what all of it needs.
+    /// Writes as much of an address as there is room for, which may be none. The length becomes that of the whole
+    /// address.
     private static void write(Optional<InetSocketAddress> address, long into, long lengthPointer) {
         if (address.isEmpty()) {
             return;
@@ -241,7 +242,7 @@ final class RsocketCalls {
         return with(fd, socket -> socket.getOption(level, name, into, length));
     }
 
-    /// File descriptors of rsockets are closed by exec(2), as their memory goes.
+    /// Handles fcntl(2) of an rsocket. File descriptors of rsockets are closed by exec(2), as their memory goes.
     static long rfcntl(long fd, long command, long argument) {
         return with(fd, socket -> switch ((int) command) {
             case F_GETFD -> 1;

@@ -19,7 +19,8 @@ final class RsocketData {
         this.waits = waits;
     }
 
-    /// One piece of memory after the other, as many bytes as there are; waits for the first, or for all.
+    /// Reads as many bytes as there are into the pieces of memory, one after the other. The call waits for the first
+    /// byte, or for all.
     long receive(Pieces into, boolean isPeek, boolean wantsAll, boolean nonBlocking) {
         state.lock.lock();
         try {
@@ -71,7 +72,7 @@ final class RsocketData {
         }
     }
 
-    /// To what the peer has mapped: as much as is mapped there.
+    /// Writes to memory that the peer has mapped: as much as is mapped there.
     long write(long from, long length, long offset, boolean nonBlocking) {
         state.lock.lock();
         try {

@@ -17,7 +17,7 @@ public final class RsocketIds {
     interface Owner {
         void onEvent(ConnectionEvent event);
 
-        /// The process ends: what is on its way gets a moment.
+        /// Gives data on its way a moment to leave when the process ends.
         void leave();
     }
 
@@ -25,7 +25,7 @@ public final class RsocketIds {
 
     private RsocketIds() {}
 
-    /// Made with the first rsocket.
+    /// The channel that is made with the first rsocket.
     private static final class Channel {
         static final EventChannel CHANNEL = EventChannelHandle.openNearest();
 
@@ -58,7 +58,7 @@ public final class RsocketIds {
         return Channel.CHANNEL.createId(space);
     }
 
-    /// Its events find it from now on.
+    /// Registers the owner of an identifier, whose events reach it from now on.
     static void put(ConnectionId id, Owner owner) {
         OWNERS.put(id, owner);
     }
@@ -67,7 +67,7 @@ public final class RsocketIds {
         OWNERS.remove(id);
     }
 
-    /// The process ends.
+    /// Lets all owners finish when the process ends.
     public static void leave() {
         List.copyOf(OWNERS.values()).forEach(Owner::leave);
     }

@@ -12,8 +12,8 @@ import verbena.foreign.rdma.SocketAddress;
 import verbena.stream.protocol.StreamMessage;
 import verbena.stream.protocol.StreamSizes;
 
-/// What rsetsockopt and rgetsockopt know (rsocket(7)): each a number, with Linux's levels and names. Those that
-/// have no meaning without TCP are kept, and nothing comes of them.
+/// The options of rsetsockopt and rgetsockopt (rsocket(7)): each is a number, with Linux's levels and names. Options
+/// that have no meaning without TCP are kept, and have no effect.
 final class RsocketOptions {
     private static final int SOCKET = 1;
     private static final int IP = 0;
@@ -71,7 +71,7 @@ final class RsocketOptions {
                     .findFirst();
         }
 
-        /// Whether it says how a connection is to be made.
+        /// Returns whether it describes how a connection is to be made.
         private boolean isOfQueues() {
             return level == RDMA || this == SEND_BUFFER || this == RECEIVE_BUFFER;
         }
@@ -101,7 +101,7 @@ final class RsocketOptions {
         values = from.values.clone();
     }
 
-    /// What the administrator has written to a file, rsocket(7).
+    /// Returns the value that the administrator has written to a file, rsocket(7).
     private static int administrators(String file, int otherwise) {
         try {
             int value = Integer.parseInt(
@@ -116,7 +116,7 @@ final class RsocketOptions {
         return values[option.ordinal()];
     }
 
-    /// Of the stream of a connection.
+    /// Returns the sizes of the stream of a connection.
     StreamSizes sizes() {
         return new StreamSizes(
                 get(Option.SEND_BUFFER),
@@ -130,7 +130,7 @@ final class RsocketOptions {
         values[option.ordinal()] = value;
     }
 
-    /// rsetsockopt: `ENOPROTOOPT` for what there is not.
+    /// Sets an option by rsetsockopt: `ENOPROTOOPT` for an unknown one.
     ///
     /// @param hasQueues whether it is too late to say how a connection is to be made: `EINVAL`, or passed over
     ///     as TCP does it with the sizes of buffers
@@ -167,7 +167,7 @@ final class RsocketOptions {
         return 0;
     }
 
-    /// rgetsockopt.
+    /// Reads an option by rgetsockopt.
     long get(long level, long name, long into, long lengthPointer, AnyRsocket socket) {
         Option option = Option.of(level, name).orElse(null);
         if (option == null) {

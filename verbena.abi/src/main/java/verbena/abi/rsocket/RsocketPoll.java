@@ -21,7 +21,7 @@ public final class RsocketPoll {
     private static final int EVENTS = 4;
     private static final int REVENTS = 6;
 
-    /// That this thread waits for, and that it waits for as the kernel finds them.
+    /// The rsockets that this thread waits for, and those that it waits for as the kernel finds them.
     private final List<Attention> waited = new ArrayList<>();
     private final List<Attention> byKernel = new ArrayList<>();
     /// The device that this thread leads at.
@@ -29,7 +29,7 @@ public final class RsocketPoll {
     private boolean isVisiting;
     /// Whether the kernel tells of all of them.
     private boolean isByKernel;
-    /// Of the last look: descriptors that only the kernel knows.
+    /// The number of descriptors that only the kernel knows, of the last look.
     private int others;
 
     private RsocketPoll() {}
@@ -52,7 +52,7 @@ public final class RsocketPoll {
         return mine.look(fds, (int) count, Native.at(asleep, bytes), isWaiting);
     }
 
-    /// This thread has left the call, if it was in one.
+    /// Ends the call of this thread, if it was in one.
     public static void end() {
         RsocketPoll mine = MINE.get();
         if (mine != null) {
@@ -92,7 +92,8 @@ public final class RsocketPoll {
         }
     }
 
-    /// What each is ready for; how many are. Those that are not ours are for the kernel.
+    /// Looks at the readiness of each descriptor, and returns how many are ready. Descriptors that belong to no
+    /// rsocket are for the kernel.
     ///
     /// @param isLast whether this thread does not wait: then the device has had no other chance to do its work
     private int lookAtAll(long fds, int count, long asleep, boolean isLast) {
@@ -150,7 +151,7 @@ public final class RsocketPoll {
         return at;
     }
 
-    /// From now on the kernel tells of all of them.
+    /// Makes the kernel report all of them from now on.
     private void waitByKernel(long fds, int count) {
         endWait();
         isByKernel = true;

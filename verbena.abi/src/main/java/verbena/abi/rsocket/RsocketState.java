@@ -9,7 +9,7 @@ import verbena.stream.protocol.StreamEnds;
 /// The state of an [Rsocket]: how far it has got, its stream, and what has become of that. Guarded by its
 /// lock.
 final class RsocketState {
-    /// How far it has got.
+    /// The phases of an rsocket.
     enum Phase {
         NEW,
         BOUND,
@@ -17,11 +17,11 @@ final class RsocketState {
         /// Asked, or accepted and not confirmed.
         CONNECTING,
         CONNECTED,
-        /// What has arrived can be read.
+        /// The phase in which data that has arrived can still be read.
         ENDED,
         CLOSED;
 
-        /// Whether one call of the program, or one event, can lead from here to `next`.
+        /// Returns whether a call of the program, or an event, can lead from here to `next`.
         boolean leadsTo(Phase next) {
             return switch (this) {
                 case NEW -> next == BOUND || next == CONNECTING || next == CLOSED;
@@ -42,12 +42,12 @@ final class RsocketState {
     ByteStream stream;
 
     final StreamEnds ends = new StreamEnds();
-    /// For `SO_ERROR`, or the next call; negative.
+    /// The error for `SO_ERROR`, or the next call; negative.
     long error;
 
     /// Whether those who wait do not know yet that something has come.
     private boolean isChanged;
-    /// When something came last.
+    /// The time when the last data came.
     private long heardNanos;
 
     /// Goes on to the next phase.
@@ -56,7 +56,7 @@ final class RsocketState {
         phase = next;
     }
 
-    /// There is a connection.
+    /// Enters the connected phase.
     void connected() {
         assert lock.isHeldByCurrentThread();
         enter(Phase.CONNECTED);
@@ -89,7 +89,7 @@ final class RsocketState {
         return count;
     }
 
-    /// Nothing comes any more, and nothing can be sent.
+    /// Ends the stream: no more bytes arrive, and none can be sent.
     void end() {
         assert lock.isHeldByCurrentThread();
         enter(Phase.ENDED);
@@ -97,7 +97,7 @@ final class RsocketState {
         isChanged = true;
     }
 
-    /// Whether something has come since the last time that this was asked.
+    /// Returns whether any data has come since this was asked last.
     boolean takeChange() {
         assert lock.isHeldByCurrentThread();
         boolean was = isChanged;
@@ -105,7 +105,7 @@ final class RsocketState {
         return was;
     }
 
-    /// Whether there is a connection, or was one whose bytes can be read.
+    /// Returns whether there is a connection, or was one whose bytes can be read.
     boolean isUnderWay() {
         return phase == Phase.CONNECTED || (phase == Phase.ENDED && stream != null && stream.hasBegun());
     }

@@ -6,7 +6,7 @@ import verbena.abi.Errno;
 import verbena.abi.rsocket.RsocketState.Phase;
 import verbena.stream.protocol.ByteStream;
 
-/// How calls of an [Rsocket] wait: they take what has completed themselves. All with the lock of its state.
+/// The waits of an [Rsocket]'s calls, which handle completions themselves. All with the lock of its state.
 final class RsocketWaits {
     /// A program that asks the kernel comes again once before there is anything, to learn that it has all.
     private static final int UNTOLD_MAX = 4;
@@ -37,8 +37,8 @@ final class RsocketWaits {
         return wanted.getAsBoolean() || (!mayNotWait && awaitUntil(wanted, Long.MAX_VALUE));
     }
 
-    /// The same for bytes or for room. A program that comes again and again before the descriptor tells anything
-    /// spins: it does not ask the kernel in between.
+    /// Does the same for bytes or for room. A program that comes again and again before the descriptor shows any
+    /// change spins: it does not ask the kernel in between.
     private boolean await(Untold untold, BooleanSupplier wanted, boolean mayNotWait) {
         if (wanted.getAsBoolean()) {
             untold.calls = 0;
@@ -144,7 +144,7 @@ final class RsocketWaits {
                 && state.phase == Phase.CONNECTED;
     }
 
-    /// 0 when it is connected, or was.
+    /// Waits until it is connected; returns 0 when it is, or was.
     long awaitConnected(boolean nonBlocking) {
         if (!await(() -> state.phase != Phase.CONNECTING, nonBlocking)) {
             return Errno.EAGAIN;

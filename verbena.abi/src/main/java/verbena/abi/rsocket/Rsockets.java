@@ -10,7 +10,7 @@ public final class Rsockets {
 
     private Rsockets() {}
 
-    /// From now on it has a file descriptor, which this answers.
+    /// Opens a file descriptor for a socket, and answers its number.
     static int open(AnyRsocket socket) {
         int fd = socket.open();
         put(fd, socket);
@@ -30,13 +30,13 @@ public final class Rsockets {
         byDescriptor = next;
     }
 
-    /// Null when there is none.
+    /// Returns the rsocket of a descriptor; null when there is none.
     static @Nullable AnyRsocket find(long fd) {
         @Nullable AnyRsocket[] now = byDescriptor;
         return fd >= 0 && fd < now.length ? now[(int) fd] : null;
     }
 
-    /// The process ends.
+    /// Lets all rsockets finish when the process ends.
     public static void leave() {
         Arrays.stream(byDescriptor).filter(Objects::nonNull).forEach(AnyRsocket::leave);
     }

@@ -27,20 +27,21 @@ final class StreamLooker {
 
     private StreamLooker() {}
 
-    /// Before anything else here.
+    /// Begins a thread's work; called before all other methods.
     static synchronized void begin() {
         if (thread == null) {
             thread = Threads.start("verbena-abi-looker", StreamLooker::run);
         }
     }
 
-    /// Something has come for one. Any thread, also one that works for the device.
+    /// Makes a thread look at an rsocket for which a completion has come. Any thread, also a thread that works for
+    /// the device.
     static void look(Attended at) {
         DUE.add(at);
         LockSupport.unpark(thread);
     }
 
-    /// A call leaves one behind, and the program is likely to come back to it.
+    /// Leaves an rsocket behind after a call; the program is likely to come back to it.
     static void leave(Attended behind) {
         LEFT.add(behind);
         if (isAsleep) {
@@ -48,7 +49,7 @@ final class StreamLooker {
         }
     }
 
-    /// Whether the peer is to be asked for a sign of life, has changed, or how often.
+    /// Handles a change of the signs of life: whether the peer is to be asked for one, or how often.
     ///
     /// @param which asks when it is time, and answers in how many nanoseconds it is time for that again
     static void keepAlive(LongUnaryOperator which, boolean wanted) {

@@ -4,7 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import verbena.abi.Native;
 
-/// How a thread leads at a [StreamWatch] that waits in one call of Java: it sleeps here, and not in C.
+/// The lead of a thread at a [StreamWatch] in one call of Java: it sleeps here, and not in C.
 final class StreamVisit {
     private static final long POLLFDS_BYTES = 64 * 8;
     private static final ThreadLocal<MemorySegment> POLLFDS =

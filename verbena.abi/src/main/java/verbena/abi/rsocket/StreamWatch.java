@@ -13,15 +13,15 @@ import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
 import verbena.verbs.spi.WaitableChannel;
 
-/// Brings what completes on a device to the [Rsocket]s there ([decision
-/// 0085](../../../../../../docs/decisions/0085-rsockets-in-the-callers-thread.md)). All of them share one
+/// A watch that brings the completions of a device to the [Rsocket]s there
+/// ([decision 0085](../../../../../../docs/decisions/0085-rsockets-in-the-callers-thread.md)). All of them share one
 /// completion channel.
 ///
 /// A call that waits leads: its thread visits the device, does the device's work itself, and takes the
 /// notifications of all rsockets there. One thread leads at a time. While none does, the
 /// [StreamLooker] looks after an rsocket that a thread waits for.
 final class StreamWatch {
-    /// What [#visit] answers when the device cannot be visited now.
+    /// The answer of [#visit] when the device cannot be used now.
     static final int ELSEWHERE = WaitableChannel.ELSEWHERE;
 
     private static final Map<Context, StreamWatch> ALL = new HashMap<>();
@@ -32,9 +32,9 @@ final class StreamWatch {
     private final AtomicReference<@Nullable Thread> leader = new AtomicReference<>();
     /// Threads that wait for an rsocket of this device without leading.
     private final AtomicInteger followers = new AtomicInteger();
-    /// What the leader waits for may have come, and no notification tells it.
+    /// Whether the leader's condition may have come true without a notification.
     private volatile boolean poked;
-    /// Guarded by the class.
+    /// The number of streams, guarded by the class.
     private int streams;
 
     private StreamWatch(Context context) {
@@ -43,7 +43,7 @@ final class StreamWatch {
         channel.tell(this::onNotification);
     }
 
-    /// Of this device: the same one for all its rsockets, until the last of them has left it.
+    /// Joins the watch of this device: the same one for all its rsockets, until the last of them has left it.
     static StreamWatch join(Context context) {
         synchronized (ALL) {
             StreamWatch watch = ALL.computeIfAbsent(context, StreamWatch::new);
@@ -53,7 +53,7 @@ final class StreamWatch {
         }
     }
 
-    /// One of them leaves.
+    /// Handles an rsocket that leaves.
     ///
     /// @param queue is none of this device's any more; null when it has not been made
     void leave(@Nullable CompletionQueue queue) {
@@ -77,7 +77,7 @@ final class StreamWatch {
 
     // ---- without a leader
 
-    /// By the thread that works for the device, which may be in the middle of any call.
+    /// Handles a notification, on the thread that works for the device, which may be in the middle of any call.
     private void onNotification() {
         if (leader.get() == null) {
             Attended next = next();
@@ -102,7 +102,7 @@ final class StreamWatch {
         return null;
     }
 
-    /// A thread begins to wait without leading, or ends that.
+    /// Counts a thread that begins to wait without leading, or ends that.
     void follow(int change) {
         int count = followers.addAndGet(change);
         assert count >= 0 : count + " threads follow";
@@ -111,14 +111,15 @@ final class StreamWatch {
         }
     }
 
-    /// The program is likely to wait in a way that we do not see: the device's own thread works.
+    /// Hands the device over to its own thread: the program is likely to wait in the kernel, where this library
+    /// cannot see it.
     void handOver() {
         channel.handOver();
     }
 
     // ---- the leader
 
-    /// Whether this thread leads from now on.
+    /// Returns whether this thread leads from now on.
     boolean tryLead() {
         return leader.compareAndSet(null, Thread.currentThread());
     }
@@ -129,12 +130,12 @@ final class StreamWatch {
         return channel.visit(pollfds);
     }
 
-    /// The same, after the descriptors were polled.
+    /// Continues the same, after the descriptors were polled.
     int goOn(MemorySegment pollfds) {
         return channel.goOn(pollfds);
     }
 
-    /// Whether the leader was called since the last time that this was asked.
+    /// Returns whether the leader was called since this was asked last.
     boolean takePoke() {
         boolean was = poked;
         if (was) {

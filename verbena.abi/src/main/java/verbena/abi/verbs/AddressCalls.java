@@ -18,7 +18,7 @@ import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// Where datagrams go.
+/// The calls for address handles, the destinations of datagrams.
 public final class AddressCalls {
     private static final Gid NONE = new Gid(0, 0);
 
@@ -54,9 +54,8 @@ public final class AddressCalls {
         return 0;
     }
 
-    /// The way to the sender of a datagram, of which C has the completion and perhaps a GRH; null when it has neither
-    /// a
-    /// GRH nor a LID.
+    /// Returns the address of the sender of a datagram. C has its completion, and perhaps a GRH; null when it has
+    /// neither a GRH nor a LID.
     private static @Nullable AddressVector back(long wc, long grh, Context context) {
         int flags = Memory.getInt(Native.some(wc) + WC.at("wc_flags")) & WorkCompletion.GRH;
         int lid = Memory.getUnsignedShort(wc + WC.at("slid"));
@@ -71,7 +70,8 @@ public final class AddressCalls {
         return AddressVector.toSender(received, area, context);
     }
 
-    /// `struct ibv_ah_attr`. Over Ethernet and IP every way has a GRH; without one InfiniBand goes by LID alone.
+    /// Reads `struct ibv_ah_attr`. Every address over Ethernet and IP has a GRH; without a GRH InfiniBand uses the
+    /// LID alone.
     static AddressVector vector(long from) {
         int lid = Memory.getUnsignedShort(from + AH_ATTR.at("dlid"));
         boolean isGlobal = Memory.getByte(from + AH_ATTR.at("is_global")) != 0;

@@ -62,7 +62,7 @@ public final class ChannelHandle extends Handle {
         return channel;
     }
 
-    /// A queue of this channel was armed: the program is about to wait.
+    /// Handles a queue of this channel that was armed: the program is about to wait.
     void onArmed() {
         if (isPolled) {
             channel.handOver();
@@ -71,7 +71,7 @@ public final class ChannelHandle extends Handle {
 
     // ---- events
 
-    /// By the engine.
+    /// Handles a notification; called by the engine.
     private void onNotification() {
         lock.lock();
         try {
@@ -81,18 +81,19 @@ public final class ChannelHandle extends Handle {
         }
     }
 
-    /// A queue of this channel is closed, and with it its event is gone.
+    /// Handles a queue of this channel that is closed, and with it its event is gone.
     void onQueueClosed() {
         onNotification();
     }
 
-    /// While a thread visits, events are for that.
+    /// Notifies the program of an event. While a thread leads in a call, events are for that thread.
     private void tell() {
         assert lock.isHeldByCurrentThread();
         descriptor.events(isVisited || !channel.isOpen() ? 0 : channel.notifications());
     }
 
-    /// The program has seen the descriptor readable: takes an event. `ENOENT` when there is none any more.
+    /// Takes an event when the program has seen the descriptor readable; answers `ENOENT` when there is none any
+    /// more.
     long take(long into) {
         isPolled = true;
         Optional<CompletionQueue> ready;
@@ -106,7 +107,7 @@ public final class ChannelHandle extends Handle {
         return put(ready, into) ? 0 : Errno.ENOENT;
     }
 
-    /// The queue, and what the program calls it.
+    /// Writes the queue, and the program's own value for it.
     private static boolean put(Optional<CompletionQueue> ready, long into) {
         var queue = Handles.find(Handles.pointerOf(ready.orElse(null)), CompletionQueueHandle.class);
         if (queue == null || !queue.onEventTaken()) {
@@ -119,8 +120,8 @@ public final class ChannelHandle extends Handle {
 
     // ---- visits
 
-    /// What to do to wait for an event: poll and come again, or read the descriptor; or it is there, or there will
-    /// never be one.
+    /// Returns the next step in waiting for an event: poll and come again, or read the descriptor. An event may be
+    /// there already, or can never come.
     static long await(long pointer, long into, MemorySegment pollfds) {
         ChannelHandle visited = VISITED.get();
         return visited == null
@@ -163,7 +164,7 @@ public final class ChannelHandle extends Handle {
         return put(ready, into) ? TAKEN : channel.isOpen() ? READ : CLOSED;
     }
 
-    /// This thread's visit, if there is one, has ended without an event.
+    /// Ends the lead of this thread, if it had one, without an event.
     public static void endVisit() {
         ChannelHandle visited = VISITED.get();
         if (visited == null) {

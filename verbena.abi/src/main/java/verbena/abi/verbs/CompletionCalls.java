@@ -50,12 +50,12 @@ public final class CompletionCalls {
         return 0;
     }
 
-    /// What to do to wait for an event; see `ibverbs.c`.
+    /// Returns the next step in waiting for an event; see `ibverbs.c`.
     static long awaitCqEvent(long channel, long into, long pollfds, long bytes) {
         return ChannelHandle.await(channel, into, Native.at(pollfds, bytes));
     }
 
-    /// The program has read the descriptor of the channel.
+    /// Takes an event after the program has read the descriptor of the channel.
     static long takeCqEvent(long channel, long into) {
         return Handles.get(channel, ChannelHandle.class).take(into);
     }
@@ -120,7 +120,7 @@ public final class CompletionCalls {
         return 0;
     }
 
-    /// Moderation of interrupts: there are none.
+    /// Changes the moderation of interrupts: there are none.
     static long modifyCq(long cq, long attributes) {
         CompletionQueueHandle.byNumber(cq);
         return Errno.EOPNOTSUPP;

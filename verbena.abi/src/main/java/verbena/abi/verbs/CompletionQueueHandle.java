@@ -85,7 +85,7 @@ public final class CompletionQueueHandle extends Handle {
         return Handles.get(pointer, CompletionQueueHandle.class);
     }
 
-    /// See [Handles#byNumber].
+    /// Returns the queue of a number. See [Handles#byNumber].
     static CompletionQueueHandle byNumber(long pointer) {
         return Handles.byNumber(pointer, CompletionQueueHandle.class);
     }
@@ -100,7 +100,7 @@ public final class CompletionQueueHandle extends Handle {
         return cq;
     }
 
-    /// `cq_context`.
+    /// Returns `cq_context`.
     long programsOwn() {
         return Memory.getLong(pointer + CQ_CONTEXT);
     }
@@ -168,7 +168,7 @@ public final class CompletionQueueHandle extends Handle {
         }
     }
 
-    /// Completions to poll into, so many; each size is made once.
+    /// Returns completions to poll into, so many; each size is made once.
     private WorkCompletion[] batch(int size) {
         WorkCompletion @Nullable [] known = batches[size];
         if (known == null) {
@@ -178,7 +178,7 @@ public final class CompletionQueueHandle extends Handle {
         return known;
     }
 
-    /// The oldest completion into `wc`; false when there is none.
+    /// Takes the oldest completion into `wc`; returns false when there is none.
     private boolean take() {
         assert polling.isHeldByCurrentThread();
         if (kept.isEmpty()) {
@@ -226,8 +226,8 @@ public final class CompletionQueueHandle extends Handle {
         return wc.flags() & ~WorkCompletion.IPV4; // no flag of C's
     }
 
-    /// The service level of InfiniBand. Ethernet has none: what a datagram came in stands there, as cards of mlx5
-    /// say it (decision 0069).
+    /// Returns the service level of InfiniBand. Ethernet has none, and the field then shows the encapsulation in
+    /// which a datagram came, as with cards of mlx5 (decision 0069).
     private int serviceLevel() {
         if (wc.sourceLid() != 0) {
             return wc.serviceLevel();
@@ -238,12 +238,12 @@ public final class CompletionQueueHandle extends Handle {
         return (wc.flags() & WorkCompletion.IPV4) != 0 ? UDP_OVER_IPV4 : UDP_OVER_IPV6;
     }
 
-    /// Immediate data as they were on the wire, a key as a number.
+    /// Returns immediate data as they were on the wire, and a key as a number.
     private int immediate() {
         return wc.hasImmediate() ? Memory.swap(wc.immediate()) : wc.invalidatedRkey();
     }
 
-    /// The next completion is the current one; false when there is none.
+    /// Makes the next completion the current one; returns false when there is none.
     boolean next() {
         if (!take()) {
             return false;
@@ -253,7 +253,7 @@ public final class CompletionQueueHandle extends Handle {
         return true;
     }
 
-    /// A field of the current completion, numbered as `operations.c` does.
+    /// Returns a field of the current completion, by the number that `operations.c` has for it.
     long read(int field) {
         assert polling.isHeldByCurrentThread() : "between start_poll and end_poll";
         return switch (field) {

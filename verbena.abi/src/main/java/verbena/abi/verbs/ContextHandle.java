@@ -97,7 +97,7 @@ public final class ContextHandle extends Handle {
         return events.fd();
     }
 
-    /// The protection domain of connections that bring none of their own; stays as long as the device.
+    /// Returns the protection domain of connections that bring none of their own; stays as long as the device.
     public synchronized DomainHandle sharedDomain() {
         DomainHandle made = sharedDomain;
         if (made == null) {
@@ -151,7 +151,7 @@ public final class ContextHandle extends Handle {
         return Handles.find(Handles.pointerOf(object), Handle.class);
     }
 
-    /// Whom it is about; empty for a port and the device.
+    /// Returns the object of an event; empty for a port and the device.
     private static Optional<VerbsObject> object(AsyncEvent event) {
         return switch (event) {
             case AsyncEvent.QueuePairEvent it -> Optional.of(it.queuePair());
@@ -161,20 +161,20 @@ public final class ContextHandle extends Handle {
         };
     }
 
-    /// The same for C: a pointer, or the number of a port.
+    /// Returns the same for C: a pointer, or the number of a port.
     private static long element(AsyncEvent event) {
         return event instanceof AsyncEvent.PortEvent it
                 ? it.port()
                 : object(event).map(Handles::pointerOf).orElse(0L);
     }
 
-    /// Whether the program has opened it, and not a connection.
+    /// Returns whether the program has opened it, and not only a connection.
     boolean isPrograms() {
         return isPrograms;
     }
 
-    /// What the program has not destroyed goes with its device, as with the kernel's: perftest and others count on
-    /// it.
+    /// Closes the device, and with it all objects that the program has not destroyed, as with the kernel's: perftest
+    /// and others count on it.
     @Override
     protected void close() {
         if (isPrograms) {
@@ -183,7 +183,7 @@ public final class ContextHandle extends Handle {
         context.close();
     }
 
-    /// All that the program has of it, but what its connections use.
+    /// Destroys all that the program has of it, except for the objects that its connections use.
     void dropObjects() {
         Set<Handle> kept = new HashSet<>();
         Handles.all(Handle.class).forEach(each -> kept.addAll(each.used()));

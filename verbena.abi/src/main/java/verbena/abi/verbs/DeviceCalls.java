@@ -60,7 +60,7 @@ final class DeviceCalls {
         return Handles.get(device, DeviceHandle.class).pointer() + DEVICE.at("name");
     }
 
-    /// Not the kernel's: it has none for it.
+    /// Returns `EOPNOTSUPP`: the kernel has no index for it.
     static long getDeviceIndex(long device) {
         Handles.get(device, DeviceHandle.class);
         return Errno.EOPNOTSUPP;
@@ -89,8 +89,8 @@ final class DeviceCalls {
         return ContextHandle.of(Threads.make(() -> opened(of.device())), of).pointer;
     }
 
-    /// Any number of programs has a device open. Where another user's process has its port, only questions are
-    /// answered.
+    /// Opens a device, which any number of programs may have open. Where another user's process has its port, the
+    /// device only answers questions.
     private static Context opened(Device device) {
         try {
             return device.open();
@@ -187,7 +187,7 @@ final class DeviceCalls {
         return flags;
     }
 
-    /// What the program's struct has room for; it was larger in each version.
+    /// Writes as many attributes as the program's struct has room for; it was larger in each version.
     static long queryDeviceEx(long context, long input, long into, long size) {
         if (input != 0 && Memory.getInt(input) != 0) { // a mask of what a later version asks for
             return Errno.EINVAL;
@@ -214,7 +214,7 @@ final class DeviceCalls {
         }
     }
 
-    /// `struct ibv_values_ex`: a mask of what is wanted, and the clock's time as a `timespec`.
+    /// Writes `struct ibv_values_ex`: a mask of the values that are wanted, and the clock's time as a `timespec`.
     static long queryRtValues(long context, long values) {
         context(context);
         if (Memory.getInt(Native.some(values)) != 1) { // IBV_VALUES_MASK_RAW_CLOCK
@@ -349,14 +349,14 @@ final class DeviceCalls {
         return entries.size();
     }
 
-    /// As sysfs tells it: `IB/RoCE v1` and `RoCE v2` only.
+    /// Returns the type as sysfs names it: `IB/RoCE v1` and `RoCE v2` only.
     static long queryGidType(long context, long port, long index, long into) {
         GidEntry entry = entry(context(context), (int) port & 0xFF, (int) index);
         Memory.putInt(Native.some(into), entry != null && entry.type() == GidType.ROCE_V2 ? 1 : 0);
         return 0;
     }
 
-    /// The hardware's address is the kernel's business here: it stays zero.
+    /// Leaves the hardware's address to the kernel, whose business it is here: it stays zero.
     static long resolveEthL2(long context, long attributes, long mac, long vlan) {
         context(context);
         if (Memory.getByte(Native.some(attributes) + AH_ATTR.at("is_global")) == 0) {
@@ -375,7 +375,7 @@ final class DeviceCalls {
         return Handles.get(context, ContextHandle.class).asyncFd();
     }
 
-    /// The oldest event; `ENOENT` when there is none.
+    /// Takes the oldest event; answers `ENOENT` when there is none.
     static long takeAsyncEvent(long context, long event) {
         return Handles.get(context, ContextHandle.class).takeEvent(Native.some(event));
     }

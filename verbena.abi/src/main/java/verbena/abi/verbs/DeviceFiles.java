@@ -22,10 +22,10 @@ import verbena.verbs.PortAttributes;
 import verbena.verbs.PortState;
 import verbena.verbs.TransportType;
 
-/// Writes what programs look for under `/sys/class/infiniband`, `/sys/class/infiniband_verbs` and `/dev/infiniband`
-/// beside calling libibverbs: a folder that `libverbena-files.so` leads them to
-/// ([decision 0070](../../../../../../docs/decisions/0070-device-files.md)). Names and formats are those of the kernel
-/// (Documentation/ABI/stable/sysfs-class-infiniband).
+/// The files that programs look for under `/sys/class/infiniband`, `/sys/class/infiniband_verbs` and
+/// `/dev/infiniband` beside calling libibverbs: a folder that `libverbena-files.so` leads them to
+/// ([decision 0070](../../../../../../docs/decisions/0070-device-files.md)). Names and formats are those of the
+/// kernel (Documentation/ABI/stable/sysfs-class-infiniband).
 final class DeviceFiles {
     /// Then the number of the process that takes the folder away at its end, and something unpredictable.
     private static final String NAME = "verbena-files.";
@@ -33,7 +33,7 @@ final class DeviceFiles {
     private static final String CLASS = "sys/class/infiniband";
     private static final String VERBS_CLASS = "sys/class/infiniband_verbs";
     private static final String NODES = "dev/infiniband";
-    /// As `ibv_query_device` has it.
+    /// The version in the form of `ibv_query_device`.
     private static final String FIRMWARE = "verbena 0.1";
 
     private static final int VERBS_MAJOR = 231;
@@ -80,7 +80,7 @@ final class DeviceFiles {
         }
     }
 
-    /// Another process was faster. What another user has put there is not taken.
+    /// Returns the folder of another process that was faster. A folder of another user is not taken.
     private static Path others(Path made, Path target) throws IOException {
         if (!Files.getOwner(made).equals(Files.getOwner(target))) {
             return made;
@@ -89,7 +89,7 @@ final class DeviceFiles {
         return target;
     }
 
-    /// Folders of processes that were killed.
+    /// Removes the folders of processes that were killed.
     private static void removeOld(Path parent) throws IOException {
         try (DirectoryStream<Path> found = Files.newDirectoryStream(parent, NAME + "*")) {
             for (Path each : found) {
@@ -105,7 +105,7 @@ final class DeviceFiles {
         }
     }
 
-    /// Another process may do the same at this moment.
+    /// Removes a folder. Another process may do the same at this moment.
     private static void remove(Path folder) throws IOException {
         Files.walkFileTree(folder, new SimpleFileVisitor<>() {
             @Override
@@ -190,7 +190,8 @@ final class DeviceFiles {
         }
     }
 
-    /// The network card's own, so that programs see where it sits; without one, no place in particular.
+    /// Links the network card's own directory, so that programs see where the card sits; without a card, there is no
+    /// particular place.
     private void hardware(String at, List<GidEntry> gids) throws IOException {
         for (GidEntry gid : gids) {
             Path card = Path.of("/sys/class/net", gid.networkInterface(), "device");
@@ -206,7 +207,7 @@ final class DeviceFiles {
                 Files.isReadable(processors) ? Files.readString(processors).strip() : "0");
     }
 
-    /// A character device that every user may open, as UCX and others ask for.
+    /// Makes a character device that every user may open, as UCX and others ask for.
     private void node(String name) throws IOException {
         Path node = folder.resolve(NODES).resolve(name);
         Files.createDirectories(folder.resolve(NODES));

@@ -31,8 +31,8 @@ public record DeviceHandle(long pointer, Device device, String name, int number)
     private static final String NAMES =
             Optional.ofNullable(System.getenv("VERBENA_DEVICES")).orElse("").strip();
 
-    /// Those of `VERBENA_DEVICES`, names with a blank between. When it is not set, all that there are, except
-    /// those that reach processes of this host only. Programs such as UCX judge by addresses which peers a
+    /// Lists the devices of `VERBENA_DEVICES`, names with a blank between. When that is not set, it lists all devices
+    /// except those that reach processes of this host only. Programs such as UCX judge by addresses which peers a
     /// device reaches, and such a device has the addresses of loopback, as `rocev2_lo` has.
     public static List<DeviceHandle> list() {
         var devices = NAMES.isEmpty()
@@ -41,24 +41,23 @@ public record DeviceHandle(long pointer, Device device, String name, int number)
         return devices.stream().map(DeviceHandle::known).toList();
     }
 
-    /// Whether the user has said which devices the program is to see.
+    /// Returns whether the user has chosen the devices that the program is to see.
     public static boolean isChosen() {
         return !NAMES.isEmpty();
     }
 
-    /// Whether the program is to see one device only.
+    /// Returns whether the program is to see one device only.
     public static boolean isOnly() {
         return !NAMES.isEmpty() && NAMES.indexOf(' ') < 0;
     }
 
-    /// The device, when the program is to see one only.
+    /// Returns the device, when the program is to see one only.
     public static Optional<DeviceHandle> only() {
         return isOnly() ? Optional.of(list().getFirst()) : Optional.empty();
     }
 
-    /// The context of the listed device that has a local address, which all connections share; empty when
-    /// none of the list has it. iWARP devices have the addresses of the others, and are meant when the
-    /// program is to see no other.
+    /// Returns the context of the listed device that has a local address, which all connections share; empty when no
+    /// listed device has it.
     public static Optional<Context> at(Gid local) {
         return list().stream()
                 .filter(each -> !NAMES.isEmpty() || !each.isIwarp())
@@ -68,12 +67,12 @@ public record DeviceHandle(long pointer, Device device, String name, int number)
                 .map(DeviceHandle::shared);
     }
 
-    /// Whether the program sees a device of the host, beside others: the user has named both.
+    /// Returns whether the program sees a device of the host, beside others: the user has named both.
     public static boolean seesHost() {
         return !isOnly() && list().stream().anyMatch(each -> each.device.isOfHost());
     }
 
-    /// The context of the listed device for connections within this host that has a local address.
+    /// Returns the context of the listed device for connections within this host that has a local address.
     public static Optional<Context> within(Gid local) {
         return list().stream()
                 .filter(each -> each.device.isOfHost() && each.has(local))
@@ -115,13 +114,13 @@ public record DeviceHandle(long pointer, Device device, String name, int number)
         }
     }
 
-    /// As the kernel names the device's file.
+    /// Returns the name that the kernel has for the device's file.
     String verbsName() {
         return "uverbs" + number;
     }
 
-    /// The listed device that a connection's context belongs to: one of its name, or one that has its
-    /// address, or the first on loopback for an address of loopback; itself, when there is none.
+    /// Returns the listed device that a connection's context belongs to: the device of its name, or that has its
+    /// address, or the first on loopback for an address of loopback. Without any it returns the device itself.
     static DeviceHandle of(Context context) {
         Device opened = context.device();
         synchronized (KNOWN) {
@@ -146,15 +145,15 @@ public record DeviceHandle(long pointer, Device device, String name, int number)
         return address.address().isLoopbackAddress();
     }
 
-    /// A card has the same addresses for every process. One of ours that would take a new address each time is
-    /// taken on 127.0.0.1, which processes share.
+    /// Returns a device with an address. A card has the same addresses for every process. A device of this library
+    /// that would take a new address each time is opened on 127.0.0.1, which processes share.
     private static Device withAddress(Device device) {
         return device.gids().isEmpty() && device.name().startsWith("rocev2")
                 ? Device.named(device.name().replaceFirst("^rocev2(_[^,]*)?", "rocev2@127.0.0.1"))
                 : device;
     }
 
-    /// Opened once for all connections, and to the end; by the one thread that makes threads.
+    /// Opens the device once for all connections, and to the end; called by the thread that makes threads.
     public Context shared() {
         return Threads.make(() -> SHARED.computeIfAbsent(device.name(), _ -> device.open()));
     }

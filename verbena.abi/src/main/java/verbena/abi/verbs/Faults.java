@@ -46,7 +46,8 @@ final class Faults {
         return bits;
     }
 
-    /// Whether queue pairs of this type do not have the operation. Then a request is begun that fails in its turn.
+    /// Returns whether queue pairs of this type do not have the operation. Then the batch begins a request that fails
+    /// in its turn.
     static boolean failsForOperation(SendBatch batch, QueuePairHandle handle, int opcode, long wrId) {
         boolean fails = opcode >= 0 && opcode < Integer.SIZE && (handle.missingOperations >>> opcode & 1) != 0;
         if (fails) {
@@ -59,7 +60,7 @@ final class Faults {
         return fails;
     }
 
-    /// The request that was begun last ends with `status` in its turn.
+    /// Fails the request that was begun last: it ends with `status` in its turn.
     static void fail(SendBatch batch, WcStatus status, String cause) {
         if (!(batch instanceof FaultySends sends)) {
             throw new IllegalArgumentException(cause);
@@ -67,7 +68,7 @@ final class Faults {
         sends.fail(status, cause);
     }
 
-    /// Whether so much data is too much or too little for the request that was begun last, which fails then.
+    /// Returns whether the length does not fit the request that was begun last, which fails then.
     ///
     /// @param pieces scatter/gather entries
     static boolean failsForLength(SendBatch batch, QueuePairHandle handle, int opcode, long pieces, long bytes) {
@@ -90,7 +91,7 @@ final class Faults {
                 || opcode == VerbsConstants.IBV_WR_ATOMIC_FETCH_AND_ADD;
     }
 
-    /// Whether the way is one of another protection domain, for which the request that was begun last fails
+    /// Returns whether the address handle belongs to another protection domain. The request that was begun last fails
     /// then.
     static boolean failsForWay(SendBatch batch, QueuePairHandle handle, AddressHandleHandle way) {
         boolean fails = !way.way.protectionDomain().equals(handle.qp.protectionDomain());
@@ -104,7 +105,7 @@ final class Faults {
         return fails;
     }
 
-    /// What keeps the bind from being carried out; null for nothing that can be seen when it is posted.
+    /// Returns the reason for which the bind cannot be carried out; null when none can be seen at posting.
     static @Nullable String ofBind(
             QueuePairHandle handle, WindowHandle window, RegionHandle region, long length, Set<Access> rights) {
         var domain = handle.qp.protectionDomain();

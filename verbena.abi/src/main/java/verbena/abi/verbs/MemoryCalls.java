@@ -21,7 +21,7 @@ import verbena.verbs.spi.Registration;
 final class MemoryCalls {
     /// Bits that a provider may pass over (`IBV_ACCESS_OPTIONAL_RANGE`).
     private static final int OPTIONAL = 0x3FF0_0000;
-    /// How the region is used by the kernel or by pages: nothing to us.
+    /// A flag that has no effect here: the use of the region by the kernel, or by pages.
     private static final int HUGETLB = Access.HUGETLB.bit();
 
     private static final int REREG_FLAGS = VerbsConstants.IBV_REREG_MR_CHANGE_TRANSLATION
@@ -49,7 +49,7 @@ final class MemoryCalls {
         return DomainHandle.of(domain, context);
     }
 
-    /// `struct ibv_parent_domain_init_attr`: the protection domain, a thread domain, a mask.
+    /// Reads `struct ibv_parent_domain_init_attr`: the protection domain, a thread domain, a mask.
     static long allocParentDomain(long context, long attributes) {
         Handles.get(context, ContextHandle.class);
         var domain = DomainHandle.get(Memory.getLong(Native.some(attributes)));
@@ -65,7 +65,7 @@ final class MemoryCalls {
         return 0;
     }
 
-    /// A hint that the objects made with it are used by one thread.
+    /// Makes a thread domain, a hint that the objects made with it are used by one thread.
     static long allocTd(long context, long attributes) {
         Handles.get(context, ContextHandle.class);
         if (Memory.getInt(Native.some(attributes)) != 0) { // a mask of what there is not yet
@@ -100,8 +100,8 @@ final class MemoryCalls {
         return RegionHandle.of(region, domain, address, length).pointer;
     }
 
-    /// What the kernel says of memory that it is to pin (`ib_umem_get`): EFAULT when some of it is not there, or
-    /// may not be written and is to be.
+    /// Returns the kernel's error for memory that it is to pin (`ib_umem_get`). It is EFAULT when a part is missing,
+    /// or may not be written although it is to be.
     private static long check(long address, long length, Set<Access> rights) {
         boolean isWritten = WRITING.stream().anyMatch(rights::contains);
         return length == 0 ? 0 : -Checks.MEMORY.call(address, length, isWritten ? 1 : 0);
@@ -116,9 +116,10 @@ final class MemoryCalls {
         return Access.ofBits((int) access & ~OPTIONAL & ~HUGETLB);
     }
 
-    /// What is to change is in the flags; a change of memory is a new region under the same pointer, with new
-    /// keys. What the library itself finds wrong is `IBV_REREG_MR_ERR_INPUT` (ibv_rereg_mr(3)), all else the
-    /// kernel's word for a card and `IBV_REREG_MR_ERR_CMD`; `ibverbs.c` tells them apart by [#WRONG_INPUT].
+    /// Changes a region in the points that the flags name. A change of memory is a new region under the same pointer,
+    /// with new keys. An error that the library itself finds is `IBV_REREG_MR_ERR_INPUT` (ibv_rereg_mr(3)). Any other
+    /// error is the kernel's for a card, with `IBV_REREG_MR_ERR_CMD`. `ibverbs.c` distinguishes the two by
+    /// [#WRONG_INPUT].
     static long reregMr(long mr, long flags, long pd, long address, long length, long access) {
         var given = Handles.find(mr, RegionHandle.class);
         boolean memory = (flags & VerbsConstants.IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
@@ -179,7 +180,7 @@ final class MemoryCalls {
         return 0;
     }
 
-    /// Windows of type 1 only, as ibv_bind_mw(3) says; the new key is in the window then.
+    /// Binds a window of type 1, as ibv_bind_mw(3) describes; the new key is in the window then.
     static long bindMw(long qp, long mw, long bind) {
         var sends = Handles.get(qp, QueuePairHandle.class);
         var window = Handles.get(mw, WindowHandle.class);

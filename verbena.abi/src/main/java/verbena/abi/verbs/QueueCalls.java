@@ -93,7 +93,7 @@ public final class QueueCalls {
         return SharedReceivesHandle.of(made, domain, Memory.getLong(attributes)).pointer;
     }
 
-    /// Shared receive queues have numbers where peers name them.
+    /// Writes the number of a shared receive queue: queues that peers name have one.
     static long getSrqNum(long srq, long into) {
         OptionalInt number = SharedReceivesHandle.byNumber(srq).srq.number();
         if (number.isEmpty()) {
@@ -200,7 +200,7 @@ public final class QueueCalls {
         return Handles.put(handle).pointer;
     }
 
-    /// Another reference to a target of this process.
+    /// Opens another reference to a target of this process.
     static long openQp(long context, long attributes) {
         var device = Handles.get(context, ContextHandle.class);
         int mask = Memory.getInt(Native.some(attributes) + QP_OPEN_ATTR.at("comp_mask"));
@@ -229,7 +229,7 @@ public final class QueueCalls {
         return publish(made, domain, attributes).pointer;
     }
 
-    /// What `struct ibv_qp_init_attr` says, and `send_ops_flags`.
+    /// Reads the options in `struct ibv_qp_init_attr`, and `send_ops_flags`.
     public static QueuePairOptions options(long attributes, long operations) {
         var sendCq = CompletionQueueHandle.byNumber(Memory.getLong(attributes + QP_INIT_ATTR.at("send_cq"))).cq;
         QpType type = type(Memory.getInt(attributes + QP_INIT_ATTR.at("qp_type")));
@@ -279,7 +279,7 @@ public final class QueueCalls {
         throw new UnsupportedException("create_qp: qp_type " + code, Capability.RC, "the device");
     }
 
-    /// The program gets its pointer, and is told what it really got.
+    /// Gives the program its pointer, and writes the capacities that it really got.
     public static QueuePairHandle publish(QueuePair made, DomainHandle domain, long attributes) {
         int datagramBytes = domain.domain.context().port(1).activeMtu().bytes();
         var handle = new QueuePairHandle(made, domain, datagramBytes);
@@ -329,8 +329,8 @@ public final class QueueCalls {
         return 0;
     }
 
-    /// Attributes that programs may name, because the other half of a reliable connection has them. The kernel
-    /// drops them for an end of XRC before it checks anything (`modify_qp_mask`).
+    /// Returns the attributes that programs may name without effect, because the other half of a reliable connection
+    /// has them. The kernel drops them for an end of XRC before it checks anything (`modify_qp_mask`).
     private static long ignored(QpType type) {
         return switch (type) {
             case XRC_INITIATOR -> VerbsConstants.IBV_QP_MAX_DEST_RD_ATOMIC | VerbsConstants.IBV_QP_MIN_RNR_TIMER;
@@ -432,7 +432,7 @@ public final class QueueCalls {
 
     // ---- queue pairs are asked
 
-    /// All of it, whatever the mask: it is a hint (ibv_query_qp(3)).
+    /// Writes all attributes, whatever the mask: it is a hint (ibv_query_qp(3)).
     static long queryQp(long qp, long into, long mask, long init) {
         var handle = QueuePairHandle.byNumber(qp);
         QpAttributes from = handle.qp.query();
@@ -447,7 +447,7 @@ public final class QueueCalls {
         return 0;
     }
 
-    /// `struct ibv_qp_attr`, which is all zero.
+    /// Writes `struct ibv_qp_attr`, which is all zero before.
     static void put(QpAttributes from, long into) {
         Memory.putInt(into + QP_ATTR.at("qp_state"), from.state().code());
         Memory.putInt(into + QP_ATTR.at("cur_qp_state"), from.state().code());

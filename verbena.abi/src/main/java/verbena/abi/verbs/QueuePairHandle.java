@@ -51,7 +51,7 @@ public final class QueuePairHandle extends Handle {
     final boolean signalAll;
     /// Entries that a request has at most. No more of a list are looked at.
     final int entriesMax;
-    /// See [Faults#missingOperations].
+    /// The operations that it lacks. See [Faults#missingOperations].
     final int missingOperations;
     /// Bytes that a datagram carries at most.
     final int datagramBytes;
@@ -68,7 +68,7 @@ public final class QueuePairHandle extends Handle {
     int opcode;
 
     boolean isFaulty;
-    /// What is to be done once what has been begun is posted.
+    /// The actions to run once the requests that were begun are posted.
     final List<Runnable> whenPosted = new ArrayList<>(0);
 
     /// An XRC target, and how many of these stand for it; null of all others.
@@ -76,7 +76,7 @@ public final class QueuePairHandle extends Handle {
 
     /// @param references to the target
     private record Target(XrcDomain domain, AtomicInteger references) {
-        /// False when there is none any more: the target is closing.
+        /// Adds a reference; returns false when the target is closing.
         boolean addReference() {
             return references.getAndUpdate(before -> before == 0 ? 0 : before + 1) > 0;
         }
@@ -107,8 +107,8 @@ public final class QueuePairHandle extends Handle {
         return new QueuePairHandle(qp, xrcd.device, 0, 0, new Target(xrcd.object(), new AtomicInteger(1)));
     }
 
-    /// One more for a target that there is one for; null when there is no such target. Events about the target go
-    /// to the one that it was made with.
+    /// Opens one more reference to a target that exists; returns null when there is none. Events about the target go
+    /// to the handle that it was made with.
     static @Nullable QueuePairHandle openTarget(XrcDomainHandle xrcd, int qpn) {
         for (QueuePairHandle each : Handles.all(QueuePairHandle.class)) {
             Target its = each.target;
@@ -122,7 +122,7 @@ public final class QueuePairHandle extends Handle {
         return null;
     }
 
-    /// See [Handles#byNumber].
+    /// Returns the queue pair of a number. See [Handles#byNumber].
     static QueuePairHandle byNumber(long pointer) {
         return Handles.byNumber(pointer, QueuePairHandle.class);
     }
@@ -143,7 +143,7 @@ public final class QueuePairHandle extends Handle {
         return isExtended;
     }
 
-    /// A queue pair that is reset, or gone, leaves no completions behind, as with most cards.
+    /// Removes the completions of a queue pair that is reset or destroyed, as most cards do.
     void forgetCompletions() {
         for (String field : new String[] {"send_cq", "recv_cq"}) {
             var cq = Handles.find(Memory.getLong(pointer + QP.at(field)), CompletionQueueHandle.class);

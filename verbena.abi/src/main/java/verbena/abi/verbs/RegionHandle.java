@@ -25,7 +25,7 @@ final class RegionHandle extends Handle {
         return Handles.put(made);
     }
 
-    /// Tells the program about the region as it is now.
+    /// Updates the program's struct with the region as it is now.
     void put(long address, long length) {
         Memory.putLong(pointer + MR.at("context"), domain.device);
         Memory.putLong(pointer + MR.at("pd"), domain.pointer);

@@ -71,7 +71,7 @@ final class RequestCalls {
         return 0;
     }
 
-    /// What belongs to the request that was begun last. One that is to fail takes nothing more.
+    /// Adds a part to the request that was begun last. A request that is to fail takes nothing more.
     private static long more(long qp, Step step) {
         return QueuePairHandle.get(qp).isFaulty ? 0 : step(qp, step);
     }

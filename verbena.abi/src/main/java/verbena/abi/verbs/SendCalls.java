@@ -20,7 +20,7 @@ import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SendBatch;
 import verbena.verbs.WcStatus;
 
-/// Lists of requests are posted. The first that is refused is `bad_wr`; those before it are posted.
+/// The calls that post lists of requests. The first that is refused is `bad_wr`; those before it are posted.
 final class SendCalls {
     private static final long NEXT = SEND_WR.at("next");
     private static final long SG_LIST = SEND_WR.at("sg_list");
@@ -150,7 +150,7 @@ final class SendCalls {
         }
     }
 
-    /// `struct ibv_mw_bind_info`.
+    /// Reads `struct ibv_mw_bind_info` and begins a bind.
     static WindowHandle bind(SendBatch batch, QueuePairHandle handle, long wrId, long mw, int rkey, long info) {
         var window = Handles.get(mw, WindowHandle.class);
         var region = Handles.get(Memory.getLong(info), RegionHandle.class);
@@ -166,12 +166,12 @@ final class SendCalls {
         return window;
     }
 
-    /// What a window can grant; that the region can be written locally is said as well by many.
+    /// Returns the rights that a window can grant. Many programs also ask for local writes to the region.
     private static Set<Access> windowRights(int access) {
         return Access.ofBits(access & ~Access.LOCAL_WRITE.bit());
     }
 
-    /// `enum ibv_send_flags`, but for `IBV_SEND_INLINE`.
+    /// Sets the flags of `enum ibv_send_flags`, but for `IBV_SEND_INLINE`.
     static void flags(SendBatch batch, int flags) {
         if ((flags & IBV_SEND_SIGNALED) != 0) {
             batch.signaled();

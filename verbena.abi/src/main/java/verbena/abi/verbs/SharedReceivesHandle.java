@@ -26,7 +26,7 @@ final class SharedReceivesHandle extends Handle {
         return Handles.put(new SharedReceivesHandle(pointer, srq, domain));
     }
 
-    /// See [Handles#byNumber].
+    /// Returns the queue of a number. See [Handles#byNumber].
     static SharedReceivesHandle byNumber(long pointer) {
         return Handles.byNumber(pointer, SharedReceivesHandle.class);
     }

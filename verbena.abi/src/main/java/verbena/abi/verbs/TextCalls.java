@@ -77,7 +77,7 @@ final class TextCalls {
         206250, 309375, 28125, 53125, 425000, 637500, 850000, 1275000
     };
 
-    /// Allocated once, because a program keeps them.
+    /// A table of texts that are allocated once, because a program keeps them.
     private static final Map<String, Long> TEXTS = new HashMap<>();
 
     private TextCalls() {}

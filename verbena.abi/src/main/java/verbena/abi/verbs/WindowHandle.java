@@ -26,7 +26,7 @@ final class WindowHandle extends Handle {
         return Handles.put(new WindowHandle(pointer, window, domain));
     }
 
-    /// A bind under this key is posted. `mw->rkey` says from now on what the key will be; a program whose
+    /// Handles a bind that is posted under this key. From now on `mw->rkey` names the coming key; a program whose
     /// bind fails puts the old one back (ibv_bind_mw(3)).
     void onBindPosted(int rkey) {
         Memory.putInt(pointer + MW.at("rkey"), (window.rkey() & ~0xFF) | (rkey & 0xFF));

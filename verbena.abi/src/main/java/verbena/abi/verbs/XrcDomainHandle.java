@@ -45,7 +45,7 @@ final class XrcDomainHandle extends Handle {
         Memory.putLong(pointer + XRCD.at("context"), shared.device);
     }
 
-    /// A negative errno when the flags do not allow it, as the kernel has them.
+    /// Opens a domain; returns a negative errno when the flags do not allow it, as in the kernel.
     ///
     /// @param fd of the file; -1 for none
     static long open(ContextHandle context, int fd, boolean creates, boolean isExclusive) {
@@ -81,7 +81,7 @@ final class XrcDomainHandle extends Handle {
                 .orElse(null);
     }
 
-    /// Device and inode of an open file.
+    /// Returns the device and inode of an open file.
     private static Object file(int fd) throws IOException {
         return Files.readAttributes(Path.of("/proc/self/fd/" + fd), "unix:dev,ino");
     }
@@ -95,7 +95,7 @@ final class XrcDomainHandle extends Handle {
         return shared.domain;
     }
 
-    /// The last reference closes the domain.
+    /// Closes a reference; the last one closes the domain.
     @Override
     protected void close() {
         synchronized (XrcDomainHandle.class) {

@@ -158,7 +158,7 @@ public final class Atomics {
         Expect.equal("value", now, first.b().word(0));
     }
 
-    /// IBTA 9.4.5: an invalid request. Over iWARP it is an error of the stream (RFC 7306 5.2).
+    /// Checks IBTA 9.4.5: an invalid request. Over iWARP it is an error of the stream (RFC 7306 5.2).
     public static void anAddressThatIsNoMultipleOfEightIsRefused(Fixture fixture) throws InterruptedException {
         for (int off : new int[] {1, 4, 7}) {
             Pair pair = fixture.rc();

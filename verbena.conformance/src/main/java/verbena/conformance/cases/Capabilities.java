@@ -22,7 +22,7 @@ import verbena.verbs.UnsupportedException;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.EventChannel;
 
-/// What a device declares it has; what it does not declare it refuses, by name and when it is asked for.
+/// Declared capabilities: a device has them, and refuses all others by name when they are asked for.
 public final class Capabilities {
     private Capabilities() {}
 
@@ -281,7 +281,8 @@ public final class Capabilities {
                 (end, segment) -> end.domain.register(segment, Set.of(Access.LOCAL_WRITE, Access.ON_DEMAND)));
     }
 
-    /// Not every host has a dma-buf; a device that registers them says that this is none.
+    /// Checks a region of another device's memory. Not every host has a dma-buf; a device that registers them reports
+    /// that this is none.
     public static void memoryOfAnotherDevice(Fixture fixture) throws Exception {
         TestEnd end = fixture.end();
         Expect.Action use = () -> end.domain.registerDmaBuf(Integer.MAX_VALUE, 0, 4096, 0, Access.local());

@@ -26,7 +26,7 @@ import verbena.verbs.WcStatus;
 public final class Channels {
     private Channels() {}
 
-    /// Two ends, of which `b` has a channel.
+    /// Returns two ends, of which `b` has a channel.
     private static Pair pair(Fixture fixture) throws InterruptedException {
         return fixture.wire(QpType.RC).channelAtB().connect();
     }

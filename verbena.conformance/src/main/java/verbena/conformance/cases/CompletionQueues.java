@@ -21,7 +21,7 @@ import verbena.verbs.QpType;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.WorkCompletion;
 
-/// Where requests end: order, capacity, waiting.
+/// The end of requests: order, capacity, waiting.
 public final class CompletionQueues {
     private CompletionQueues() {}
 
@@ -213,7 +213,7 @@ public final class CompletionQueues {
         pair.a().ok(11);
     }
 
-    /// Some wait in the kernel or spin while another resizes and completions come.
+    /// Resizes a queue while some threads wait in the kernel or spin and completions come.
     @Needs(Capability.RESIZE_CQ)
     public static void aQueueIsResizedWhileThreadsAwait(Fixture fixture) throws Exception {
         Pair pair = fixture.wire(QpType.RC).cq(256).connect();
@@ -285,7 +285,7 @@ public final class CompletionQueues {
         Expect.atLeast("capacity", 16, cq.capacity());
     }
 
-    /// IBTA C11-39: an overflow is an error of the queue, and of the queue pairs that use it.
+    /// Checks IBTA C11-39: an overflow is an error of the queue, and of the queue pairs that use it.
     public static void anOverflowIsToldAndEndsItsQueuePairs(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.wire(QpType.RC).cq(4).depth(256, 256).connect();
         int entries = pair.a().cq.capacity();

@@ -35,7 +35,7 @@ import verbena.verbs.cm.PrivateData;
 /// Connections by address and port (rdma_cm(7)).
 @Needs({Capability.RC, Capability.CONNECTION_MANAGER})
 public final class Connecting {
-    /// What fits into a request (IBTA A11.4, less what the IP addresses take).
+    /// The number of bytes that fit into a request (IBTA A11.4, less the bytes of the IP addresses).
     private static final int REQUEST_BYTES = 56;
 
     private Connecting() {}
@@ -70,7 +70,7 @@ public final class Connecting {
         return new Made(cm, a, b, idOfA, request.id());
     }
 
-    /// The wire may add zeroes.
+    /// Returns the beginning of private data, to which the wire may add zeroes.
     private static byte[] start(PrivateData arrived, PrivateData sent) {
         return Arrays.copyOf(arrived.bytes(), Math.min(sent.length(), arrived.length()));
     }
@@ -382,7 +382,7 @@ public final class Connecting {
         }
     }
 
-    /// Its memory and its domain are free when any of them returns.
+    /// Checks that memory and domain are free when any of these methods returns.
     public static void whoeverClosesAConnectionFindsItClosed(Fixture fixture) throws Exception {
         var options = ConnectionOptions.defaults();
         try (var listener = ConnectionListener.bind(

@@ -23,7 +23,7 @@ import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.WorkRequest;
 
-/// What [Connection] promises beside what its identifiers do.
+/// The promises of [Connection] beside those of its identifiers.
 @Needs({Capability.RC, Capability.CONNECTION_MANAGER})
 public final class Connections {
     private Connections() {}
@@ -112,7 +112,7 @@ public final class Connections {
         }
     }
 
-    /// The peer would refuse it, and end the connection.
+    /// Checks that such a request is not sent: the peer would refuse it, and end the connection.
     @Needs(Capability.ATOMICS)
     public static void anAtomicThatIsNotAlignedIsNotSent(Fixture fixture) throws Exception {
         try (var ends = connect(fixture)) {

@@ -31,7 +31,7 @@ public final class Datagrams {
         return fixture.wire(QpType.UD).connect();
     }
 
-    /// The way from one side to another.
+    /// Returns an address handle from one side to another.
     static AddressHandle way(TestEnd from, TestEnd to) {
         var gid = to.context.gid(1, TestEnd.gidIndex(to.context)).gid();
         var vector = AddressVector.to(gid, TestEnd.gidIndex(from.context))
@@ -39,7 +39,7 @@ public final class Datagrams {
         return from.fixture.own(from.domain.createAddressHandle(vector));
     }
 
-    /// A signalled datagram from `a` to `b`.
+    /// Posts a signalled datagram from `a` to `b`.
     static void send(Pair pair, long wrId, long offset, int length) {
         send(pair, wrId, offset, length, Wiring.QKEY);
     }
@@ -55,7 +55,7 @@ public final class Datagrams {
                                 .signaled());
     }
 
-    /// One that is received, so that all before it has been dropped or not.
+    /// Sends a datagram that is received, so that each before it has arrived or was dropped.
     private static void follows(Pair pair) throws InterruptedException {
         pair.b().receive(900, HALF, 200);
         send(pair, 901, 1, 33);
@@ -147,7 +147,7 @@ public final class Datagrams {
         pair.b().received(1, GRH + 11);
     }
 
-    /// IBTA 10.2.5.
+    /// Checks IBTA 10.2.5.
     public static void aQkeyWithItsHighBitStandsForTheOwn(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
         pair.b().receive(1, 0, 200);

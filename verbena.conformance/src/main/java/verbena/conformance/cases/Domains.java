@@ -93,7 +93,7 @@ public final class Domains {
         }
     }
 
-    /// A region of another domain of the same context.
+    /// Returns a region of another domain of the same context.
     private static MemoryRegion elsewhere(TestEnd end) {
         ProtectionDomain other = end.fixture.own(end.context.allocateProtectionDomain());
         return end.fixture.own(other.allocate(4096, Access.remoteAll()));

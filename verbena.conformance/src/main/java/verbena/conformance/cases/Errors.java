@@ -105,7 +105,7 @@ public final class Errors {
         return rights;
     }
 
-    /// One request with all rights at one place and some at the other.
+    /// Posts one request and checks how it ends, with all rights at one place and some at the other.
     private static void goes(Fixture fixture, Request request, Set<Access> ofRegion, Set<Access> ofQueuePair)
             throws InterruptedException {
         Pair pair = fixture.wire(QpType.RC).access(ofQueuePair).connect();

@@ -49,7 +49,7 @@ public final class ExtendedConnections {
             into.postReceive(wrId, b.memory, offset, length);
         }
 
-        /// The next completion of `at` is that of a receive that a message of so many bytes went into.
+        /// Takes the next completion of `at`, which has to be a receive that a message of so many bytes went into.
         void received(TestEnd at, long wrId, long bytes) throws InterruptedException {
             var received = (Completion.Success) at.take(at.cq);
             Expect.equal("receive", wrId, received.wrId());
@@ -295,7 +295,7 @@ public final class ExtendedConnections {
         Expect.that("of the target", ((AsyncEvent.QueuePairEvent) event).queuePair() == setup.target);
     }
 
-    /// Which queue is named.
+    /// The number that names a queue.
     private interface NumberOf {
         int of(Setup setup);
     }

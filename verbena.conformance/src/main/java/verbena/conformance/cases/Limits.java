@@ -23,7 +23,7 @@ import verbena.verbs.RnrTimer;
 import verbena.verbs.SendBatch;
 import verbena.verbs.VerbsException;
 
-/// What a device declares as its limit it has, and no more. Limits that cost too much to reach are left out.
+/// Declared limits: a device has them, and no more. Limits that cost too much to reach are left out.
 public final class Limits {
     private static final int CHEAP = 2_000;
 
@@ -33,7 +33,8 @@ public final class Limits {
         return fixture.wire(QpType.RC).options(end).withSizes(sizes);
     }
 
-    /// A queue pair of this size can be made and one larger by one cannot; the exception names limit and resource.
+    /// Checks that a queue pair of this size can be made and one larger by one cannot; the exception names limit and
+    /// resource.
     private static void isExact(Fixture fixture, String resource, int limit, IntFunction<Sizes> sizes) {
         TestEnd end = fixture.end();
         // The largest of soft-RoCE, a million, takes seconds.
@@ -151,7 +152,7 @@ public final class Limits {
                         .close());
     }
 
-    /// At 0, 1, the limit and beside it, and at the ends of 31 and 32 bits.
+    /// Checks integers at 0, 1, the limit and beside it, and at the ends of 31 and 32 bits.
     public static void everyIntegerIsTakenUpToItsLimitAndRefusedBeyond(Fixture fixture) {
         DeviceAttributes has = fixture.attributes();
         Context context = fixture.a();
@@ -178,7 +179,7 @@ public final class Limits {
         Expect.that("the device is open", !context.isClosed());
     }
 
-    /// A message has 2^31 bytes at most, in one entry or in several.
+    /// Checks that a message has 2^31 bytes at most, in one entry or in several.
     public static void anEntryHasUpToTwoGigabytes(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         TestEnd end = pair.b();

@@ -21,13 +21,13 @@ public final class Multicasts {
 
     private Multicasts() {}
 
-    /// A group of the family that the device's connections use.
+    /// Returns a group of the family that the device's connections use.
     private static Gid group(Fixture fixture, int number) {
         boolean isIpv4 = fixture.a().gid(1, TestEnd.gidIndex(fixture.a())).gid().isIpv4();
         return Gid.parse(isIpv4 ? "239.77.13." + number : "ff0e::77:13:" + number);
     }
 
-    /// `b` is of the device that `a` is of: a multicast does not leave loopback addresses.
+    /// Returns two ends on one device: a multicast does not leave loopback addresses.
     private static Pair pair(Fixture fixture) throws InterruptedException {
         return fixture.wire(QpType.UD).between(fixture.end(fixture.a()), fixture.end(fixture.a()));
     }

@@ -13,7 +13,7 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.WcOpcode;
 
-/// What can be posted: a mistake throws where it is made, and takes nothing else along.
+/// Posted requests: a mistake throws in the call that makes it, and disturbs no other request.
 public final class Posting {
     private Posting() {}
 

@@ -279,7 +279,7 @@ public final class Regions {
         pair.a().ok(1);
     }
 
-    /// Whichever comes first, no domain waits afterwards for a region that is closed.
+    /// Checks that no domain waits afterwards for a region that is closed, whichever comes first.
     @Needs(Capability.REREGISTER)
     public static void aRegionIsClosedWhileItMovesToAnotherDomain(Fixture fixture) throws Exception {
         for (int round = 0; round < 50; round++) {

@@ -14,7 +14,7 @@ import verbena.verbs.QpType;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcOpcode;
 
-/// What a reliable connection carries: every operation, at every size that is a border, byte for byte.
+/// Reliable connections: every operation, at every size that is a border, byte for byte.
 @Needs(Capability.RC)
 public final class Reliable {
     private static final int[] SIZES = {
@@ -191,7 +191,7 @@ public final class Reliable {
         Expect.that("no withdrawn key", received.invalidatedRkey().isEmpty());
     }
 
-    /// Cuts of up to four pieces, of sending and of receiving, none of which fits a packet or the other.
+    /// Checks cuts of up to four pieces, of sending and of receiving, none of which fits a packet or the other.
     public static void piecesAreGatheredAndScattered(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         int most = pair.a().qp().query().options().maxSendSge();
@@ -310,7 +310,7 @@ public final class Reliable {
         pair.a().ok(4);
     }
 
-    /// IBTA C9-88: of no bytes there is nothing to protect.
+    /// Checks IBTA C9-88: a request of no bytes has nothing to protect.
     public static void aKeyDoesNotMatterForNoBytes(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         pair.a()
@@ -448,7 +448,7 @@ public final class Reliable {
         }
     }
 
-    /// IBTA table 79: what a later request of the same queue pair sees.
+    /// Checks IBTA table 79: the effects that a later request of the same queue pair sees.
     public static void aReadSeesTheWriteBeforeIt(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         for (int round = 0; round < 50; round++) {

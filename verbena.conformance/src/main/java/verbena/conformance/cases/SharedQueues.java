@@ -27,7 +27,7 @@ public final class SharedQueues {
 
     private record Setup(SharedReceiveQueue queue, TestEnd b, Pair first, Pair second) {}
 
-    /// Two connections whose queue pairs of `b` share a queue of eight receives.
+    /// Makes two connections whose queue pairs of `b` share a queue of eight receives.
     private static Setup setup(Fixture fixture) throws InterruptedException {
         TestEnd a = fixture.end(fixture.a());
         TestEnd b = fixture.end(fixture.b());
@@ -203,7 +203,7 @@ public final class SharedQueues {
         Expect.thrown("limit -1", IllegalArgumentException.class, () -> queue.armLimit(-1), "limit");
     }
 
-    /// IBTA 10.3.1: a queue pair that goes to ERR takes no more receives, and says so.
+    /// Checks IBTA 10.3.1: a queue pair that goes to ERR takes no more receives, and reports that.
     public static void aQueuePairInErrorSaysThatItTakesNoMore(Fixture fixture) throws InterruptedException {
         Setup setup = setup(fixture);
         receive(setup, 1, 0, 100);

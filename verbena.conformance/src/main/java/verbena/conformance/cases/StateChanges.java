@@ -49,7 +49,7 @@ public final class StateChanges {
             RTS   RTS  RC  ACCESS_FLAGS MIN_RNR_TIMER
             """;
 
-    /// What may be given to some step; each is a step's own or forbidden.
+    /// Attributes that some step takes; each is a step's own or forbidden.
     private static final Set<QpAttribute> ALL = EnumSet.of(
             QpAttribute.ACCESS_FLAGS,
             QpAttribute.PKEY_INDEX,
@@ -98,7 +98,7 @@ public final class StateChanges {
         return fixture.own(end.domain.createQueuePair(fixture.wire(type).options(end)));
     }
 
-    /// A value that the step accepts.
+    /// Sets a value that the step accepts.
     private static void set(QpModification change, QpAttribute attribute, QueuePair qp) {
         var gid = qp.endpoint(TestEnd.gidIndex(qp.protectionDomain().context()));
         switch (attribute) {
@@ -144,7 +144,7 @@ public final class StateChanges {
         return qp;
     }
 
-    /// Every step of a type, tried by `body`.
+    /// Tries every step of a type by `body`.
     private static void each(QpType type, java.util.function.BiConsumer<Step, Takes> body) {
         STEPS.forEach((step, takes) -> {
             if (step.type == type) {
@@ -301,7 +301,7 @@ public final class StateChanges {
         Expect.equal("access", Set.of(Access.REMOTE_READ), qp.query().access());
     }
 
-    /// A step whose value is out of range changes nothing.
+    /// Checks that a step whose value is out of range changes nothing.
     private static void isOutOfRange(
             Fixture fixture, QpState from, QpState to, QpModification wrong, QpAttribute which) {
         QueuePair qp = in(fixture, QpType.RC, from);

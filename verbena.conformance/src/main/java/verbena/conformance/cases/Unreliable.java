@@ -26,7 +26,7 @@ public final class Unreliable {
         return fixture.wire(QpType.UC).connect();
     }
 
-    /// A message that can be taken, after which all before it has been dropped or not.
+    /// Sends a message that can be taken, after which each before it has arrived or was dropped.
     private static void follows(Pair pair) throws InterruptedException {
         pair.b().receive(900, HALF, 64);
         pair.a().send(901, 1, 33);
@@ -83,7 +83,7 @@ public final class Unreliable {
         pair.b().silent();
     }
 
-    /// A WRITE that has arrived, so that what is before it has been dealt with.
+    /// Posts a WRITE and waits until it has arrived, so that the messages before it have been handled.
     private static void arrived(Pair pair) throws InterruptedException {
         pair.a().word(0, pair.b().word(64) + 1);
         pair.a().write(700, 0, 8, pair.b(), 64);
@@ -166,7 +166,7 @@ public final class Unreliable {
         pair.b().flushed(3);
     }
 
-    /// IBTA 10.3.1.6: sends are flushed, receives go on, and RTS can be had again.
+    /// Checks IBTA 10.3.1.6: sends are flushed, receives go on, and RTS can be had again.
     public static void aLocalErrorStopsSendingAndNotReceiving(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
         pair.a().receive(5, HALF, 100);

@@ -26,7 +26,8 @@ public final class Windows {
 
     private Windows() {}
 
-    /// A window over 1024 bytes of a region of its own, 512 from its start, with the rights to read and write.
+    /// Returns a window over 1024 bytes of a region of its own, 512 from its start, with the rights to read and
+    /// write.
     static MemoryWindow bound(TestEnd end, int type) throws InterruptedException {
         return bound(end, type, region(end), ALL);
     }
@@ -76,7 +77,7 @@ public final class Windows {
         a.fails(1, WcStatus.REM_ACCESS_ERR);
     }
 
-    /// Both kinds grant what is inside.
+    /// Checks that both kinds grant access inside the window.
     private static void grants(Fixture fixture, int type) throws InterruptedException {
         Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
@@ -408,7 +409,7 @@ public final class Windows {
         isRefused(pair.a());
     }
 
-    /// IBTA o10-36.2.2.
+    /// Checks IBTA o10-36.2.2.
     @Needs({Capability.MEMORY_WINDOW_TYPE_1, Capability.ZERO_BASED})
     public static void aWindowOfTypeOneIsNeverZeroBased(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();

@@ -21,7 +21,7 @@ public final class AesGcm implements AutoCloseable {
     private static final int BITS_SHORT = 16;
     private static final int BITS_LONG = 32;
 
-    /// What is linked once for the process.
+    /// The functions that are linked once for the process.
     private static final class Libcrypto {
         private static final NativeLibrary LIBRARY =
                 NativeLibrary.load("libcrypto.so.3", "install OpenSSL 3 (on Debian: libssl3)");
@@ -48,7 +48,7 @@ public final class AesGcm implements AutoCloseable {
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment scratch;
-    /// Where libcrypto writes how much it has written.
+    /// The memory into which libcrypto writes the length of its output.
     private final MemorySegment written = arena.allocate(ValueLayout.JAVA_LONG);
 
     private final long sealing;

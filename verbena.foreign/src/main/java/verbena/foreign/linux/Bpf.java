@@ -24,7 +24,7 @@ public final class Bpf {
     private static final int LOG_BYTES = 1 << 14;
     private static final int NAME_MAX = 15;
 
-    /// Linked when there is one.
+    /// The system call, linked when there is one.
     private static final SystemFunction SYSCALL = SystemFunction.named("syscall");
 
     private final MemorySegment state;
@@ -43,7 +43,7 @@ public final class Bpf {
         return result;
     }
 
-    /// A map; its descriptor.
+    /// Creates a map and returns its descriptor.
     ///
     /// @param type `BPF_MAP_TYPE_…`
     public int createMap(int type, int keyBytes, int valueBytes, int entries) {
@@ -76,8 +76,8 @@ public final class Bpf {
         return call(command);
     }
 
-    /// An XDP program that the kernel has checked; its descriptor. When the kernel refuses it, [#log()] has the
-    /// kernel's reasons.
+    /// Loads an XDP program that the kernel checks, and returns its descriptor. When the kernel refuses it, [#log()]
+    /// has the kernel's reasons.
     ///
     /// @param instructions as many `struct bpf_insn` as fit
     /// @param name for people, at most 15 letters
@@ -115,7 +115,7 @@ public final class Bpf {
         return call(LinuxAbi.BPF_PROG_LOAD);
     }
 
-    /// What the kernel said of the last program that it refused.
+    /// Returns the kernel's reasons for the last program that it refused.
     public String log() {
         return log;
     }

@@ -87,8 +87,8 @@ public final class DescriptorMessages {
         return (flags & MSG_TRUNC) == 0 ? received : -LinuxAbi.EMSGSIZE;
     }
 
-    /// The descriptor that came with the message of the last [#receive]: the caller's to close. -1 when none came,
-    /// more than one, or this process can have no more.
+    /// Returns the descriptor that came with the message of the last [#receive]: the caller's to close. -1 when none
+    /// came, more than one, or this process can have no more.
     public int descriptor() {
         return descriptor;
     }
@@ -109,8 +109,9 @@ public final class DescriptorMessages {
         iovec.set(JAVA_LONG, Iovec.IOV_LEN, message.byteSize());
     }
 
-    /// The JDK may allocate when it is to tell an error, so only a call that failed is made again for its reason. It
-    /// took nothing and gave nothing; if it now succeeds, that is as good.
+    /// Calls a function, and calls it again for the reason when it has failed. The JDK may allocate when it has to
+    /// return an error, so only a failed call is made again. The failed call took nothing and gave nothing, so it is
+    /// as good if it succeeds now.
     private int call(SystemFunction function, int fd, int flags) {
         int answer = (int) function.call(fd, header.address(), flags);
         return answer >= 0 ? answer : function.tryCall(state, fd, header.address(), flags);

@@ -41,7 +41,7 @@ public enum Errno {
         return code == error;
     }
 
-    /// An error in words, for messages: `EINVAL (Invalid argument)`.
+    /// Returns the text of an error, for messages: `EINVAL (Invalid argument)`.
     public static String text(int error) {
         for (Errno each : values()) {
             if (each.code == error) {

@@ -22,20 +22,20 @@ public final class EventCounter {
         scratch = arena.allocate(JAVA_LONG);
     }
 
-    /// To be polled; negative, the system's error, when it could not be had.
+    /// Returns the descriptor to poll; negative, the system's error, when it could not be had.
     public int fd() {
         return fd;
     }
 
-    /// Any thread, also after [#close()]: the lock keeps the descriptor from being closed, and its number used
-    /// again, during the call.
+    /// Rings the counter. Any thread, also after [#close()]: the lock keeps the descriptor from being closed, and its
+    /// number used again, during the call.
     public synchronized void ring() {
         if (open) {
             LinuxSockets.addToEventCounter(fd, one);
         }
     }
 
-    /// For the sleeper, when it was rung.
+    /// Clears the counter, for a sleeper that was woken.
     public void clear() {
         LinuxSockets.clearEventCounter(fd, scratch);
     }

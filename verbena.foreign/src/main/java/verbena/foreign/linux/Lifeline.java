@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.SystemFunction;
 
-/// Tells other processes that this one is about to end, before the kernel has freed its memory.
+/// A signal to other processes that this process is about to end, before the kernel has freed its memory.
 ///
 /// A process that dies loses its memory first and its descriptors last. With the memory of a JVM, that takes
 /// tens of milliseconds, and for so long a socket at the other end shows nothing. But descriptors belong to
@@ -34,8 +34,8 @@ public final class Lifeline {
 
     private Lifeline() {}
 
-    /// The reading end, for other processes; it stays open. Made by the first call. Negative when this system
-    /// gives none: Linux before 5.9, or no right to the calls.
+    /// Returns the reading end, for other processes; it stays open. The first call makes it. Negative when this
+    /// system gives none: Linux before 5.9, or no right to the calls.
     public static int descriptor() {
         return Holder.DESCRIPTOR;
     }
@@ -62,7 +62,8 @@ public final class Lifeline {
         return NONE;
     }
 
-    /// Nothing that runs here after the first call may need a descriptor, of a class file for example.
+    /// Holds the writing end. Nothing that runs here after the first call may need a descriptor, of a class file for
+    /// example.
     private void hold(int writing, Thread opener) {
         boolean held = closeRange(writing + 1, -1, LinuxAbi.CLOSE_RANGE_UNSHARE)
                 && (writing == 0 || closeRange(0, writing - 1, 0));
@@ -73,7 +74,7 @@ public final class Lifeline {
         }
     }
 
-    /// By its number, because older C libraries have no function for it.
+    /// Calls close_range by its number, because older C libraries have no function for it.
     private boolean closeRange(int first, int last, int flags) {
         return syscall.tryCall(state, LinuxAbi.SYS_CLOSE_RANGE, first, last, flags, 0) >= 0;
     }

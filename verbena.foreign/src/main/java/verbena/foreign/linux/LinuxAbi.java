@@ -183,7 +183,7 @@ public final class LinuxAbi {
 
     /// The same on all processors.
     public static final int SYS_CLOSE_RANGE = 436;
-    /// This one is not.
+    /// The number of bpf(2), which differs on aarch64.
     public static final int SYS_BPF = System.getProperty("os.arch").equals("aarch64") ? 280 : 321;
 
     public static final int CLOSE_RANGE_UNSHARE = 2;
@@ -254,7 +254,7 @@ public final class LinuxAbi {
     public static final int BPF_PSEUDO_MAP_FD = 1;
     public static final int BPF_FUNC_MAP_LOOKUP_ELEM = 1;
     public static final int BPF_FUNC_REDIRECT_MAP = 51;
-    /// Where a program finds what is told of a frame beside its bytes, with the place of its type.
+    /// The offset at which a program finds the kernel's facts about a frame, with the offset of its type.
     public static final int SKF_AD_OFF = -0x1000;
 
     public static final int SKF_AD_PKTTYPE = 4;
@@ -684,7 +684,7 @@ public final class LinuxAbi {
         private Timespec() {}
     }
 
-    /// What names an interface in ioctl(2): see netdevice(7).
+    /// The struct that names an interface in ioctl(2): see netdevice(7).
     public static final class Ifreq {
         public static final int BYTES = 40;
         public static final int IFR_NAME = 0; // 16 bytes

@@ -97,7 +97,7 @@ public final class LinuxSockets {
         static final MethodHandle SENDMSG = LINKER.downcallHandle(LinuxSockets.SENDMSG, SENDMSG_SHAPE);
     }
 
-    /// What streams need as well. READV has one more argument, as SENDMSG has.
+    /// The functions that streams need as well. READV has one more argument, as SENDMSG has.
     private static final class OfStreams {
         static final MethodHandle READV = linked(LinuxSockets.READV, JAVA_LONG, JAVA_INT, POINTER, JAVA_INT, POINTER);
         static final MethodHandle SENDMSG_ERRNO =
@@ -124,29 +124,29 @@ public final class LinuxSockets {
         return LINKER.downcallHandle(address, FunctionDescriptor.of(result, arguments));
     }
 
-    /// A non-blocking UDP socket.
+    /// Opens a non-blocking UDP socket.
     public int socket(int family) {
         return SOCKET.tryCall(state, family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     }
 
-    /// A non-blocking socket for news of the host's network (rtnetlink(7)).
+    /// Opens a non-blocking socket for news of the host's network (rtnetlink(7)).
     public int netlinkSocket() {
         return SOCKET.tryCall(
                 state, LinuxAbi.AF_NETLINK, LinuxAbi.SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, LinuxAbi.NETLINK_ROUTE);
     }
 
-    /// A non-blocking socket for whole frames of an interface (packet(7)); it receives nothing before it is
+    /// Opens a non-blocking socket for whole frames of an interface (packet(7)); it receives nothing before it is
     /// bound.
     public int packetSocket() {
         return SOCKET.tryCall(state, LinuxAbi.AF_PACKET, LinuxAbi.SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     }
 
-    /// A socket for whole frames of an interface in memory that it shares with the kernel (AF_XDP).
+    /// Opens a socket for whole frames of an interface in memory that it shares with the kernel (AF_XDP).
     public int xdpSocket() {
         return SOCKET.tryCall(state, LinuxAbi.AF_XDP, LinuxAbi.SOCK_RAW | SOCK_CLOEXEC, 0);
     }
 
-    /// A non-blocking socket of this host (unix(7)) that connects, and keeps messages apart.
+    /// Opens a non-blocking socket of this host (unix(7)) that connects, and keeps messages apart.
     public int localSocket() {
         return SOCKET.tryCall(state, LinuxAbi.AF_UNIX, LinuxAbi.SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     }
@@ -159,23 +159,23 @@ public final class LinuxSockets {
         return CONNECT.tryCall(state, fd, address.address(), address.byteSize());
     }
 
-    /// A non-blocking socket; -1 when no peer has connected.
+    /// Accepts a peer, and returns its non-blocking socket; -1 when no peer has connected.
     public static int accept(int fd) {
         return (int) ACCEPT4.call(fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
     }
 
-    /// A non-blocking TCP socket.
+    /// Opens a non-blocking TCP socket.
     public int streamSocket(int family) {
         return SOCKET.tryCall(state, family, LinuxAbi.SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     }
 
-    /// A non-blocking socket, and the address of the peer that has connected; -1 when none has, or there is no
-    /// descriptor for it.
+    /// Accepts a peer, writes its address, and returns its non-blocking socket. The result is -1 when no peer has
+    /// connected, or there is no descriptor for it.
     public static int accept(int fd, MemorySegment address, MemorySegment length) {
         return (int) ACCEPT4.call(fd, address.address(), length.address(), SOCK_NONBLOCK | SOCK_CLOEXEC);
     }
 
-    /// Where a socket is bound.
+    /// Writes the address to which a socket is bound.
     public int name(int fd, MemorySegment address, MemorySegment length) {
         return GETSOCKNAME.tryCall(state, fd, address.address(), length.address());
     }
@@ -184,7 +184,8 @@ public final class LinuxSockets {
         return SHUTDOWN.tryCall(state, fd, how, 0);
     }
 
-    /// How many bytes of what a `struct msghdr` gathers were taken. The three segments stay alive meanwhile.
+    /// Sends the bytes that a `struct msghdr` gathers, and returns how many were taken. The three segments stay alive
+    /// meanwhile.
     public long sendGathered(int fd, MemorySegment msghdr, MemorySegment a, MemorySegment b, MemorySegment c) {
         try {
             long sent = (long) OfMessages.SENDMSG.invokeExact(fd, msghdr, LinuxAbi.MSG_NOSIGNAL, a, b, c);
@@ -199,8 +200,8 @@ public final class LinuxSockets {
         }
     }
 
-    /// How many bytes were read into what the iovecs name; 0 at the end of a stream, -1 when there was nothing,
-    /// or an error. `alive` stays alive meanwhile.
+    /// Reads into the memory of iovecs, and returns the number of bytes. 0 is the end of a stream; -1 is nothing to
+    /// read, or an error. `alive` stays alive meanwhile.
     public static long readScattered(int fd, MemorySegment iovecs, int count, MemorySegment alive) {
         try {
             return (long) OfStreams.READV.invokeExact(fd, iovecs, count, alive);
@@ -209,13 +210,13 @@ public final class LinuxSockets {
         }
     }
 
-    /// Whether it was taken.
+    /// Sends a message; returns whether it was taken.
     public static boolean send(int fd, MemorySegment message) {
         return SEND.call(fd, message.address(), message.byteSize(), LinuxAbi.MSG_NOSIGNAL) >= 0;
     }
 
-    /// The effective user who is at the other end of a connected [#localSocket()], or listened there; negative
-    /// when there is none.
+    /// Returns the effective user at the other end of a connected [#localSocket()], or of its listener; negative when
+    /// there is none.
     public int peerUser(int fd) {
         optionLength.set(JAVA_INT, 0, LinuxAbi.Ucred.BYTES);
         int result = GETSOCKOPT.tryCall(
@@ -223,19 +224,19 @@ public final class LinuxSockets {
         return result < 0 ? result : credentials.get(JAVA_INT, LinuxAbi.Ucred.UID);
     }
 
-    /// The process that has connected the socket at the other end, or listened there; 0 when this process cannot
-    /// see it, because it is in another PID namespace. Else the negative error.
+    /// Returns the process that has connected the socket at the other end, or listened there. It is 0 when this
+    /// process cannot see the other, which is in another PID namespace; else the negative error.
     public int peerProcess(int fd) {
         int result = peerUser(fd);
         return result < 0 ? result : credentials.get(JAVA_INT, LinuxAbi.Ucred.PID);
     }
 
-    /// The effective user of this process.
+    /// Returns the effective user of this process.
     public static int effectiveUser() {
         return (int) GETEUID.call(0);
     }
 
-    /// A set of descriptors to watch; itself one that can be polled (epoll(7)).
+    /// Makes a set of descriptors to watch, which can itself be polled (epoll(7)).
     public int watcher() {
         return EPOLL_CREATE1.tryCall(state, LinuxAbi.EPOLL_CLOEXEC, 0, 0);
     }
@@ -245,12 +246,12 @@ public final class LinuxSockets {
         return EPOLL_CTL.tryCall(state, watcher, LinuxAbi.EPOLL_CTL_ADD, fd, event.address(), 0);
     }
 
-    /// What is to be told of a descriptor of the set from now on.
+    /// Changes the events that are reported of a descriptor of the set from now on.
     public int rewatch(int watcher, int fd, MemorySegment event) {
         return EPOLL_CTL.tryCall(state, watcher, LinuxAbi.EPOLL_CTL_MOD, fd, event.address(), 0);
     }
 
-    /// How many of a set are ready now; what was to be told of them is in `events`.
+    /// Returns how many descriptors of a set are ready now; `events` then has their events.
     public static int ready(int watcher, MemorySegment events, int count) {
         try {
             return (int) OfEvents.EPOLL_WAIT.invokeExact(watcher, events, count, 0);
@@ -272,21 +273,21 @@ public final class LinuxSockets {
         return SETSOCKOPT.tryCall(state, fd, level, name, value.address(), value.byteSize());
     }
 
-    /// The value, which is none below zero for the options asked for here.
+    /// Returns the value of an option, which is never below zero for the options asked for here.
     public int option(int fd, int level, int name) {
         optionLength.set(JAVA_INT, 0, (int) JAVA_INT.byteSize());
         int result = GETSOCKOPT.tryCall(state, fd, level, name, option.address(), optionLength.address());
         return result < 0 ? result : option.get(JAVA_INT, 0);
     }
 
-    /// The value of an option that is a struct; the negative error when there is none.
+    /// Returns the value of an option that is a struct; the negative error when there is none.
     public int option(int fd, int level, int name, MemorySegment into) {
         optionLength.set(JAVA_INT, 0, (int) into.byteSize());
         return GETSOCKOPT.tryCall(state, fd, level, name, into.address(), optionLength.address());
     }
 
-    /// How many messages were sent; an error only when it is the first that failed. A single one goes by
-    /// sendmsg, which is some 150 ns quicker.
+    /// Sends messages, and returns how many were sent; an error only when it is the first that failed. A single
+    /// message goes by sendmsg, which is some 150 ns quicker.
     public int sendMessages(int fd, MemorySegment mmsghdrs, int count) {
         try {
             int sent = count == 1
@@ -307,14 +308,13 @@ public final class LinuxSockets {
         return (long) OfMessages.SENDMSG.invokeExact(fd, msghdr, LinuxAbi.MSG_NOSIGNAL, none, none, none) < 0 ? -1 : 1;
     }
 
-    /// How many messages were received; -1 when there was nothing, or an error, which the call has taken off the
-    /// socket. A single one is asked for by recvmsg, which is some 50 ns quicker.
+    /// Receives messages, and returns how many. It is -1 when there was nothing, or an error, which the call has
+    /// taken off the socket. A single message is asked for by recvmsg, which is some 50 ns quicker.
     public static int receiveMessages(int fd, MemorySegment mmsghdrs, int count) {
         return receive(fd, mmsghdrs, count, 0);
     }
 
-    /// The same for messages that the system gives back to their sender, with all their headers (recv(2),
-    /// MSG_ERRQUEUE).
+    /// Receives messages that the system gives back to their sender, with all their headers (recv(2), MSG_ERRQUEUE).
     public static int receiveReturned(int fd, MemorySegment mmsghdrs, int count) {
         return receive(fd, mmsghdrs, count, LinuxAbi.MSG_ERRQUEUE);
     }
@@ -332,8 +332,8 @@ public final class LinuxSockets {
         }
     }
 
-    /// How many of the descriptors are ready; -1 when a signal interrupted. `timeout` is a `struct timespec`,
-    /// [MemorySegment#NULL] for no limit.
+    /// Polls descriptors, and returns how many are ready; -1 when a signal interrupted. `timeout` is a `struct
+    /// timespec`, [MemorySegment#NULL] for no limit.
     public static int poll(MemorySegment pollfds, int count, MemorySegment timeout) {
         try {
             return (int) OfSleep.PPOLL.invokeExact(pollfds, (long) count, timeout, MemorySegment.NULL);
@@ -342,7 +342,7 @@ public final class LinuxSockets {
         }
     }
 
-    /// A non-blocking event counter.
+    /// Opens a non-blocking event counter.
     public int eventCounter() {
         return EVENTFD.tryCall(state, 0, LinuxAbi.EFD_NONBLOCK | LinuxAbi.EFD_CLOEXEC, 0);
     }
@@ -357,12 +357,12 @@ public final class LinuxSockets {
         long _ = READ.call(fd, scratch.address(), JAVA_LONG.byteSize());
     }
 
-    /// A timer that can be polled.
+    /// Opens a timer that can be polled.
     public int timer() {
         return TIMERFD_CREATE.tryCall(state, LinuxAbi.CLOCK_MONOTONIC, LinuxAbi.TFD_NONBLOCK | LinuxAbi.TFD_CLOEXEC, 0);
     }
 
-    /// `time` is a `struct itimerspec`, from now; fails only when it is none.
+    /// Sets a timer. `time` is a `struct itimerspec`, from now; the call fails only when it is none.
     public static void setTimer(int fd, MemorySegment time) {
         int _ = (int) TIMERFD_SETTIME.call(fd, 0, time.address(), 0);
     }
@@ -388,12 +388,12 @@ public final class LinuxSockets {
         return fd;
     }
 
-    /// How many bytes were written; -1 when there was no room, or an error.
+    /// Writes bytes, and returns how many; -1 when there was no room, or an error.
     public static long write(int fd, MemorySegment from, long length) {
         return WRITE.call(fd, from.address(), length);
     }
 
-    /// How many bytes were read; -1 when there was nothing, or an error.
+    /// Reads bytes, and returns how many; -1 when there was nothing, or an error.
     public static long read(int fd, MemorySegment into) {
         return READ.call(fd, into.address(), into.byteSize());
     }
@@ -416,7 +416,7 @@ public final class LinuxSockets {
         };
     }
 
-    /// The C library's words for an errno.
+    /// Returns the C library's text for an errno.
     public static String message(int errno) {
         try {
             MethodHandle strerror = LINKER.downcallHandle(symbol("strerror"), FunctionDescriptor.of(POINTER, JAVA_INT));

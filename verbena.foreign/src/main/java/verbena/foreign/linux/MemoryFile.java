@@ -34,7 +34,7 @@ public final class MemoryFile implements AutoCloseable {
 
     private static final String OWN_DESCRIPTORS = "/proc/self/fd/";
 
-    /// Linked when there is a file; other systems have no such functions.
+    /// The functions that are linked when there is a file; other systems have no such functions.
     private static final class Calls {
         static final SystemFunction MEMFD_CREATE = SystemFunction.named("memfd_create");
         static final SystemFunction FTRUNCATE = SystemFunction.named("ftruncate");
@@ -46,7 +46,7 @@ public final class MemoryFile implements AutoCloseable {
         static final SystemFunction MUNMAP = SystemFunction.named("munmap");
     }
 
-    /// What came of an attempt to map a peer's file.
+    /// The result of an attempt to map a peer's file.
     ///
     /// @param memory the file's first bytes; [MemorySegment#NULL] when it is refused
     /// @param refusal why it is refused, else null
@@ -64,7 +64,8 @@ public final class MemoryFile implements AutoCloseable {
         this.descriptor = descriptor;
     }
 
-    /// Why this process cannot have memory files; null when it can. A kernel may still refuse one ([#create]).
+    /// Returns the reason for which this process cannot have memory files; null when it can. A kernel may still
+    /// refuse one ([#create]).
     public static @Nullable String unavailable() {
         String system = System.getProperty("os.name") + " " + System.getProperty("os.arch");
         if (!Set.of("Linux amd64", "Linux aarch64").contains(system)) {
@@ -76,7 +77,7 @@ public final class MemoryFile implements AutoCloseable {
         return null;
     }
 
-    /// A new file and its memory, which is zeroed.
+    /// Creates a file and its memory, which is zeroed.
     ///
     /// @param name for people who look into `/proc/PID/maps`; files may have the same
     /// @param isWritable whether peers may write to it
@@ -120,8 +121,8 @@ public final class MemoryFile implements AutoCloseable {
                 "memory file of " + bytes + " bytes: " + call + ": " + LinuxSockets.message((int) -error));
     }
 
-    /// Its memory, until the arena closes. A shared arena closes only when no thread is in the middle of an access,
-    /// and later accesses throw; so none can hit memory that is gone.
+    /// Returns its memory, until the arena closes. A shared arena closes only when no thread is in the middle of an
+    /// access, and later accesses throw. So none can reach memory that is gone.
     public MemorySegment memory() {
         return memory;
     }
@@ -130,18 +131,19 @@ public final class MemoryFile implements AutoCloseable {
         return memory.byteSize();
     }
 
-    /// Whether peers may write to it.
+    /// Returns whether peers may write to it.
     public boolean isWritable() {
         return descriptor.isWritable;
     }
 
-    /// A new descriptor of the file, to be sent to a peer and then closed by the caller; one for reading when peers
-    /// may not write. The negative error when there is none: -EBADF after the arena was closed, or [#close()].
+    /// Returns a new descriptor of the file, to be sent to a peer and then closed by the caller. It is for reading
+    /// when peers may not write. The negative error when there is none: -EBADF after the arena was closed, or
+    /// [#close()].
     public int share() {
         return share(OWN_DESCRIPTORS);
     }
 
-    /// The same.
+    /// Does the same by a folder of descriptors.
     ///
     /// @param folder of this process's descriptors, if there is one
     int share(String folder) {

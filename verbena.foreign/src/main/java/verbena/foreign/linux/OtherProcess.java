@@ -9,7 +9,7 @@ import java.util.Arrays;
 import verbena.foreign.SystemFunction;
 import verbena.foreign.linux.LinuxAbi.Iovec;
 
-/// What the kernel lets this process do to another of the same host: copy from its memory and to it
+/// The access that the kernel gives this process to another of the same host: copies from its memory and to it
 /// (process_vm_readv(2)).
 ///
 /// The kernel finds the process by its number. When a process has ended, and its parent knows, the number can be used

@@ -19,7 +19,7 @@ import verbena.foreign.linux.LinuxAbi.TpacketReq;
 public final class PacketRing {
     /// The most bytes that the kernel leaves between the start of a place and its frame.
     public static final int HEADER_BYTES = 80;
-    /// What of a place stands before its frame, at least.
+    /// The least number of bytes of a place before its frame.
     public static final int BEFORE_FRAME_BYTES = 64;
     /// Places do not cross blocks, which are whole pages.
     private static final int BLOCK_BYTES = 1 << 16;
@@ -91,12 +91,12 @@ public final class PacketRing {
         });
     }
 
-    /// All of it. Frames lie in it, with [#BEFORE_FRAME_BYTES] before each, which may be overwritten.
+    /// Returns the whole memory. Frames lie in it, with [#BEFORE_FRAME_BYTES] before each, which may be overwritten.
     public MemorySegment memory() {
         return memory;
     }
 
-    /// Whether there is a frame that was not taken.
+    /// Returns whether there is a frame that was not taken.
     public boolean hasNext() {
         return held < places && ((int) INT.getAcquire(memory, (long) place(next)) & LinuxAbi.TP_STATUS_USER) != 0;
     }
@@ -126,22 +126,22 @@ public final class PacketRing {
 
     // ---- the frame that was taken last
 
-    /// Where in [#memory()] its first byte is.
+    /// Returns the offset of its first byte in [#memory()].
     public int start() {
         return current + (memory.get(JAVA_SHORT, (long) current + Tpacket2Hdr.TP_MAC) & 0xFFFF);
     }
 
-    /// How many bytes it had.
+    /// Returns its length in bytes.
     public int length() {
         return memory.get(JAVA_INT, (long) current + Tpacket2Hdr.TP_LEN);
     }
 
-    /// How many of them are here.
+    /// Returns the number of its bytes that are here.
     public int kept() {
         return memory.get(JAVA_INT, (long) current + Tpacket2Hdr.TP_SNAPLEN);
     }
 
-    /// The VLAN tag that the kernel has taken out of it, 16 bits; -1 when it had none.
+    /// Returns the VLAN tag that the kernel has taken out of it, 16 bits; -1 when it had none.
     public int tag() {
         int status = memory.get(JAVA_INT, (long) current);
         return (status & LinuxAbi.TP_STATUS_VLAN_VALID) == 0

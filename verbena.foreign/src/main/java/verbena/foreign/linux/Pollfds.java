@@ -17,12 +17,12 @@ public final class Pollfds {
         pollfds.set(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.REVENTS, (short) 0);
     }
 
-    /// Whether its descriptor is worth a look. Errors count: receiving is what takes them off a socket.
+    /// Returns whether its descriptor is worth a look. Errors count: receiving takes them off a socket.
     public static boolean isReadable(MemorySegment pollfds, int i) {
         return (pollfds.get(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.REVENTS) & ~LinuxAbi.POLLOUT) != 0;
     }
 
-    /// Whether poll(2) has found anything about its descriptor.
+    /// Returns whether poll(2) has found anything about its descriptor.
     public static boolean hasResult(MemorySegment pollfds, int i) {
         return pollfds.get(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.REVENTS) != 0;
     }

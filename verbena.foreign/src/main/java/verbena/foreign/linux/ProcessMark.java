@@ -4,12 +4,12 @@ import java.security.SecureRandom;
 import java.util.random.RandomGenerator;
 import verbena.foreign.SystemFunction;
 
-/// What tells this process from any other that has its number later: a page of memory at an address that was drawn at
-/// random, and that children of the process do not inherit. [OtherProcess] copies nothing from or to a process that
-/// has no memory at the mark. The page holds nothing, and stays as long as the process.
+/// The mark that distinguishes this process from any other that has its number later. It is a page of memory at an
+/// address that was drawn at random, and children of the process do not inherit it. [OtherProcess] copies nothing
+/// from or to a process that has no memory at the mark. The page holds nothing, and stays as long as the process.
 public final class ProcessMark {
     private static final long PAGE_BYTES = 64 << 10; // at least a page of any kernel
-    /// How far addresses of programs reach: on most systems; where a kernel has fewer levels of pages.
+    /// The bits of a program's addresses: on most systems, and where a kernel has fewer levels of pages.
     private static final int[] ADDRESS_BITS = {46, 38};
     /// The first addresses are left to programs, which may want them for themselves.
     private static final long FIRST = 1L << 33;
@@ -22,7 +22,7 @@ public final class ProcessMark {
 
     private ProcessMark() {}
 
-    /// The address of the mark, made by the first call; 0 when the system gives none.
+    /// Returns the address of the mark, made by the first call; 0 when the system gives none.
     public static long address() {
         return Holder.ADDRESS;
     }

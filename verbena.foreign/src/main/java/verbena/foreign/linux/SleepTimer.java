@@ -36,7 +36,7 @@ public final class SleepTimer {
         scratch = arena.allocate(JAVA_LONG);
     }
 
-    /// To be polled; negative, the system's error, when it could not be had.
+    /// Returns the descriptor to poll; negative, the system's error, when it could not be had.
     public int fd() {
         return fd;
     }
@@ -53,12 +53,13 @@ public final class SleepTimer {
         setNanos = now + timeoutNanos;
     }
 
-    /// Whether a timer that is set to end a sleep `left` nanoseconds from now need not be set to `timeoutNanos`.
+    /// Returns whether a timer that is set to end a sleep `left` nanoseconds from now need not be set to
+    /// `timeoutNanos`.
     public static boolean serves(boolean isSet, long left, long timeoutNanos) {
         return isSet && left > 0 && left <= timeoutNanos + LATE_NANOS && left >= timeoutNanos / PART;
     }
 
-    /// The timer has ended a sleep.
+    /// Clears the timer, which has ended a sleep.
     public void clear() {
         isSet = false;
         LinuxSockets.clearEventCounter(fd, scratch); // a timer that ran out is read as an event counter is

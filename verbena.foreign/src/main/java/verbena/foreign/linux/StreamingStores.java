@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
 import verbena.foreign.Memory;
 import verbena.foreign.SystemFunction;
 
-/// Copies by stores that pass the caches (MOVNTDQ; Intel SDM volume 1, 10.4.6.2, "non-temporal"). An ordinary store
+/// A copy by stores that pass the caches (MOVNTDQ; Intel SDM volume 1, 10.4.6.2, "non-temporal"). An ordinary store
 /// first fetches the line of memory that it changes. Where another processor has read that line last, the fetch takes
 /// longer than all else. A store that passes the caches fetches nothing. The next reader takes the bytes from memory.
 ///
 /// Neither Java nor the C library offers such stores, so the loop is here as machine code. A virtual machine makes code
 /// at run time itself, so a system that runs one lets this be run. Any thread.
 public final class StreamingStores {
-    /// What a copy goes to begins at a multiple of this, and is as long as a multiple of it.
+    /// The unit of a copy: its destination begins at a multiple of this, and its length is a multiple of it.
     public static final int UNIT = 64;
 
     /// `copy(from, to, bytes)`, as the System V ABI passes them: rdi, rsi, rdx. It uses only registers that are the
@@ -44,7 +44,7 @@ public final class StreamingStores {
 
     private StreamingStores() {}
 
-    /// Whether this processor and this system have them.
+    /// Returns whether this processor and this system have them.
     public static boolean areThere() {
         return Holder.COPY != null;
     }

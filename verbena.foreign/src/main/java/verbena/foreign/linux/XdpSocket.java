@@ -26,7 +26,7 @@ import verbena.foreign.linux.LinuxAbi.XdpUmemReg;
 ///
 /// For one thread at a time, except where a method allows more; allocates nothing for a frame.
 public final class XdpSocket {
-    /// What of the memory stands before an arrival, at least, and may be overwritten.
+    /// The least number of bytes of memory before an arrival, which may be overwritten.
     public static final int BEFORE_FRAME_BYTES = LinuxAbi.XDP_PACKET_HEADROOM;
 
     private static final int CHUNK_SMALL = 1 << 11;
@@ -34,9 +34,9 @@ public final class XdpSocket {
     /// Any but zero lets a call poll, and calls that do not wait poll once. The kernel goes on for so long in those
     /// that wait.
     private static final int BUSY_POLL_MICROS = 20;
-    /// How many frames a poll takes at most.
+    /// The number of frames that a poll takes at most.
     private static final int BUSY_POLL_FRAMES = 64;
-    /// How many arrivals of several pieces are held at most.
+    /// The number of arrivals of several pieces that are held at most.
     private static final int PLACES = 128;
 
     // Where the kernel maps each ring (XDP_PGOFF_RX_RING and so on).
@@ -114,7 +114,7 @@ public final class XdpSocket {
     private volatile boolean pollsBusily;
 
     // ---- arrivals
-    /// Where the arrivals end that the kernel has told of.
+    /// The position after the last arrival that the kernel has reported.
     private int arrived;
 
     private int placesHeld;
@@ -137,18 +137,18 @@ public final class XdpSocket {
             this.error = error;
         }
 
-        /// What was refused, as C names it.
+        /// Returns the call that was refused, by its name in C.
         public String call() {
             return call;
         }
 
-        /// The errno.
+        /// Returns the errno.
         public int error() {
             return error;
         }
     }
 
-    /// What a socket has room for.
+    /// The sizes of a socket.
     ///
     /// @param frameBytes of the largest frame that is sent, or arrives complete
     /// @param arrivals how many chunks are for arrivals, a power of 2
@@ -158,7 +158,7 @@ public final class XdpSocket {
             return frameBytes <= CHUNK_SMALL - BEFORE_FRAME_BYTES ? CHUNK_SMALL : CHUNK_LARGE;
         }
 
-        /// Whether frames may come and go in pieces (Linux 6.6 or newer).
+        /// Returns whether frames may come and go in pieces (Linux 6.6 or newer).
         public boolean inPieces() {
             return frameBytes > CHUNK_LARGE - BEFORE_FRAME_BYTES;
         }
@@ -167,7 +167,7 @@ public final class XdpSocket {
             return inPieces() ? BEFORE_FRAME_BYTES + (frameBytes + 63 & -64) : 0;
         }
 
-        /// How much memory it shares with the kernel, which counts as locked memory (RLIMIT_MEMLOCK).
+        /// Returns the memory that it shares with the kernel, which counts as locked memory (RLIMIT_MEMLOCK).
         public long lockedBytes() {
             return (long) (arrivals + departures) * chunkBytes();
         }
@@ -293,17 +293,17 @@ public final class XdpSocket {
         }
     }
 
-    /// The descriptor: readable when a frame has arrived and none of those that were taken is still held.
+    /// Returns the descriptor: readable when a frame has arrived and none of those that were taken is still held.
     public int fd() {
         return fd;
     }
 
-    /// Whether the driver reads and writes the memory, and the kernel copies nothing.
+    /// Returns whether the driver reads and writes the memory, and the kernel copies nothing.
     public boolean isZeroCopy() {
         return isZeroCopy;
     }
 
-    /// All chunks and places. Frames lie in it, with [#BEFORE_FRAME_BYTES] before each, which may be
+    /// Returns all chunks and places. Frames lie in it, with [#BEFORE_FRAME_BYTES] before each, which may be
     /// overwritten.
     public MemorySegment memory() {
         return memory;
@@ -311,7 +311,7 @@ public final class XdpSocket {
 
     // ---- arrivals
 
-    /// Whether there is a frame that was not taken.
+    /// Returns whether there is a frame that was not taken.
     public boolean hasNext() {
         if (arrivals.own != arrived) {
             return true;
@@ -392,17 +392,17 @@ public final class XdpSocket {
         }
     }
 
-    /// Where in [#memory()] the first byte of the frame is that was taken last.
+    /// Returns the offset in [#memory()] of the first byte of the frame that was taken last.
     public int start() {
         return start;
     }
 
-    /// How many bytes it had.
+    /// Returns its length in bytes.
     public int length() {
         return length;
     }
 
-    /// How many of them are here.
+    /// Returns the number of its bytes that are here.
     public int kept() {
         return kept;
     }
@@ -470,14 +470,14 @@ public final class XdpSocket {
         }
     }
 
-    /// Whether some of what was put has not left, although the kernel does not work on it: it waits for the next
-    /// [#send()], or for poll(2). Any thread.
+    /// Returns whether a frame that was put has not left, although the kernel does not work on it. It waits for the
+    /// next [#send()], or for poll(2). Any thread.
     public boolean isStuck() {
         return !isZeroCopy && departures.consumed() != departures.produced();
     }
 
-    /// How many frames found no memory, or no place in the ring; negative when the kernel does not tell. Any
-    /// thread, but one at a time.
+    /// Returns the number of frames that found no memory, or no place in the ring; negative when the kernel does not
+    /// report it. Any thread, but one at a time.
     ///
     /// @param asking of the thread that asks
     public long dropped(LinuxSockets asking) {

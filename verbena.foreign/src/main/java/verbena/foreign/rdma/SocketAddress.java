@@ -76,7 +76,7 @@ public final class SocketAddress {
         }
     }
 
-    /// The address that stands for any, of the same family.
+    /// Returns the address that stands for any, of the same family.
     public static InetAddress any(InetAddress like) {
         return any(like instanceof Inet4Address ? AF_INET : AF_INET6);
     }
@@ -89,7 +89,7 @@ public final class SocketAddress {
         }
     }
 
-    /// Bytes that [#write] needs.
+    /// Returns the bytes that [#write] needs.
     public static long size(InetSocketAddress address) {
         return address.getAddress() instanceof Inet4Address ? SOCKADDR_IN.size() : SOCKADDR_IN6.size();
     }

@@ -35,7 +35,7 @@ import verbena.verbs.spi.ConnectionService;
 public final class CmConnections implements ConnectionService {
     private static final long SRC = CM_ID.at("route.addr.src_storage");
 
-    /// What is told of an identifier's events, on the poller's thread.
+    /// The receiver of an identifier's events, on the poller's thread.
     interface Owner {
         void onEvent(CmEvent event);
     }
@@ -84,7 +84,8 @@ public final class CmConnections implements ConnectionService {
 
     // ---- events
 
-    /// Poller. Whose event it is, is looked up before it is given back: afterwards the identifier may be gone.
+    /// Reads an event on the poller's thread. The identifier of the event is looked up before it is given back,
+    /// because afterwards it may be gone.
     private void onReadable() {
         try (Arena arena = Arena.ofConfined()) {
             var place = arena.allocate(ValueLayout.JAVA_LONG);
@@ -136,7 +137,7 @@ public final class CmConnections implements ConnectionService {
         }
     }
 
-    /// A socket address in an arena's memory.
+    /// Returns a socket address in an arena's memory.
     long socketAddress(Arena arena, Gid address, int port) {
         long at = arena.allocate(SOCKADDR_STORAGE.size(), 8).address();
         int scope = context.gids(1).stream()
@@ -183,13 +184,13 @@ public final class CmConnections implements ConnectionService {
         }
     }
 
-    /// The kernel gives the port; the connection then takes the identifier over.
+    /// Binds an identifier whose port the kernel gives; the connection then takes the identifier over.
     @Override
     public Optional<CallerPort> bindCaller(PortSpace space, Gid local) {
         return Optional.of(bind(space, local, 0));
     }
 
-    /// Secrets are between Verbena ends, and this one is C's.
+    /// Refuses a secret: secrets are between Verbena ends, and this one is C's.
     private void requireNoSecret(String verb, Secret secret) {
         if (!secret.isNone()) {
             throw new UnsupportedException(
@@ -248,7 +249,7 @@ public final class CmConnections implements ConnectionService {
             }
         }
 
-        /// Its identifier, for a connection; 0 when it has none any more.
+        /// Takes its identifier for a connection; 0 when it has none any more.
         synchronized long take() {
             long taken = acceptor == null ? id : 0;
             id = taken == 0 ? id : 0;
@@ -297,7 +298,7 @@ public final class CmConnections implements ConnectionService {
                 .orElse(0);
     }
 
-    /// With the context.
+    /// Closes it with the context.
     public void close() {
         exchanges.values().forEach(CmExchange::abandon);
         ports.forEach(Port::close);

@@ -11,7 +11,7 @@ import verbena.verbs.AddressVector;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PrivateData;
 
-/// What a `struct rdma_cm_event` says; it is given back to C at once.
+/// The contents of a `struct rdma_cm_event`, which is given back to C at once.
 ///
 /// @param id the identifier that it is about
 /// @param listenId of a request: the listener
@@ -34,8 +34,8 @@ record CmEvent(long id, long listenId, int type, int status, PeerParameters peer
                         : Optional.empty());
     }
 
-    /// The kernel tells how many this side is asked to serve and may have outstanding, which is what the peer has
-    /// outstanding and serves.
+    /// Reads the peer's parameters. The kernel reports the limits of this side: it serves the requests that the peer
+    /// has outstanding, and the reverse.
     private static PeerParameters connection(long event) {
         return new PeerParameters(
                 data(event, "param.conn"),

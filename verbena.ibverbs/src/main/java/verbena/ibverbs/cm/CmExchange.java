@@ -53,7 +53,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
     private static final long SRC = CM_ID.at("route.addr.src_storage");
     private static final long DST = CM_ID.at("route.addr.dst_storage");
 
-    /// How far it is.
+    /// The stage of an exchange.
     private enum Stage {
         RESOLVING,
         ASKING,
@@ -61,11 +61,11 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         REQUESTED,
         ACCEPTED,
         CONNECTED,
-        /// This side has said that it ends.
+        /// The stage in which this side has announced its end.
         ENDING,
         ENDED;
 
-        /// Whether one call or one event of librdmacm can lead from here to `next`.
+        /// Returns whether a call or an event of librdmacm can lead from here to `next`.
         boolean leadsTo(Stage next) {
             return switch (this) {
                 case RESOLVING -> next == ASKING || next == ENDED;
@@ -172,7 +172,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         }
     }
 
-    /// A byte that C may not know; then its default has to do.
+    /// Sets an option by a byte that C may not know; the default is used then.
     private void option(int name, int value) {
         try (Arena arena = Arena.ofConfined()) {
             long at = arena.allocate(1, 1).address();
@@ -196,7 +196,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         listener = to;
     }
 
-    /// Of a passive side; librdmacm does not tell unreliable connections apart.
+    /// Returns the type of a passive side; librdmacm does not distinguish unreliable connections.
     QpType type() {
         return isDatagram ? QpType.UD : QpType.RC;
     }
@@ -256,7 +256,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
                 : end(new News.Unreachable("no " + what + " to " + remote + ": " + Errno.text(result.errno())));
     }
 
-    /// The way is known: asks.
+    /// Asks the peer, now that the route is known.
     private @Nullable News ask() {
         enter(Stage.ASKING);
         try (Arena arena = Arena.ofConfined()) {
@@ -264,14 +264,14 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         }
     }
 
-    /// Active: the peer says yes, and waits for our word that the queue pair is ready.
+    /// Handles the acceptance of the peer (active side), which waits for the notice that the queue pair is ready.
     private News accepted(CmEvent event) {
         enter(Stage.ANSWERED);
         peer = event.peer();
         return new News.Accepted(event.peer());
     }
 
-    /// The kernel has brought an iWARP queue pair to RTS.
+    /// Handles an iWARP queue pair that the kernel has brought to RTS.
     private @Nullable News established(CmEvent event) {
         IbvQueuePair qp = queuePair;
         if (isIwarp && qp != null) {
@@ -316,7 +316,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
                 : new News.Disconnected(EndedBy.THIS_SIDE, "disconnected by this side");
     }
 
-    /// It has come to nothing.
+    /// Ends the exchange, which has failed.
     private News end(News news) {
         enter(Stage.ENDED);
         breakDown();
@@ -324,7 +324,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         return news;
     }
 
-    /// A queue pair and its connection end together.
+    /// Breaks the queue pair down when its connection ends: both end together.
     private void breakDown() {
         IbvQueuePair qp = queuePair;
         queuePair = null;
@@ -348,7 +348,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         }
     }
 
-    /// The context closes.
+    /// Abandons the exchange when the context closes.
     synchronized void abandon() {
         enter(Stage.ENDED);
         destroy();

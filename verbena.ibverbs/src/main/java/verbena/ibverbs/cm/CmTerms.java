@@ -22,8 +22,8 @@ import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 import verbena.verbs.spi.ConnectionService.End;
 
-/// What the two ends of a connection agree on: what this one offers, how it is written for C, and what a queue pair
-/// becomes by it.
+/// The terms of a connection's two ends: the offer of this end, its form in C, and the state that it gives a queue
+/// pair.
 final class CmTerms {
     private static final int CONNECT_BYTES = 56;
     private static final int INQUIRE_BYTES = 180;
@@ -42,7 +42,7 @@ final class CmTerms {
         this.isDatagram = isDatagram;
     }
 
-    /// Whether private data fit into the first message of a connection, or of a question for datagrams.
+    /// Checks that private data fit into the first message of a connection, or of a request for datagrams.
     static void checkFits(PortSpace space, PrivateData data) {
         fits("private data to connect with", data, space.isDatagram() ? INQUIRE_BYTES : CONNECT_BYTES);
     }
@@ -61,7 +61,7 @@ final class CmTerms {
         }
     }
 
-    /// A `struct rdma_conn_param` of this end.
+    /// Writes a `struct rdma_conn_param` of this end, and returns it.
     ///
     /// @param theirs what the peer has asked with; null when this end asks
     long write(Arena arena, End mine, @Nullable PeerParameters theirs) {

@@ -31,7 +31,7 @@ public final class AddressVectors {
         Memory.putByte(at + AH_ATTR.at("port_num"), to.port());
     }
 
-    /// Empty when none is set.
+    /// Reads an address vector; empty when none is set.
     public static Optional<AddressVector> read(long at) {
         int port = Memory.getUnsignedByte(at + AH_ATTR.at("port_num"));
         if (port == 0) {

@@ -6,7 +6,7 @@ import verbena.foreign.NativeLibrary;
 
 /// librdmacm: its functions.
 public final class CmLibrary {
-    /// Where to find another than the system's.
+    /// The property that names another library than the system's.
     static final String PROPERTY = "verbena.librdmacm";
 
     private static final String HINT = "install it (Debian, Ubuntu: apt-get install librdmacm1; Fedora, RHEL: dnf"
@@ -54,7 +54,7 @@ public final class CmLibrary {
         setOption = library.function("u32 rdma_set_option(ptr, u32, u32, ptr, u64)");
     }
 
-    /// The system's, or the one that [#PROPERTY] names.
+    /// Returns the system's library, or the library that [#PROPERTY] names.
     ///
     /// @throws NativeLibrary.MissingException when it is not there
     public static synchronized CmLibrary find() {

@@ -22,12 +22,12 @@ import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceException;
 import verbena.verbs.TransportType;
 
-/// Finds out what a device can do: what it says (ibv_query_device_ex(3)), and, of what no version of the library
-/// tells, what it does when a small object is made and given back at once.
+/// A query of a device's abilities. They are the abilities that it reports (ibv_query_device_ex(3)). What no version
+/// of the library reports is tried: a small object is made and given back at once.
 public final class DeviceQuery {
     /// Vendor number of the kernel's soft-RoCE (rdma_rxe).
     public static final int SOFT_ROCE = 0xFF_FFFF;
-    /// That of its soft-iWARP (siw).
+    /// The vendor's part of Linux's soft-iWARP (siw).
     private static final int SOFT_IWARP = 0x62_6D74;
 
     /// Vendor numbers of devices that are posted to by a system call: soft-RoCE, soft-iWARP, and Omni-Path with
@@ -37,7 +37,7 @@ public final class DeviceQuery {
     /// A descriptor that no process has; -1 is refused before the kernel looks for it.
     private static final int NOBODYS = Integer.MAX_VALUE;
 
-    /// Of `enum ib_uverbs_device_cap_flags`, in `device_cap_flags_ex`.
+    /// A flag of `enum ib_uverbs_device_cap_flags`, in `device_cap_flags_ex`.
     private static final long FLUSHES_GLOBAL = 1L << 38;
     private static final long WRITES_ATOMICALLY = 1L << 40;
 
@@ -248,7 +248,8 @@ public final class DeviceQuery {
         library.destroyCq.call(cq);
     }
 
-    /// The device says that it has it by a bit, and the device's library by making such a queue pair.
+    /// Tries an extension. The device claims it by a bit, and the device's library proves it by making such a queue
+    /// pair.
     private void tryExtension(Capability extension, long bit, long pd, long cq, Set<Capability> found) {
         if ((Memory.getLong(at + DEVICE_ATTR_EX.at("device_cap_flags_ex")) & bit) != 0) {
             var made = ExtendedSends.createQp(ops, context, pd, smallQp(cq, 0), Set.of(extension));
@@ -256,7 +257,7 @@ public final class DeviceQuery {
         }
     }
 
-    /// A `struct ibv_qp_init_attr_ex` of the smallest queue pair.
+    /// Returns a `struct ibv_qp_init_attr_ex` of the smallest queue pair.
     private long smallQp(long cq, int inlineBytes) {
         long init = arena.allocate(QP_INIT_ATTR_EX.size(), 8).address();
         Memory.putLong(init + QP_INIT_ATTR.at("send_cq"), cq);
@@ -270,7 +271,7 @@ public final class DeviceQuery {
         return init;
     }
 
-    /// Whether there is a queue pair, which is gone by then.
+    /// Returns whether the queue pair was made; it is destroyed by then.
     private boolean isMade(NativeFunction.Result qp) {
         if (!qp.isNull()) {
             library.destroyQp.call(qp.value());

@@ -26,13 +26,13 @@ public final class Gate {
         }
     }
 
-    /// Whether this thread is inside. Only it can have written its own id, so a plain read is enough.
+    /// Returns whether this thread is inside. Only it can have written its own id, so a plain read is enough.
     public boolean isMine() {
         return state.getPlain() == Thread.currentThread().threadId();
     }
 
-    /// The one inside may stay for as long as its program likes. So each pause is twice as long as the one before,
-    /// up to a millisecond: little is added to what was waited anyway, and the processor is left to others.
+    /// Enters a gate that is occupied, perhaps for as long as its program likes. Each pause is twice as long as the
+    /// one before, up to a millisecond, which adds little to the wait and leaves the processor to others.
     private void enterSlowly(String verb, OwnedObject owner, long to) {
         boolean interrupted = false;
         long pauseNanos = 1_000;
@@ -62,7 +62,8 @@ public final class Gate {
         state.setRelease(FREE);
     }
 
-    /// From now on no thread goes in, and none is inside. The calling thread, if it was inside, is out by this.
+    /// Closes the gate: from now on no thread goes in, and none is inside. A calling thread that was inside has left
+    /// it.
     public void close(String verb, OwnedObject owner) {
         if (isMine()) {
             state.setRelease(CLOSED);
@@ -71,7 +72,7 @@ public final class Gate {
         }
     }
 
-    /// It could not be destroyed after all.
+    /// Opens the gate again: the object could not be destroyed.
     public void open() {
         state.setRelease(FREE);
     }

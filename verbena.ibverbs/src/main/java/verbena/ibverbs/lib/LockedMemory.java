@@ -11,7 +11,7 @@ public final class LockedMemory {
 
     private LockedMemory() {}
 
-    /// Bytes that this process may lock; the largest number when there is no limit.
+    /// Returns the bytes that this process may lock; the largest number when there is no limit.
     public static long limitBytes() {
         try {
             for (String line : Files.readAllLines(Path.of("/proc/self/limits"))) {

@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 
-/// That this host wants to hear a multicast group, said on the network (IGMP, MLD), so that switches pass it on.
-/// The device's own filter is set by ibv_attach_mcast(3); on InfiniBand the subnet manager asks for more.
+/// The membership of this host in a multicast group. It is announced on the network (IGMP, MLD), so that switches
+/// forward the group's packets. The device's own filter is set by ibv_attach_mcast(3); on InfiniBand the subnet
+/// manager requires more.
 public final class Membership implements AutoCloseable {
     private final @Nullable DatagramChannel channel;
 

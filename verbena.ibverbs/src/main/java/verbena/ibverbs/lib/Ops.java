@@ -77,12 +77,12 @@ public final class Ops {
         return MemorySegment.ofAddress(Memory.getLong(context + CONTEXT.at("ops." + name)));
     }
 
-    /// Address of a field of the extended context, which precedes the ordinary one.
+    /// Returns the address of a field of the extended context, which precedes the ordinary one.
     private long at(String field) {
         return context - VERBS_CONTEXT.at("context") + VERBS_CONTEXT.at(field);
     }
 
-    /// An operation of the extended context, when this library and this device have it.
+    /// Returns an operation of the extended context, if this library and this device have it.
     ///
     /// @param signature its name, and what [NativeFunction#of] takes
     public Optional<NativeFunction> extended(String signature) {
@@ -93,7 +93,7 @@ public final class Ops {
         return function(Memory.getLong(at(name)), signature);
     }
 
-    /// An operation of the ordinary context, when this device has it.
+    /// Returns an operation of the ordinary context, if this device has it.
     public Optional<NativeFunction> of(String signature) {
         String name = signature.substring(signature.indexOf(' ') + 1, signature.indexOf('('));
         return function(Memory.getLong(context + CONTEXT.at("ops." + name)), signature);

@@ -21,7 +21,7 @@ public final class Poller implements AutoCloseable {
     private static final int F_SETFL = 4;
     private static final int O_NONBLOCK = 0x800;
 
-    /// What runs when a descriptor has something to read.
+    /// A descriptor and its action, which runs when the descriptor can be read.
     private record Source(int descriptor, Runnable onReadable) {}
 
     private final Thread thread;
@@ -49,8 +49,8 @@ public final class Poller implements AutoCloseable {
         change(new Source(descriptor, onReadable), true);
     }
 
-    /// When this has returned, nothing of the descriptor runs any more, and it can be closed. Not from the
-    /// poller's own thread.
+    /// Removes a descriptor, whose action then runs no more; the descriptor can be closed. Not from the poller's own
+    /// thread.
     public void remove(int descriptor) {
         change(new Source(descriptor, () -> {}), false);
     }
@@ -96,7 +96,7 @@ public final class Poller implements AutoCloseable {
         }
     }
 
-    /// What to wait for; empty at the end.
+    /// Returns the sources to wait for; empty at the end.
     private List<Source> nextRound() {
         lock.lock();
         try {

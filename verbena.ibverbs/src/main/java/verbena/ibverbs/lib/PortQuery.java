@@ -9,7 +9,7 @@ import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.PortState;
 
-/// What C says of a port: a `struct ibv_port_attr`.
+/// The state of a port that C reports: a `struct ibv_port_attr`.
 public final class PortQuery {
     private PortQuery() {}
 
@@ -38,7 +38,7 @@ public final class PortQuery {
                         : LinkLayer.INFINIBAND);
     }
 
-    /// An MTU's code; a device of streams may have none.
+    /// Returns the MTU of a code; a device of streams may have none.
     public static Mtu mtu(int code) {
         return code < 1 || code > 5 ? Mtu.MTU_256 : Mtu.ofCode(code);
     }

@@ -131,13 +131,13 @@ public final class TimestampedPoll {
         }
     }
 
-    /// The time stamp of a completion that [#poll] has taken last.
+    /// Returns the time stamp of a completion that [#poll] has taken last.
     public long ticks(int index) {
         return ticks[index];
     }
 
-    /// After a failure only its number, its queue pair and the device's own number may be asked for
-    /// (ibv_poll_cq(3)).
+    /// Reads a completion. After a failure only its number, its queue pair and the device's own number may be asked
+    /// for (ibv_poll_cq(3)).
     private void read(int index) throws Throwable {
         long at = completions + index * WC_BYTES;
         int status = Memory.getInt(cq + STATUS);

@@ -11,7 +11,7 @@ import verbena.foreign.NativeLibrary;
 
 /// libibverbs: its functions. What is inline in `verbs.h` goes through an opened device's [Ops].
 public final class VerbsLibrary {
-    /// Where to find another than the system's.
+    /// The property that names another library than the system's.
     public static final String PROPERTY = "verbena.libibverbs";
 
     private static final String HINT = "install it (Debian, Ubuntu: apt-get install libibverbs1 ibverbs-providers;"
@@ -52,7 +52,7 @@ public final class VerbsLibrary {
     public final NativeFunction destroyAh;
     public final NativeFunction attachMcast;
     public final NativeFunction detachMcast;
-    /// Of later versions.
+    /// A function of later versions.
     public final Optional<NativeFunction> queryGidTable;
     public final Optional<NativeFunction> regMrIova;
     public final Optional<NativeFunction> regMrIova2;
@@ -98,7 +98,7 @@ public final class VerbsLibrary {
         regDmabufMr = library.optional("ptr ibv_reg_dmabuf_mr(ptr, u64, u64, u64, u32, u32)");
     }
 
-    /// The system's, or the one that [#PROPERTY] names.
+    /// Returns the system's library, or the library that [#PROPERTY] names.
     ///
     /// @throws NativeLibrary.MissingException when it is not there
     public static synchronized VerbsLibrary find() {
@@ -117,7 +117,7 @@ public final class VerbsLibrary {
         return new VerbsLibrary(NativeLibrary.load(name, HINT));
     }
 
-    /// What is done with the list of devices while it is held.
+    /// The use of the list of devices, while it is held.
     public interface ListUser<T> {
         T use(List<Long> devices);
     }

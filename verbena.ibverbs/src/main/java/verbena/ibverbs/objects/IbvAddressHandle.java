@@ -22,7 +22,7 @@ final class IbvAddressHandle extends OwnedObject implements AddressHandle {
     private final OwnDomain domain;
     private final AddressVector vector;
     private final long address;
-    /// How often batches name it.
+    /// The number of batches that name it.
     private int holders;
     /// Closed, and freed when no request names it any more.
     private boolean isReleased;
@@ -55,7 +55,7 @@ final class IbvAddressHandle extends OwnedObject implements AddressHandle {
         domain.owner().checkLayout("ibv_ah", Memory.getLong(address + AH.at("context")));
     }
 
-    /// Whether the two ends of a path fit.
+    /// Checks that the two ends of a path fit.
     static void check(String verb, Context context, AddressVector to) {
         GidEntry own;
         try {
@@ -84,7 +84,7 @@ final class IbvAddressHandle extends OwnedObject implements AddressHandle {
         return vector;
     }
 
-    /// A batch of requests names it: C keeps it until [#letGo()]. False when it is closed.
+    /// Holds the handle for a batch that names it: C keeps it until [#letGo()]. Returns false when it is closed.
     synchronized boolean hold() {
         if (!isOpen()) {
             return false;

@@ -37,7 +37,7 @@ public final class IbvCompletionChannel extends OwnedObject implements Completio
         context.poller().add(descriptor, this::onReadable);
     }
 
-    /// One that only the context closes.
+    /// Returns a channel that only the context closes.
     public static IbvCompletionChannel ofContext(OpenContext context) {
         var made = new IbvCompletionChannel(context, 0);
         made.abandon();
@@ -48,7 +48,7 @@ public final class IbvCompletionChannel extends OwnedObject implements Completio
         return address;
     }
 
-    /// Poller: one event or several.
+    /// Reads events, one or several, on the poller's thread.
     private void onReadable() {
         var library = context.library();
         try (Arena arena = Arena.ofConfined()) {
@@ -64,7 +64,7 @@ public final class IbvCompletionChannel extends OwnedObject implements Completio
         }
     }
 
-    /// Poller: an armed completion queue has something.
+    /// Notifies an armed completion queue that has completions, on the poller's thread.
     void notify(CompletionQueue cq) {
         notifications.offer(cq);
     }

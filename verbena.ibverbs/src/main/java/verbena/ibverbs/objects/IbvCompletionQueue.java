@@ -51,7 +51,7 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
 
     private static final WcStatus[] STATUSES = WcStatus.values();
     private static final WcOpcode[] OPCODES = opcodes();
-    /// Before a thread sleeps it looks again for so long; not where there is but one processor.
+    /// The time that a thread looks again before it sleeps; none where there is but one processor.
     private static final long SPIN_NANOS = Runtime.getRuntime().availableProcessors() > 1 ? 30_000 : 0;
 
     private final OpenContext context;
@@ -66,7 +66,7 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
     private final Gate gate = new Gate();
     private final Arena arena = Arena.ofAuto();
     private final long completions = arena.allocate(BATCH * WC_BYTES, 8).address();
-    /// Where completions have time stamps.
+    /// The poll of completions that have time stamps.
     private final @Nullable TimestampedPoll timestamped;
 
     // Inside the gate.
@@ -77,7 +77,7 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
     private final Condition woken = lock.newCondition();
     // Under the lock.
     private int sleepers;
-    /// What the program has armed: 0 nothing, 1 any completion, 2 solicited ones.
+    /// The notification that the program has armed: 0 nothing, 1 any completion, 2 solicited ones.
     private int armed;
 
     private static WcOpcode[] opcodes() {
@@ -172,7 +172,7 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
         }
     }
 
-    /// Inside the gate.
+    /// Returns whether a completion is there. Called inside the gate.
     private boolean hasSome() {
         assert gate.isMine();
         if (next < taken) {
@@ -219,7 +219,7 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
         }
     }
 
-    /// What is told of a datagram's sender; other messages have no queue pair there.
+    /// Returns the sender of a datagram; other messages have no queue pair there.
     private static long sender(long at, int qpn) {
         int lid = qpn == 0 ? 0 : Memory.getUnsignedShort(at + SLID);
         return lid == 0
@@ -298,7 +298,7 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
         }
     }
 
-    /// Waiting makes sense.
+    /// Checks that waiting makes sense.
     private void checkAlive() {
         checkOpen("await");
         if (broken) {
@@ -335,7 +335,7 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
         }
     }
 
-    /// Poller: C has something to tell.
+    /// Handles an event of C, on the poller's thread.
     @Override
     public void onEvent() {
         lock.lock();
@@ -350,14 +350,14 @@ public final class IbvCompletionQueue extends OwnedObject implements OpenContext
         }
     }
 
-    /// Poller: it has overflowed.
+    /// Handles the overflow of the queue, on the poller's thread.
     @Override
     public void onBroken() {
         broken = true;
         wakeAll();
     }
 
-    /// Threads that wait look anew.
+    /// Wakes all threads that wait, to look anew.
     @Override
     public void wakeAll() {
         lock.lock();

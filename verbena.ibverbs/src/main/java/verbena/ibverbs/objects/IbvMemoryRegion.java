@@ -116,7 +116,8 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
                 .call(domain.address(), segment, segment.byteSize(), iova, known);
     }
 
-    /// A region that starts at 0 is registered there; no device needs to be told twice.
+    /// Returns the flags of rights. A region that starts at 0 is registered there, so no device needs another flag
+    /// for that.
     private static int bits(Set<Access> access) {
         return Access.bits(access) & ~Access.ZERO_BASED.bit();
     }

@@ -16,7 +16,7 @@ final class IbvMemoryWindow extends OwnedObject implements MemoryWindow {
     private final Type type;
     private final long address;
     private final NativeFunction free;
-    /// Of type 2 what was asked for last; C keeps that of type 1.
+    /// The key that was asked for last, of type 2; C keeps that of type 1.
     private volatile int rkey;
 
     IbvMemoryWindow(OwnDomain domain, Type type) {
@@ -41,8 +41,8 @@ final class IbvMemoryWindow extends OwnedObject implements MemoryWindow {
         return address;
     }
 
-    /// A bind of this key was handed to the device. C leaves it to the program to note it in its struct, and some
-    /// devices tell by that which window the next bind means.
+    /// Records the key of a bind that was handed to the device. C leaves it to the program to write the key into its
+    /// struct, and some devices find by that the window of the next bind.
     void bound(int key) {
         rkey = key;
         Memory.putInt(address + MW.at("rkey"), key);

@@ -56,7 +56,7 @@ public final class IbvProtectionDomain extends OwnDomain {
         return new IbvMemoryRegion(this, fd, offset, length, iova, access);
     }
 
-    /// Memory of its own, from the start of a page on.
+    /// Allocates memory of its own, from the start of a page on.
     @Override
     public MemoryRegion allocate(long bytes, Set<Access> access) {
         checkOpen("allocate");

@@ -56,10 +56,10 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
     private final int qpn;
     private final IbvSends sends;
     private final @Nullable IbvReceives receives;
-    /// Of an XRC target; null of all others.
+    /// The target, of an XRC target queue pair; null of all others.
     private final @Nullable Target target;
 
-    /// As far as is known without asking the device, for posters: it goes to ERR without a word.
+    /// The state that is known without asking the device, for posters. The device enters ERR without notice.
     private volatile QpState known = QpState.RESET;
 
     private volatile boolean endedHere;
@@ -73,7 +73,7 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
     private final PeerConnector connector;
     private volatile int datagramBytesMax;
 
-    /// What an XRC target has.
+    /// The objects of an XRC target.
     ///
     /// @param xrcDomain the owner, an XRC domain
     /// @param xrcAddress of C's
@@ -206,8 +206,8 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
         return told;
     }
 
-    /// A `struct ibv_qp_attr` from the device. Over iWARP little of it means anything, and soft-iWARP leaves most
-    /// of it unwritten (Linux 6.1); so there it is what we have told the device ourselves.
+    /// Asks the device for its `struct ibv_qp_attr`. Over iWARP little of it means anything, and soft-iWARP leaves
+    /// most of it unwritten (Linux 6.1). So there the answer is the state that this library has set itself.
     private long ask(Arena arena, int mask) {
         long at = arena.allocate(QP_ATTR.size(), 8).address();
         if (context.isIwarp()) {
@@ -324,17 +324,17 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
         return new DeviceException(what + ": ibv_modify_qp says " + Errno.text(error));
     }
 
-    /// Whether the program has taken it to ERR. An iWARP connection ends by that.
+    /// Returns whether the program has taken it to ERR, by which an iWARP connection ends.
     public boolean isEndedHere() {
         return endedHere;
     }
 
-    /// The kernel has moved it, with its connection.
+    /// Sets the state to which the kernel has moved it, with its connection.
     public void moved(QpState to) {
         known = to;
     }
 
-    /// Poller.
+    /// Handles an event, on the poller's thread.
     public void onAsyncEvent(AsyncEvent.Type type) {
         if (type == AsyncEvent.Type.QP_FATAL
                 || type == AsyncEvent.Type.QP_REQ_ERR
@@ -377,7 +377,7 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
         }
     }
 
-    /// Drivers without migration leave the field as it is.
+    /// Returns the state of migration. Drivers without migration leave the field as it is.
     private static PathMigration migration(int code) {
         return code > 0 && code < PathMigration.values().length ? PathMigration.ofCode(code) : PathMigration.MIGRATED;
     }

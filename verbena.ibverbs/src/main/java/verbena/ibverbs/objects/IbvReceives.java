@@ -16,12 +16,13 @@ import verbena.verbs.spi.OwnedObject;
 /// The posting side of a receive queue. Receives are written as C's structs into memory of its own, and handed over
 /// as a list.
 final class IbvReceives extends Receives {
-    /// Hands a list to C: queue, first request, where to write the address of a bad one; an error number.
+    /// The call that hands a list to C: queue, first request, where to write the address of a bad one; an error
+    /// number.
     interface Poster {
         int post(long queue, long request, long bad);
     }
 
-    /// Throws when nothing can be posted now.
+    /// A check that throws when nothing can be posted now.
     interface Guard {
         void check(String verb);
     }
@@ -79,7 +80,7 @@ final class IbvReceives extends Receives {
         }
     }
 
-    /// From now on no thread posts; waits for the batch that another thread has open.
+    /// Closes the gate: from now on no thread posts. It waits for the batch that another thread has open.
     void closeGate() {
         gate.close("close", owner);
     }
@@ -177,7 +178,8 @@ final class IbvReceives extends Receives {
         return n;
     }
 
-    /// The receives before the bad one were handed over, it and those behind were not.
+    /// Returns the exception for a bad receive: the receives before the bad one were handed over, it and those behind
+    /// were not.
     private RuntimeException refused(int error) {
         long at = Memory.getLong(bad);
         int index = (int) ((at - requests) / stride);

@@ -110,7 +110,7 @@ final class IbvSends extends Sends {
         }
     }
 
-    /// From now on no thread posts; waits for the batch that another thread has open.
+    /// Closes the gate: from now on no thread posts. It waits for the batch that another thread has open.
     void closeGate() {
         gate.close("close", qp);
     }
@@ -203,14 +203,14 @@ final class IbvSends extends Sends {
         Memory.putInt(current + ATOMIC_RKEY, rkey);
     }
 
-    /// Written as an atomic, whose struct has room for what it says; [#postExtended] hands it over.
+    /// Writes an atomic write as an atomic, whose struct has room for its fields; [#postExtended] hands it over.
     @Override
     protected void putAtomicWrite(long address, int rkey, long value) {
         putAtomic(address, rkey, value, 0);
         hasLoners = true;
     }
 
-    /// Like [#putAtomicWrite].
+    /// Writes a flush like [#putAtomicWrite].
     @Override
     protected void putFlush(long address, int rkey, int length, boolean wholeRegion, boolean global, boolean persist) {
         int types = (global ? IBV_FLUSH_GLOBAL : 0) | (persist ? IBV_FLUSH_PERSISTENT : 0);
@@ -273,7 +273,7 @@ final class IbvSends extends Sends {
         Memory.putInts(current + FLAGS, flags, data);
     }
 
-    /// The value of `enum ibv_wr_opcode`.
+    /// Returns the value of `enum ibv_wr_opcode`.
     private static int opcode(SendOperation operation) {
         return switch (operation) {
             case SEND -> VerbsConstants.IBV_WR_SEND;
@@ -334,7 +334,7 @@ final class IbvSends extends Sends {
         return n;
     }
 
-    /// The device has what it needs of the address handles, or never will.
+    /// Releases the address handles: the device has used them, or never will.
     private void letGo() {
         for (int i = held.size() - 1; i >= 0; i--) {
             held.remove(i).letGo();
@@ -360,8 +360,8 @@ final class IbvSends extends Sends {
         }
     }
 
-    /// With requests that take a call of their own, each in its place among the others: a window of type 1 is bound
-    /// so, and what [ExtendedSends] hands over.
+    /// Posts a batch with requests that take a call of their own, each in its place among the others. These are binds
+    /// of windows of type 1, and the requests that [ExtendedSends] hands over.
     private void postInParts(int n) {
         int from = 0;
         for (int i = 0; i < n; i++) {
@@ -426,7 +426,8 @@ final class IbvSends extends Sends {
         }
     }
 
-    /// The requests before the bad one were handed over, it and those behind were not.
+    /// Returns the exception for a bad request: the requests before it were handed over, it and those behind were
+    /// not.
     private RuntimeException refused(int index, int error) {
         long wrId = Memory.getLong(requests + index * stride + WR_ID);
         String place = place(index + 1, wrId);

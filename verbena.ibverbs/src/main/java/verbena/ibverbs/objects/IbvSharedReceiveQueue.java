@@ -27,10 +27,10 @@ public final class IbvSharedReceiveQueue extends OwnedObject implements SharedRe
     private final int maxSge;
     private final IbvReceives receives;
     private volatile int limit;
-    /// By which peers name it; -1 when queue pairs share it.
+    /// The number by which peers name it; -1 when queue pairs share it.
     private final int number;
 
-    /// What a queue has that peers name.
+    /// The objects of a queue that peers name.
     ///
     /// @param xrcDomain the owner, an XRC domain
     /// @param xrcAddress of C's
@@ -109,7 +109,8 @@ public final class IbvSharedReceiveQueue extends OwnedObject implements SharedRe
         return address;
     }
 
-    /// Poller: fewer receives are left than the limit, which is disarmed by that.
+    /// Handles a limit event on the poller's thread: fewer receives are left than the limit, which is disarmed by
+    /// that.
     public void onLimit() {
         limit = 0;
     }

@@ -23,7 +23,7 @@ import verbena.verbs.spi.OwnedObject;
 
 /// An XRC domain of C's. It belongs to no file, so no other process shares it.
 public final class IbvXrcDomain extends OwnedObject implements XrcDomain {
-    /// Of open(2).
+    /// A flag of open(2).
     private static final int O_CREAT = 0x40;
 
     private final OpenContext context;

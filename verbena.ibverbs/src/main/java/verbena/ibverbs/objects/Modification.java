@@ -123,7 +123,7 @@ final class Modification {
         return value;
     }
 
-    /// The rights in it, as C's flags.
+    /// Returns its rights as C's flags.
     static int accessBits(QpModification wanted) {
         int bits = 0;
         for (Object each : wanted.get(QpAttribute.ACCESS_FLAGS, Set.class, Set.of())) {
@@ -132,7 +132,7 @@ final class Modification {
         return bits;
     }
 
-    /// The rights of a queue pair, from C's flags.
+    /// Returns the rights of a queue pair, from C's flags.
     static Set<Access> access(int flags) {
         var access = EnumSet.noneOf(Access.class);
         for (Access each : REMOTE) {

@@ -37,7 +37,7 @@ public abstract class OpenContext extends OwnedObject implements Context {
         /// Called when it has overflowed.
         void onBroken();
 
-        /// Has threads that wait look anew.
+        /// Wakes threads that wait, to look anew.
         void wakeAll();
     }
 
@@ -94,7 +94,7 @@ public abstract class OpenContext extends OwnedObject implements Context {
         return device.transportType() == TransportType.IWARP;
     }
 
-    /// Memory of regions that bring theirs.
+    /// Returns the memory of regions that allocate their own.
     public final Slabs slabs() {
         return slabs;
     }
@@ -107,7 +107,7 @@ public abstract class OpenContext extends OwnedObject implements Context {
         Arguments.require(verb, this, capability);
     }
 
-    /// Completion queues take turns at the interrupts that the device has.
+    /// Returns the next interrupt of the device: completion queues take turns at the interrupts that the device has.
     public final int nextVector() {
         return Math.floorMod(vector.getAndIncrement(), vectors);
     }
@@ -122,7 +122,7 @@ public abstract class OpenContext extends OwnedObject implements Context {
         }
     }
 
-    /// Why something could not be made, as an exception to throw.
+    /// Returns the reason for which an object could not be made, as an exception to throw.
     ///
     /// @param resource what there may not be enough of
     public final RuntimeException refused(String verb, String resource, int error) {
@@ -141,10 +141,10 @@ public abstract class OpenContext extends OwnedObject implements Context {
         return new DeviceException(verb + ": " + said);
     }
 
-    /// A request of this queue pair has failed, which has brought a connected one into ERR.
+    /// Handles a failed request of this queue pair, which has brought a connected one into ERR.
     public abstract void onFailedRequest(int qpn);
 
-    /// The device is gone, or of no use any more.
+    /// Handles the end of the device, which is gone, or of no use any more.
     public final void onFailed(String why) {
         failed = true;
         completionQueues.values().forEach(Queue::wakeAll);
@@ -173,7 +173,7 @@ public abstract class OpenContext extends OwnedObject implements Context {
         completionQueues.remove(token);
     }
 
-    /// Queue pairs and shared receive queues.
+    /// Returns queue pairs and shared receive queues.
     public final Collection<OwnedObject> objects() {
         return byAddress.values();
     }

@@ -46,7 +46,7 @@ abstract class OwnDomain extends OwnedObject implements ProtectionDomain {
         return context;
     }
 
-    /// IBTA 10.6.3.1, ibv_reg_mr(3).
+    /// Checks rights by IBTA 10.6.3.1 and ibv_reg_mr(3).
     final void checkAccess(String verb, Set<Access> access) {
         Registration.checkAccess(verb, access);
         if (access.contains(Access.ON_DEMAND)) {

@@ -19,23 +19,23 @@ public final class Budget<P> {
         this.requestsMax = bytes / 4;
     }
 
-    /// Whole messages that no receive waits for, of one peer; half of its share.
+    /// Returns the limit of whole messages that no receive waits for, of one peer: half of its share.
     public static long keptMax(long bytes, int maxPeers) {
         return bytes / 4 / maxPeers;
     }
 
-    /// Offers of one kind, of one peer. Those of tagged messages cost their upkeep, those of active messages a header,
-    /// too: together less than the other half of the share.
+    /// Returns the limit of offers of one kind, of one peer. Offers of tagged messages cost their upkeep, offers of
+    /// active messages a header, too: together they cost less than the other half of the share.
     public static long offersMax(long bytes, int maxPeers) {
         return keptMax(bytes, maxPeers) / (4L * PeerLimits.KEPT_COST);
     }
 
-    /// Messages of lost peers.
+    /// Returns the limit of messages that lost peers have left.
     public static long leftMax(long bytes) {
         return bytes / 4;
     }
 
-    /// Whether a long request may be read now. The first one may, however long it is.
+    /// Returns whether a long request may be read now. The first one may, however long it is.
     public boolean admits(P from, long bytes) {
         boolean isAdmitted = requests == 0 || requests + bytes <= requestsMax;
         if (!isAdmitted) {

@@ -25,13 +25,13 @@ import verbena.verbs.RemoteMemory;
 /// | 32 | 4 | [#OFFER]: key; with several rails, one for each |
 /// | 36 | | [#OFFER] of an active message: its header; of a whole one it is before the data |
 final class Frame {
-    /// Nothing but credits and flags.
+    /// A frame with nothing but credits and flags.
     static final int CREDIT = 1;
     /// A message, whole.
     static final int WHOLE = 2;
     /// A message that its receiver is to READ.
     static final int OFFER = 3;
-    /// What was offered is read: the memory is its owner's again.
+    /// A frame which confirms that an offer is read: the memory is its owner's again.
     static final int TAKEN = 4;
 
     /// Flag: the receiver of this frame may send one more [#CREDIT].
@@ -48,15 +48,15 @@ final class Frame {
 
     private Frame() {}
 
-    /// In two stores, because the device copies the frame by words. A processor hands a word on from one store at
-    /// once, and from several stores only when all are in its cache.
+    /// Writes a header in two stores, because the device copies the frame by words. A processor hands a word on from
+    /// one store at once, and from several stores only when all are in its cache.
     static void write(MemorySegment out, int type, int kind, int flags, int credits, int offer, long tag) {
         int first = type << 24 | kind << 16 | flags << 8 | (credits & CREDITS_MAX);
         out.set(LONG, 0, (long) first << Integer.SIZE | Integer.toUnsignedLong(offer));
         out.set(LONG, 8, tag);
     }
 
-    /// Bytes of an offer, without the header of an active message.
+    /// Returns the length of an offer in bytes, without the header of an active message.
     static int offerBytes(int rails) {
         return KEYS + rails * Integer.BYTES;
     }
@@ -108,7 +108,7 @@ final class Frame {
         return frame.get(LONG, 16);
     }
 
-    /// The memory of an offer, by each rail.
+    /// Returns the memory of an offer, by each rail.
     static List<RemoteMemory> memory(MemorySegment frame, int rails) {
         var memory = new RemoteMemory[rails];
         for (int i = 0; i < rails; i++) {

@@ -2,7 +2,7 @@ package verbena.messages.protocol;
 
 import java.lang.foreign.MemorySegment;
 
-/// Where a message goes.
+/// The destination of a message.
 public interface Incoming {
     /// Memory for what is not wanted any more.
     Incoming NOWHERE = new Incoming() {
@@ -18,14 +18,14 @@ public interface Incoming {
         public void failed(String why) {}
     };
 
-    /// The memory for it. A message that is longer fills it, and the rest is lost.
+    /// Returns the memory for it. A message that is longer fills it, and the rest is lost.
     MemorySegment memory();
 
-    /// It is there.
+    /// Handles the message, which is in its memory.
     ///
     /// @param length bytes of the message, perhaps more than the memory has
     void done(PeerOwner from, long tag, long length);
 
-    /// The peer was lost in the middle of it. Called once, in place of [#done].
+    /// Fails the message: the peer was lost in the middle of it. Called once, in place of [#done].
     void failed(String why);
 }

@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 /// the same kind behind them. Others pass by: what ends an offer is never among those that wait.
 final class Lane {
     final ArrayDeque<Outgoing> heldBack = new ArrayDeque<>();
-    /// Made here, and not taken yet.
+    /// The offers that were made here, and are not taken yet.
     int offered;
-    /// Made by the other end, and not read yet.
+    /// The offers of the other end that are not read yet.
     int waiting;
 }

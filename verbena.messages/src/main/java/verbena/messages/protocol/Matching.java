@@ -7,7 +7,7 @@ import java.util.Iterator;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// Which message goes into which receive. A message takes the oldest receive that it matches, and a receive the
+/// The matching of messages with receives. A message takes the oldest receive that it matches, and a receive the
 /// oldest message. Both lists are looked through from the front, so a long one costs time.
 public final class Matching {
     /// A receive that waits.
@@ -49,7 +49,7 @@ public final class Matching {
         this.leftMax = leftMax;
     }
 
-    /// The receive for a message that has come; empty when none waits for it.
+    /// Takes the receive for a message that has come; returns empty when none waits for it.
     Optional<Incoming> take(Peer from, long tag) {
         Iterator<Expected> each = expected.iterator();
         while (each.hasNext()) {
@@ -128,8 +128,8 @@ public final class Matching {
         return expected.removeIf(each -> each.incoming == incoming);
     }
 
-    /// Nothing more will come from a peer: receives from it alone fail. Its messages that have come whole stay;
-    /// what it only offered is gone.
+    /// Forgets a peer from which nothing more will come: receives from it alone fail. Its messages that have come
+    /// whole stay; its offers are gone.
     void forget(Peer peer, String why) {
         unexpected.removeIf(each -> each.from == peer && each.offer != null);
         leftBytes += unexpected.stream()
@@ -159,17 +159,17 @@ public final class Matching {
         failing.forEach(each -> each.incoming.failed(why));
     }
 
-    /// What a message costs that a lost peer has left; 0 when the peer is not lost.
+    /// Returns the cost of a message that a lost peer has left; 0 when the peer is not lost.
     private static long leftBy(Unexpected message) {
         return message.from.isLost() ? message.whole.length + PeerLimits.KEPT_COST : 0;
     }
 
-    /// Whole messages of lost peers that no receive took, and that were more than may stay.
+    /// Returns the number of whole messages of lost peers that no receive took and that exceeded their limit.
     public long dropped() {
         return dropped;
     }
 
-    /// Messages that no receive waits for, whole or offered.
+    /// Returns the number of messages that no receive waits for, whole or offered.
     public int unexpectedCount() {
         return unexpected.size();
     }

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Which one-sided operation to a peer may begin: so many are under way at once, and one behind a fence begins
+/// The order of one-sided operations to a peer: a limited number is under way at once, and one behind a fence begins
 /// when all before it are done. Without input and output. Guarded by the worker.
 ///
 /// @param <T> an operation
@@ -27,12 +27,12 @@ public final class OneSided<T> {
         isFenced = false;
     }
 
-    /// What is added from now on begins when all that was added before is done.
+    /// Delays everything that is added from now on until all that was added before is done.
     public void fence() {
         isFenced = true;
     }
 
-    /// The next operation to begin, which [#done()] follows; null when none may begin now.
+    /// Returns the next operation to begin, which [#done()] follows; null when none may begin now.
     public @Nullable T poll() {
         Waiting<T> next = waiting.peek();
         if (next == null || underWay == max || (next.isFenced && underWay > 0)) {
@@ -43,7 +43,7 @@ public final class OneSided<T> {
         return next.operation;
     }
 
-    /// One that was under way is done.
+    /// Counts the end of an operation that was under way.
     public void done() {
         underWay--;
         assert underWay >= 0 : "more are done than began";

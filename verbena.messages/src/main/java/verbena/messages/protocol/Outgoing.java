@@ -9,7 +9,7 @@ public abstract class Outgoing {
     final Kind kind;
     final long tag;
     final MemorySegment data;
-    /// Of an active message: goes in a frame, whatever the data does.
+    /// The header of an active message, which goes in a frame even when the data does not.
     final byte[] header;
     final boolean mayChange;
 
@@ -23,7 +23,7 @@ public abstract class Outgoing {
         this(kind, tag, NO_HEADER, data, mayChange);
     }
 
-    /// An active message.
+    /// Returns an active message.
     protected Outgoing(int handler, byte[] header, MemorySegment data) {
         this(Kind.ACTIVE, activeTag(handler, header.length), header, data, false);
     }
@@ -36,7 +36,7 @@ public abstract class Outgoing {
         this.data = data;
     }
 
-    /// What an active message has in place of a tag.
+    /// Returns the value that an active message has in place of a tag.
     public static long activeTag(int handler, int headerBytes) {
         return (long) handler << 32 | headerBytes;
     }
@@ -45,9 +45,9 @@ public abstract class Outgoing {
         return header.length + data.byteSize();
     }
 
-    /// Its bytes have left the memory.
+    /// Handles the end of the send: its bytes have left the memory.
     public abstract void done();
 
-    /// The peer is lost. Called once, in place of [#done()].
+    /// Fails the send because the peer is lost. Called once, in place of [#done()].
     public abstract void failed(String why);
 }

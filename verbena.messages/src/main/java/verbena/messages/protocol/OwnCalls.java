@@ -30,34 +30,35 @@ public final class OwnCalls {
         private int number;
         private boolean isTimed;
         private long deadlineNanos;
-        /// What asks; it may still wait for its turn.
+        /// The message that asks; it may still wait for its turn.
         private @Nullable Outgoing message;
 
         private boolean isAnswered;
         /// Whether its caller waits.
         private boolean isWaiting = true;
 
-        /// Memory for an answer of so many bytes, which another one may be in later.
+        /// Returns memory for an answer of so many bytes; a later answer may be in other memory.
         ///
         /// @param kind [Kind#ANSWER] or [Kind#FAULT]
         protected abstract MemorySegment memory(Kind kind, long length);
 
-        /// The answer is in its memory.
+        /// Handles the answer, which is in its memory.
         ///
         /// @param length bytes of the answer, perhaps more than the memory has
         /// @param isWaiting false when the caller has given up
         protected abstract void answered(Kind kind, long length, boolean isWaiting);
 
-        /// The answer that was being read does not come. [#failed] may have been called before, or follows.
+        /// Handles an answer that was being read and does not come. [#failed] may have been called before, or
+        /// follows.
         protected abstract void unanswered();
 
-        /// The other end needs the memory of the request no more.
+        /// Handles the end of the request: the other end needs its memory no more.
         protected void requestDone() {}
 
-        /// Its caller waits in vain.
+        /// Fails the call, for which its caller waits in vain.
         protected abstract void failed(String why);
 
-        /// Whether memory of the caller is under way, so that it cannot give up. Never with a limit.
+        /// Returns whether memory of the caller is under way, so that it cannot give up. Never with a limit.
         protected boolean isBound() {
             return false;
         }
@@ -81,7 +82,7 @@ public final class OwnCalls {
         this.freed = freed;
     }
 
-    /// Whether one more call may begin.
+    /// Returns whether one more call may begin.
     public boolean hasPlace() {
         return waiting < places && unanswered < 2 * places;
     }
@@ -129,7 +130,7 @@ public final class OwnCalls {
 
     // ---- time, and callers that give up
 
-    /// When [#onDeadline] is to be called; negative for not at all.
+    /// Returns the time until [#onDeadline] is to be called; negative for never.
     ///
     /// @return nanoseconds from now on
     public long nanosToDeadline(long nowNanos) {
@@ -155,7 +156,7 @@ public final class OwnCalls {
         return late;
     }
 
-    /// The caller does not wait any more. False when it has been told already, or its memory is under way.
+    /// Ends the wait of the caller. Returns false when the call is over already, or its memory is under way.
     public boolean giveUp(Asked call) {
         if (!call.isWaiting) {
             return false;
@@ -177,7 +178,7 @@ public final class OwnCalls {
         return true;
     }
 
-    /// The other end has it no more.
+    /// Handles a call that the other end has no more.
     private void answered(Asked call) {
         if (!call.isAnswered) {
             call.isAnswered = true;
@@ -190,7 +191,7 @@ public final class OwnCalls {
         }
     }
 
-    /// The caller is told; false when it does not wait any more.
+    /// Ends a call; returns false when its caller does not wait any more.
     private boolean over(Asked call) {
         boolean wasWaiting = call.isWaiting;
         call.isWaiting = false;
@@ -200,7 +201,8 @@ public final class OwnCalls {
 
     // ---- arrivals
 
-    /// Where the answer to a call goes. Empty when it breaks the rules: it was not asked for, or comes again.
+    /// Returns the destination of the answer to a call. Empty when it breaks the rules: it was not asked for, or
+    /// comes again.
     public Optional<Incoming> onAnswer(Kind kind, long tag, long length) {
         Asked call = calls.get(number(tag));
         if (call == null || call.isAnswered || (kind == Kind.FAULT && length > FAULT_BYTES_MAX)) {
@@ -235,7 +237,7 @@ public final class OwnCalls {
 
     // ---- the end
 
-    /// The peer is lost. Callers that wait are told.
+    /// Fails all calls because the peer is lost. Callers that wait get the failure.
     public void lose(String why) {
         var all = List.copyOf(calls.values());
         for (Asked each : all) {

@@ -10,9 +10,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.RemoteMemory;
 
-/// What one worker knows of another: the protocol between the two, without input and output. Frames that arrive are
-/// pushed in ([#onFrame]); frames to send ([#poll]) and READs to do ([#pollRead]) are pulled out. Nothing here waits
-/// for time. Guarded by the worker.
+/// The state that one worker has of another: the protocol between the two, without input and output. Frames that
+/// arrive are pushed in ([#onFrame]); frames to send ([#poll]) and READs to do ([#pollRead]) are pulled out. Nothing
+/// here waits for time. Guarded by the worker.
 ///
 /// **Credits.** A frame needs a receive at the other end. Each end tells the other how many frames more it may send,
 /// in frames that it sends anyway. When it has none to send, it sends a frame of credits only. For that one each end
@@ -90,12 +90,12 @@ public final class Peer {
         return waiting.remove(message);
     }
 
-    /// Whether a message of so many bytes is offered, not sent whole.
+    /// Returns whether a message of so many bytes is offered, not sent whole.
     public boolean isLong(long bytes) {
         return bytes > limits.frameBytes() - Frame.HEADER_BYTES;
     }
 
-    /// What the peer was made with.
+    /// Returns the owner with which the peer was made.
     public PeerOwner owner() {
         return owner;
     }
@@ -104,7 +104,7 @@ public final class Peer {
         return lost != null;
     }
 
-    /// Why it is lost.
+    /// Returns the reason for which it is lost.
     ///
     /// @throws IllegalStateException when it is not
     public String whyLost() {
@@ -114,12 +114,12 @@ public final class Peer {
         return lost;
     }
 
-    /// Bytes of the longest header of an active message.
+    /// Returns the length of the longest header of an active message, in bytes.
     public int headerBytesMax() {
         return Math.min(PeerLimits.HEADER_MAX, limits.frameBytes() - Frame.offerBytes(limits.rails()));
     }
 
-    /// Whether nothing waits to be sent, and no offer to be taken.
+    /// Returns whether nothing waits to be sent, and no offer to be taken.
     public boolean isIdle() {
         return waiting.isEmpty()
                 && heldBack() == 0
@@ -130,22 +130,22 @@ public final class Peer {
                 && unread.isEmpty();
     }
 
-    /// Bytes of messages that no receive waits for, with what they cost beside their bytes.
+    /// Returns the bytes of messages that no receive waits for, with what they cost beside their bytes.
     public long keptBytes() {
         return keptBytes;
     }
 
-    /// How often the other end was asked to offer.
+    /// Returns the number of times that the other end was asked to offer.
     public long timesCrowded() {
         return timesCrowded;
     }
 
-    /// Messages to the other end that wait because it has as many offers as it takes.
+    /// Returns the number of messages to the other end that wait because it has as many offers as it takes.
     public int heldBack() {
         return tagged.heldBack.size() + active.heldBack.size();
     }
 
-    /// Messages of the other end that wait for room here.
+    /// Returns the number of messages of the other end that wait for room here.
     public int unread() {
         return unread.size();
     }
@@ -182,7 +182,7 @@ public final class Peer {
         return 0;
     }
 
-    /// The message whose turn it is; null when none may leave.
+    /// Returns the message whose turn it is; null when none may leave.
     private @Nullable Outgoing next() {
         if (mayLeave(tagged.heldBack.peek(), tagged)) {
             return tagged.heldBack.remove();
@@ -270,12 +270,13 @@ public final class Peer {
         assert credits >= 0 && areCreditsInRange() : "credits " + credits + ", given " + given;
     }
 
-    /// Each frame of the window is the other end's to send, owed to it, or being handled; one is the reserve.
+    /// Returns whether all credits are in range: each frame of the window is the other end's to send, owed to it, or
+    /// being handled; one is the reserve.
     private boolean areCreditsInRange() {
         return given >= 0 && owed >= 0 && given + owed < limits.window();
     }
 
-    /// The next READ to do; null when there is none. [#onRead] or [#lose] follows.
+    /// Returns the next READ to do; null when there is none. [#onRead] or [#lose] follows.
     public @Nullable Read pollRead() {
         while (reads.isEmpty() && !unread.isEmpty() && owner.admits(unread.element().offer.length)) {
             Unread admitted = unread.remove();
@@ -290,8 +291,8 @@ public final class Peer {
 
     // ---- arrivals
 
-    /// A frame has arrived; its memory can be used again when this returns. What is wrong with it is the answer,
-    /// and ends the peer; null when all is well.
+    /// Handles a frame that has arrived; its memory can be used again when this returns. Returns the fault of the
+    /// frame, which ends the peer, or null when all is well.
     ///
     /// @param bytes of the frame; the memory may be longer
     public @Nullable String onFrame(MemorySegment frame, long bytes) {
@@ -341,7 +342,7 @@ public final class Peer {
         return null;
     }
 
-    /// The owner needs the frame of an active message no more.
+    /// Frees the frame of an active message, which its owner needs no more.
     public void handled() {
         owed++;
         assert areCreditsInRange() : "a frame was handled that had not come";
@@ -415,7 +416,7 @@ public final class Peer {
         return null;
     }
 
-    /// A receive takes what was offered.
+    /// Reads an offered message into a receive.
     void read(Offer offer, long tag, Incoming incoming) {
         Lane lane = lane(offer.kind);
         if (lane != null) {
@@ -437,13 +438,13 @@ public final class Peer {
                 || reads.removeIf(each -> each.incoming == unwanted && taken.add(each.offer));
     }
 
-    /// A kept message was taken.
+    /// Releases the bytes of a kept message that was taken.
     void released(long bytes) {
         keptBytes -= bytes + PeerLimits.KEPT_COST;
         assert keptBytes >= 0 : keptBytes;
     }
 
-    /// A READ is done.
+    /// Handles the end of a READ.
     public void onRead(Read read) {
         readsUnderWay--;
         if (lost != null) {
@@ -471,7 +472,7 @@ public final class Peer {
 
     // ---- the end
 
-    /// The peer is lost: fails what is under way with it, once.
+    /// Fails everything that is under way with the peer, which is lost; happens once.
     ///
     /// @param underWay READs that were pulled out and are not done
     public void lose(String why, Iterable<Read> underWay) {

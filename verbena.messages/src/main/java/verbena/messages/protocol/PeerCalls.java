@@ -23,16 +23,16 @@ public final class PeerCalls {
             this.number = OwnCalls.number(tag);
         }
 
-        /// It is there: [PeerCalls#answer] follows.
+        /// Begins the call when its request is there: [PeerCalls#answer] follows.
         protected abstract void begin();
 
-        /// Its caller does not wait for the answer. Called after [#begin()], perhaps often.
+        /// Interrupts the call, for whose answer its caller does not wait. Called after [#begin()], perhaps often.
         protected abstract void interrupt();
 
         /// Gives back what it has: it does not begin. Nothing when it has nothing.
         protected abstract void drop();
 
-        /// Whether its caller has given up. Any thread may ask.
+        /// Returns whether its caller has given up. Any thread may ask.
         public final boolean isCancelled() {
             return isCancelled;
         }
@@ -65,14 +65,14 @@ public final class PeerCalls {
         this.places = places;
     }
 
-    /// How long the caller waits, in milliseconds; 0 for no limit.
+    /// Returns the time that the caller waits, in milliseconds; 0 for no limit.
     ///
     /// @param tag of a call
     public static long limitMillis(long tag) {
         return tag & 0xFFFF_FFFFL;
     }
 
-    /// A call has come. Empty when it is one too many, or has the number of another.
+    /// Handles a call that has come. Returns empty when it exceeds the limit, or has the number of another.
     public Optional<Incoming> onCall(Request request) {
         if (calls.size() >= 2 * places || calls.putIfAbsent(request.number, request) != null) {
             return Optional.empty();
@@ -80,7 +80,7 @@ public final class PeerCalls {
         return Optional.of(request);
     }
 
-    /// The caller of a call has given up. Its answer may be on its way.
+    /// Handles a call whose caller has given up. Its answer may be on its way.
     public Incoming onCancel(long tag) {
         Request request = calls.get(OwnCalls.number(tag));
         if (request != null && !request.isCancelled) {
@@ -99,7 +99,7 @@ public final class PeerCalls {
         answer(request, Kind.FAULT, fault("it was cancelled"));
     }
 
-    /// Answers a call, once. Nothing when the peer is lost.
+    /// Sends the answer to a call, once. Does nothing when the peer is lost.
     ///
     /// @param kind [Kind#ANSWER] or [Kind#FAULT]
     public void answer(Request request, Kind kind, MemorySegment answer) {
@@ -116,13 +116,13 @@ public final class PeerCalls {
         });
     }
 
-    /// The text of a failure, as it is sent.
+    /// Returns the text of a failure in the form in which it is sent.
     public static MemorySegment fault(String why) {
         byte[] text = why.getBytes(StandardCharsets.UTF_8);
         return MemorySegment.ofArray(text).asSlice(0, Math.min(text.length, OwnCalls.FAULT_BYTES_MAX));
     }
 
-    /// The peer is lost.
+    /// Interrupts all calls of the peer, which is lost.
     public void lose() {
         var all = List.copyOf(calls.values());
         calls.clear();

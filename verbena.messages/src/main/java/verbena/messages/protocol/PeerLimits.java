@@ -4,7 +4,8 @@ import java.util.Collections;
 import java.util.List;
 import verbena.verbs.RemoteMemory;
 
-/// What two workers have agreed on, and how much of what no program has asked for this one keeps of the other.
+/// The limits that two workers have agreed on, and the limits of the messages that this worker keeps for the other
+/// without a request of the program.
 ///
 /// @param frameBytes of the longest frame, that both ends can take
 /// @param window frames that the other end may send before it hears of more; one of them is the reserve
@@ -13,7 +14,7 @@ import verbena.verbs.RemoteMemory;
 /// @param offersMaxThere the same at the other end
 /// @param rails of the two
 public record PeerLimits(int frameBytes, int window, long crowdedBytes, int offersMax, int offersMaxThere, int rails) {
-    /// What a message that waits costs beside its bytes.
+    /// The cost of a message that waits, beside its bytes.
     public static final int KEPT_COST = 128;
     /// Bytes of the longest header of an active message, which an offer brings along.
     static final int HEADER_MAX = 128;
@@ -24,7 +25,7 @@ public record PeerLimits(int frameBytes, int window, long crowdedBytes, int offe
         }
     }
 
-    /// An offer without bytes has no memory, by any rail.
+    /// Returns the memory of an offer without bytes, which has none by any rail.
     List<RemoteMemory> noMemory() {
         return Collections.nCopies(rails, new RemoteMemory(0, 0, 0));
     }

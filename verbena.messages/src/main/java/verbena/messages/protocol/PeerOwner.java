@@ -5,23 +5,24 @@ import java.util.List;
 import java.util.Optional;
 import verbena.verbs.RemoteMemory;
 
-/// What the owner of a peer does for it.
+/// The services of a peer's owner.
 public interface PeerOwner {
-    /// Where a message goes that is for no receive; empty to refuse it, which ends the peer.
+    /// Returns the destination of a message that is for no receive; empty to refuse it, which ends the peer.
     ///
     /// @param length bytes
     Optional<Incoming> incoming(Kind kind, long tag, long length);
 
-    /// A whole active message. The frame is the owner's until [Peer#handled()]; false when it does not want it.
+    /// Handles a whole active message. The frame is the owner's until [Peer#handled()]; returns false when the owner
+    /// refuses it.
     ///
     /// @param at where the header begins, behind which the data is
     boolean active(int handler, MemorySegment frame, int at, int headerBytes, long dataBytes);
 
-    /// Where a long active message goes; empty to refuse it, which ends the peer.
+    /// Returns the destination of a long active message; empty to refuse it, which ends the peer.
     Optional<Incoming> active(int handler, byte[] header, long length);
 
-    /// Whether there is room for a message that no program has asked for. After false it is asked again by the
-    /// next [Peer#pollRead()].
+    /// Returns whether there is room for a message that no program has asked for. After false the next
+    /// [Peer#pollRead()] asks again.
     ///
     /// @param length bytes
     boolean admits(long length);
@@ -32,7 +33,7 @@ public interface PeerOwner {
     /// @param mayChange whether it has to be a copy
     List<RemoteMemory> expose(int offer, MemorySegment data, boolean mayChange);
 
-    /// What was offered is read, or will never be.
+    /// Withdraws an offer that is read, or will never be.
     ///
     /// @param isRead false when the peer is lost: it must not reach the memory any more
     void withdraw(int offer, boolean isRead);

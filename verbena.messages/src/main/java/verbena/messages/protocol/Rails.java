@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
-/// Which frames are under way between two workers, and over which of their rails they go. A rail is a connection;
-/// two workers have one, or several over several devices. Without input and output. Guarded by the worker.
+/// The frames that are under way between two workers, and the rails over which they go. A rail is a connection; two
+/// workers have one, or several over several devices. Without input and output. Guarded by the worker.
 ///
 /// **Frames** go by one rail, the lowest that is not lost, in order. With several rails each has a header: its number,
 /// and how many frames this end has got. Its slot is kept until the other end has it, so that it can be sent again.
@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 public final class Rails {
     /// Rails of two workers at most.
     public static final int MAX = 8;
-    /// Before each frame, when there are several rails.
+    /// The length of the header before each frame, when there are several rails.
     public static final int HEADER_BYTES = 8;
-    /// Of a frame that tells of lost rails.
+    /// The length of a frame that lists lost rails.
     public static final int TOLD_BYTES = 12;
     /// The token by which further rails are joined.
     public static final int TOKEN_BYTES = 16;
@@ -78,7 +78,7 @@ public final class Rails {
         return count > 1;
     }
 
-    /// A rail is there.
+    /// Adds a rail.
     public void join(int which) {
         joined |= 1 << which;
     }
@@ -95,12 +95,12 @@ public final class Rails {
         return lost == (1 << count) - 1;
     }
 
-    /// Rails that are there.
+    /// Returns the number of rails that are there.
     public int usable() {
         return Integer.bitCount(joined & ~lost);
     }
 
-    /// A rail does not work any more; false when that is known.
+    /// Removes a rail that does not work any more; returns false when it was removed before.
     public boolean lose(int which) {
         if ((lost & 1 << which) != 0) {
             return false;
@@ -111,12 +111,12 @@ public final class Rails {
         return true;
     }
 
-    /// Both ends know of the same lost rails, so nothing will ever arrive by these.
+    /// Returns whether both ends know of the same lost rails, so that nothing will ever arrive by these.
     public boolean isAgreed() {
         return lost == lostThere;
     }
 
-    /// The rail of frames and of what keeps their order; negative while there is none.
+    /// Returns the rail of frames and of everything that keeps their order; negative while there is none.
     public int forFrames() {
         return isUsable(rail) ? rail : -1;
     }
@@ -135,8 +135,8 @@ public final class Rails {
         }
     }
 
-    /// The positions of frames to send: none is needed no more before the device has sent it, or sent before it was
-    /// put.
+    /// Returns whether the positions of frames to send are in order: none is needed no more before the device has
+    /// sent it, or sent before it was put.
     private boolean areInOrder() {
         return freed <= completed && completed < next && next <= put + 1 && acknowledged < next;
     }
@@ -149,29 +149,29 @@ public final class Rails {
 
     // ---- departures
 
-    /// Whether a frame may be sent now.
+    /// Returns whether a frame may be sent now.
     public boolean maySend() {
         return isUsable(rail) && next - 1 - completed < underWayMax;
     }
 
-    /// Whether the next frame is one that was put before.
+    /// Returns whether the next frame was put before and goes again.
     public boolean isToSendAgain() {
         return next <= put;
     }
 
-    /// A new frame, behind all others.
+    /// Adds a new frame behind all others.
     public void put(int slot, int bytes) {
         put++;
         slots[(int) put & ring] = slot;
         lengths[(int) put & ring] = bytes;
     }
 
-    /// The slot of the frame to send next.
+    /// Returns the slot of the frame to send next.
     public int slot() {
         return slots[(int) next & ring];
     }
 
-    /// The bytes of the frame to send next, without its header.
+    /// Returns the length of the frame to send next in bytes, without its header.
     public int bytes() {
         return lengths[(int) next & ring];
     }
@@ -186,25 +186,25 @@ public final class Rails {
         return (int) frames & Integer.MAX_VALUE;
     }
 
-    /// The frame was given to the device.
+    /// Counts a frame that was given to the device.
     public void sent() {
         next++;
         assert areInOrder() : this;
     }
 
-    /// The device has sent the oldest frame that it had.
+    /// Handles the completion of the oldest frame that the device had.
     public void completed(int which) {
         if (which == rail && isUsable(which) && completed < next - 1) {
             completed++;
         }
     }
 
-    /// Whether the device has all frames sent.
+    /// Returns whether the device has sent all frames.
     public boolean isIdle() {
         return completed >= put;
     }
 
-    /// The slot of a frame that is needed no more; negative when there is none.
+    /// Returns the slot of a frame that is needed no more; negative when there is none.
     public int free() {
         assert areInOrder() : this;
         long done = areSeveral() ? Math.min(completed, acknowledged) : completed;
@@ -213,7 +213,7 @@ public final class Rails {
 
     // ---- telling of lost rails
 
-    /// The rail by which to tell; negative when nothing is to be told, or there is none yet.
+    /// Returns the rail for the list of lost rails; negative when there is nothing to send, or no rail yet.
     public int toTell() {
         return isToTell && areSeveral() && isUsable(lowest()) ? lowest() : -1;
     }
@@ -238,7 +238,7 @@ public final class Rails {
         return 4 + TOKEN_BYTES;
     }
 
-    /// The token of such a frame; null when it is none.
+    /// Returns the token in a frame that lists lost rails; null for any other frame.
     public static byte @Nullable [] token(MemorySegment frame, long bytes) {
         return bytes == 4 + TOKEN_BYTES && frame.get(INT, 0) == NO_NUMBER
                 ? frame.asSlice(4, TOKEN_BYTES).toArray(ValueLayout.JAVA_BYTE)
@@ -247,12 +247,12 @@ public final class Rails {
 
     // ---- arrivals, when there are several rails
 
-    /// Whether a frame tells of lost rails.
+    /// Returns whether a frame lists lost rails.
     public static boolean isTold(MemorySegment frame, long bytes) {
         return bytes == TOLD_BYTES && frame.get(INT, 0) == NO_NUMBER;
     }
 
-    /// The other end tells of lost rails. What is wrong with it is the answer; null when all is well.
+    /// Handles the other end's list of lost rails. Returns its fault, or null when all is well.
     public @Nullable String onTold(MemorySegment frame) {
         int theirs = frame.get(INT, 8);
         if (theirs == lostThere || (theirs & lostThere) != lostThere || theirs >>> count != 0) {
@@ -272,7 +272,7 @@ public final class Rails {
         return null;
     }
 
-    /// A frame has come, by a rail that is usable. What is wrong with it is the answer; null when it is the next one.
+    /// Handles a frame that has come by a usable rail. Returns its fault, or null when it is the next frame.
     public @Nullable String onFrame(int which, MemorySegment frame, long bytes) {
         if (bytes < HEADER_BYTES) {
             return "a frame of " + bytes + " bytes";

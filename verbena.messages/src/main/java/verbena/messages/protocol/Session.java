@@ -52,7 +52,7 @@ public final class Session {
         return usable;
     }
 
-    /// The rails that were lost because the other end has told so, a bit for each; each once.
+    /// Takes the rails that were lost because the other end has listed them: a bit for each, each once.
     public int takeTold() {
         int taken = told;
         told = 0;

@@ -7,8 +7,8 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.Transition;
 
-/// Wakes the thread that waits at a completion queue. It is a queue pair in the error state: what is posted there
-/// completes at once, flushed (IBTA chapter 10.3.1, the Error state), and sends nothing.
+/// A bell that wakes the thread which waits at a completion queue. It is a queue pair in the error state: a request
+/// that is posted there completes at once, flushed (IBTA chapter 10.3.1, the Error state), and sends nothing.
 final class Bell implements AutoCloseable {
     /// Rings under way at once: one is taken while the next is made.
     static final int RINGS = 2;

@@ -13,7 +13,7 @@ public final class Buffers {
     private static final int SIZES = 32;
     private static final long ALIGNMENT = 64;
 
-    /// By the logarithm of their length.
+    /// Free memory by the logarithm of its length.
     private final ArrayDeque<MemorySegment>[] free;
 
     private long freeBytes;
@@ -26,7 +26,7 @@ public final class Buffers {
         }
     }
 
-    /// Memory of so many bytes or more, up to twice as many, in which anything may be.
+    /// Takes memory of so many bytes or more, up to twice as many, with any contents.
     public MemorySegment take(long bytes) {
         int size = Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, bytes - 1));
         if (size >= SIZES) {

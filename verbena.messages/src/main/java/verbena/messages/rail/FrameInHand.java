@@ -14,13 +14,13 @@ public final class FrameInHand {
         slot = itsSlot;
     }
 
-    /// The rail by which it has come; null when it is a copy.
+    /// Returns the rail by which it has come; null when it is a copy.
     @Nullable
     public Rail rail() {
         return slot < 0 ? null : rail;
     }
 
-    /// The slot that it lies in; negative when it is a copy.
+    /// Returns the slot in which it lies; negative when it is a copy.
     public int slot() {
         return slot;
     }

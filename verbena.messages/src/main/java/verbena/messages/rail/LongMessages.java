@@ -22,7 +22,7 @@ public final class LongMessages {
     private final Thread worker;
     public final Registrations registrations;
     public final Buffers buffers = new Buffers();
-    /// What programs have allocated.
+    /// Regions that programs have allocated.
     private final List<MemoryRegion> allocated = new ArrayList<>();
 
     /// @param worker the thread that touches the memory of programs
@@ -32,8 +32,8 @@ public final class LongMessages {
         this.registrations = new Registrations(rails.size());
     }
 
-    /// Memory for messages, or null for [#allocateHere]: with several rails, because each can be given back. May take
-    /// long, so it is made without the lock.
+    /// Allocates memory for messages. Returns null for [#allocateHere]: with several rails, because each can be given
+    /// back. May take long, so it is made without the lock.
     @Nullable
     public MemoryRegion allocate(long bytes) {
         return rails.size() > 1
@@ -41,7 +41,7 @@ public final class LongMessages {
                 : rails.getFirst().domain.allocate(bytes, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
     }
 
-    /// Memory of the process's own.
+    /// Allocates memory of the process's own.
     public static MemorySegment allocateHere(long bytes) {
         return Arena.ofAuto().allocate(bytes, ALIGNMENT);
     }
@@ -52,13 +52,13 @@ public final class LongMessages {
         registrations.addLasting(region.segment());
     }
 
-    /// After all transfers.
+    /// Closes all memory, after all transfers.
     void close() {
         registrations.close();
         allocated.forEach(MemoryRegion::close);
     }
 
-    /// Whether it belongs to no single thread.
+    /// Returns whether it belongs to no single thread.
     boolean isForAllThreads(MemorySegment memory) {
         return memory.isAccessibleBy(worker);
     }
@@ -70,7 +70,7 @@ public final class LongMessages {
         }
     }
 
-    /// The same memory, or a copy when it belongs to one thread.
+    /// Returns the same memory, or a copy when it belongs to one thread.
     ///
     /// @throws IllegalStateException when it is closed, or another thread's
     public MemorySegment forAllThreads(MemorySegment memory) {
@@ -97,12 +97,12 @@ public final class LongMessages {
         return made;
     }
 
-    /// Whether the device can use it where it is: it is no array's, and every thread may touch it.
+    /// Returns whether the device can use it in place: it belongs to no array, and every thread may access it.
     public boolean isRegistrable(MemorySegment memory) {
         return memory.isNative() && isForAllThreads(memory);
     }
 
-    /// Memory that peers use by themselves, by each device.
+    /// Registers memory that peers use by themselves, with each device.
     public Registered share(MemorySegment memory, Set<Access> access) {
         var shared = new Registered(memory, access, rails.size());
         boolean done = false;
@@ -121,12 +121,12 @@ public final class LongMessages {
         }
     }
 
-    /// Bytes of the longest operation.
+    /// Returns the length of the longest operation in bytes.
     public long longest() {
         return rails.stream().mapToLong(each -> each.longest).min().orElseThrow();
     }
 
-    /// Memory for requests of this end.
+    /// Registers memory for requests of this end.
     ///
     /// @param isSource whether its bytes are to be sent
     Registered local(MemorySegment memory, boolean isSource) {

@@ -23,7 +23,8 @@ public final class LostRails {
         return count;
     }
 
-    /// Has what was under way by a connection go by the others of its peer; without any, the peer is lost.
+    /// Moves all requests that were under way by a connection to the others of its peer; without any, the peer is
+    /// lost.
     public void lose(Remote remote, int rail, String why) {
         if (!remote.peer().isLost() && remote.rails().lose(rail)) {
             drop(remote, rail, why);

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Which peer's a completion of a rail is, by the number of its queue pair. Under the lock of the worker.
+/// The peers of a rail, by the number of their queue pairs. Under the lock of the worker.
 ///
 /// @param <P> a peer
 public final class Numbers<P> {
@@ -21,7 +21,7 @@ public final class Numbers<P> {
     private static final int EARLY_FRAMES = 4;
 
     private final Map<Integer, P> byNumber = new HashMap<>();
-    /// That of the completion before: most come from one peer, and looking it up makes an object.
+    /// The peer of the completion before: most come from one peer, and looking it up makes an object.
     private @Nullable P last;
 
     private int lastNumber;
@@ -32,7 +32,7 @@ public final class Numbers<P> {
     /// Those of them that were closed before the last round of completions was read.
     private final Set<Integer> longGone = new HashSet<>();
 
-    /// Null when it is not a peer's.
+    /// Returns the peer of a number; null when it has none.
     @Nullable
     P get(int number) {
         if (last == null || lastNumber != number) {
@@ -55,7 +55,7 @@ public final class Numbers<P> {
         return frames == null ? List.of() : frames;
     }
 
-    /// False when it is not there.
+    /// Removes a peer; returns false when it is not there.
     public boolean remove(int number, P peer) {
         last = null;
         boolean isRemoved = byNumber.remove(number, peer);
@@ -65,14 +65,14 @@ public final class Numbers<P> {
         return isRemoved;
     }
 
-    /// What came from a connection that is no peer's means nothing, after its queue pair is closed. Another queue
-    /// pair may get the number.
+    /// Forgets the frames of a connection that is no peer's, after its queue pair is closed. Another queue pair may
+    /// get the number.
     public void forget(int number) {
         early.remove(number);
         gone.add(number);
     }
 
-    /// A frame of a queue pair that is no peer's yet.
+    /// Keeps a frame of a queue pair that is no peer's yet.
     void remember(int number, MemorySegment frame) {
         if (gone.contains(number)) {
             return;
@@ -86,7 +86,7 @@ public final class Numbers<P> {
         }
     }
 
-    /// All completions were read that were there when the round began.
+    /// Ends a round: all completions were read that were there when it began.
     void endRound() {
         if (!gone.isEmpty()) {
             gone.removeAll(longGone);

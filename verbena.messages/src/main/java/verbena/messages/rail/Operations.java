@@ -28,7 +28,7 @@ public final class Operations {
         GET,
         FETCH_ADD,
         COMPARE_SWAP,
-        /// Reads nothing: its answer comes behind the effect of what was put before.
+        /// A request that reads nothing: its answer comes behind the effect of the puts before it.
         FLUSH
     }
 
@@ -36,12 +36,12 @@ public final class Operations {
     public abstract static class Operation {
         private final Type type;
         private final List<RemoteMemory> at;
-        /// Of the program; of an atomic and a flush there is none.
+        /// Memory of the program; an atomic and a flush have none.
         private final MemorySegment memory;
 
         private int slot = -1;
         private @Nullable Registered registered;
-        /// What is registered: the memory, or a copy.
+        /// The registered memory: the program's, or a copy.
         private MemorySegment buffer;
         private boolean isCopied;
         private int rail;
@@ -70,15 +70,15 @@ public final class Operations {
         /// @param result the bytes that were read
         protected abstract void done(MemorySegment result);
 
-        /// Memory of the program was closed, or the device has no such operation.
+        /// Fails the operation: memory of the program was closed, or the device has no such operation.
         protected abstract void failed(RuntimeException why);
 
-        /// The peer is lost, or the rail of an atomic.
+        /// Fails the operation because the peer is lost, or the rail of an atomic.
         ///
         /// @param verb what was asked for
         protected abstract void lost(String verb, String why);
 
-        /// The same, for any type.
+        /// Does the same, for any type.
         public void lost(String why) {
             lost(type.name().toLowerCase(Locale.ROOT).replace('_', ' '), why);
         }
@@ -116,7 +116,7 @@ public final class Operations {
         return rails.areSeveral() && operation.length() >= Transfers.STRIPED_MIN;
     }
 
-    /// What is added from now on begins when all that was added before is done.
+    /// Delays everything that is added from now on until all that was added before is done.
     public void fence() {
         order.fence();
     }
@@ -247,7 +247,8 @@ public final class Operations {
         end(operation, true, slots);
     }
 
-    /// What was under way on a rail that is lost begins again, in order, but atomics: they may have been done.
+    /// Begins again, in order, the operations that were under way on a rail that is lost. Atomics fail: they may have
+    /// been done.
     void loseRail(int rail, Slots slots) {
         var again = new ArrayList<Operation>();
         for (Operation each : List.copyOf(underWay.values())) {
@@ -268,7 +269,7 @@ public final class Operations {
         order.again(again);
     }
 
-    /// The peer is lost. Slots are free when its queue pair is closed ([Slots#forget]).
+    /// Fails all operations because the peer is lost. Slots are free when its queue pair is closed ([Slots#forget]).
     void lose(String why) {
         List<Operation> failing = new ArrayList<>(underWay.values());
         underWay.clear();

@@ -19,15 +19,16 @@ import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PrivateData;
 
-/// What a worker has of one of its devices: the queue of receives that all peers share, and the completion queue. All
-/// is claimed when it is made. The connection of a peer over it is a [Way].
+/// The objects of a worker on one of its devices: the queue of receives that all peers share, and the completion
+/// queue. All is claimed when it is made. The connection of a peer over it is a [Way].
 public final class Rail {
     /// Receives for peers that are sent away, and may have sent a frame.
     static final int SPARE = 16;
-    /// Receives are posted at least so many at a time. As many are there beyond those needed, so none is missing.
+    /// The least number of receives that are posted at a time. As many are there beyond those needed, so none is
+    /// missing.
     private static final int POSTED_AT_ONCE = 16;
 
-    /// How much a rail is made for.
+    /// The sizes of a rail.
     ///
     /// @param maxPeers peers at once
     /// @param window frames that each of them may send at once
@@ -112,7 +113,7 @@ public final class Rail {
         }
     }
 
-    /// Options of a connection to a peer.
+    /// Returns the options of a connection to a peer.
     public ConnectionOptions connection(PrivateData hello) {
         return ConnectionOptions.defaults()
                 .withParameters(ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)))
@@ -136,13 +137,13 @@ public final class Rail {
         }
     }
 
-    /// A receive has completed; its slot is the worker's until [#give].
+    /// Counts a receive that has completed; its slot is the worker's until [#give].
     void taken() {
         assert posted > 0 : "no receive is posted";
         posted--;
     }
 
-    /// The frame in this slot is needed no more.
+    /// Gives back a slot, whose frame is needed no more.
     public void give(int slot) {
         assert slot >= 0 && freeCount < free.length : "slot " + slot;
         free[freeCount++] = slot;
@@ -165,12 +166,12 @@ public final class Rail {
         posted += missing;
     }
 
-    /// The whole slot, of which the frame is the beginning.
+    /// Returns the whole slot, of which the frame is the beginning.
     MemorySegment arrived(int slot) {
         return cached(arrived, slot, 0);
     }
 
-    /// The slot behind the header that frames have when there are several rails.
+    /// Returns the slot behind the header that frames have when there are several rails.
     MemorySegment behindHeader(int slot) {
         return cached(behindHeaders, slot, Rails.HEADER_BYTES);
     }
@@ -200,14 +201,14 @@ public final class Rail {
         queue.close();
     }
 
-    /// After [#closeQueues()], when no thread reads any more.
+    /// Closes the memory, after [#closeQueues()], when no thread reads any more.
     public void closeMemory() {
         inbox.close();
         outbox.close();
         domain.close();
     }
 
-    /// When no program has a message any more that lies in a frame.
+    /// Frees the memory, when no program has a message any more that lies in a frame.
     void free() {
         arena.close();
     }

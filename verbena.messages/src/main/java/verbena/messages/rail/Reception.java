@@ -36,7 +36,7 @@ public final class Reception {
         devices.rails.forEach(_ -> numbers.add(new Numbers<>()));
     }
 
-    /// The peers of a rail.
+    /// Returns the peers of a rail.
     public Numbers<Remote> numbers(Rail rail) {
         return numbers.get(rail.index);
     }

@@ -5,9 +5,9 @@ import java.util.Optional;
 import verbena.messages.protocol.Incoming;
 import verbena.messages.protocol.Kind;
 
-/// Where messages of a peer go that are for no receive. Called under the lock of the worker.
+/// The destination of a peer's messages that are for no receive. Called under the lock of the worker.
 public interface Recipient {
-    /// Where one goes that belongs to a call; empty to refuse it, which ends the peer.
+    /// Returns the destination of a message that belongs to a call; empty to refuse it, which ends the peer.
     Optional<Incoming> incoming(Kind kind, long tag, long length);
 
     /// Takes a whole active message. The frame is the recipient's until [Peer#handled()]; false when it does not want
@@ -16,9 +16,9 @@ public interface Recipient {
     /// @param at where the header begins, behind which the data is
     boolean active(int number, MemorySegment frame, int at, int headerBytes, long dataBytes);
 
-    /// Where a long active message goes; empty to refuse it, which ends the peer.
+    /// Returns the destination of a long active message; empty to refuse it, which ends the peer.
     Optional<Incoming> active(int number, byte[] header, long length);
 
-    /// Tells that the peer is lost.
+    /// Handles the loss of the peer.
     void lost(String why);
 }

@@ -30,23 +30,23 @@ public final class Registered {
         return regions.length;
     }
 
-    /// Whether some memory is a part of it, with these rights.
+    /// Returns whether some memory is a part of it, with these rights.
     boolean serves(MemorySegment part, Set<Access> rights) {
         return isPart(part, memory) && access.equals(rights) && memory.scope().equals(part.scope());
     }
 
-    /// Whether all addresses of some memory are other memory's, too.
+    /// Returns whether all addresses of some memory also belong to other memory.
     static boolean isPart(MemorySegment part, MemorySegment of) {
         long offset = part.address() - of.address();
         return offset >= 0 && offset + part.byteSize() <= of.byteSize();
     }
 
-    /// Whether peers can reach it.
+    /// Returns whether peers can reach it.
     boolean isForPeers() {
         return !Access.local().containsAll(access);
     }
 
-    /// The region of a rail, which is registered when there is none.
+    /// Returns the region of a rail, which is registered when there is none.
     MemoryRegion by(Rail rail) {
         MemoryRegion region = regions[rail.index];
         if (region == null) {
@@ -56,12 +56,12 @@ public final class Registered {
         return region;
     }
 
-    /// Where a part of it begins in the regions.
+    /// Returns the offset of a part in the regions.
     long offset(MemorySegment part) {
         return part.address() - memory.address();
     }
 
-    /// A part of it for a peer, by each rail; key 0 where it cannot be reached.
+    /// Returns a part of it for a peer, by each rail; key 0 where it cannot be reached.
     ///
     /// @param count of the peer's rails
     public List<RemoteMemory> remote(MemorySegment part, int count) {

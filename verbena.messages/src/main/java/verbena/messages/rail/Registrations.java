@@ -33,7 +33,7 @@ public final class Registrations {
         this.rails = rails;
     }
 
-    /// This memory lasts until [#close()].
+    /// Adds memory that lasts until [#close()].
     void addLasting(MemorySegment memory) {
         lasting.add(memory);
     }
@@ -57,7 +57,7 @@ public final class Registrations {
         return new Registered(memory, access, rails);
     }
 
-    /// A transfer has ended.
+    /// Ends the use of memory by a transfer.
     ///
     /// @param isUsedAgain whether all went well, and the memory may come again; that of a copy does not
     void end(Registered registered, boolean isUsedAgain) {
@@ -93,12 +93,12 @@ public final class Registrations {
                 : of.memory().byteSize();
     }
 
-    /// Registrations that wait.
+    /// Returns the number of registrations that wait.
     int size() {
         return kept.size();
     }
 
-    /// A device is given back.
+    /// Releases the regions of a device that is given back.
     public void loseRail(int rail) {
         kept.forEach(each -> each.close(rail));
     }

@@ -62,13 +62,13 @@ public final class Remote implements PeerOwner {
         this.session = new Session(peer, ways.rails());
     }
 
-    /// Says whose messages are for what is no receive, and what the program has for this peer.
+    /// Sets the recipient of messages that are for no receive, and the program's object for this peer.
     public void attach(Recipient to, Object programs) {
         recipient = to;
         attachment = programs;
     }
 
-    /// What the program has for this peer.
+    /// Returns the program's object for this peer.
     public Object attachment() {
         return attached(attachment);
     }
@@ -108,7 +108,7 @@ public final class Remote implements PeerOwner {
         return operations;
     }
 
-    /// Whether nothing is under way to it.
+    /// Returns whether nothing is under way to it.
     public boolean isIdle() {
         return peer.isIdle() && operations.isIdle() && rails().isIdle();
     }
@@ -169,7 +169,7 @@ public final class Remote implements PeerOwner {
         token.complete(ours);
     }
 
-    /// Whether a frame is the peer's token.
+    /// Returns whether a frame is the peer's token.
     boolean takesToken(MemorySegment frame, long bytes) {
         byte[] theirs = Rails.token(frame, bytes);
         if (theirs != null) {
@@ -188,7 +188,7 @@ public final class Remote implements PeerOwner {
         }
     }
 
-    /// Has what went by a rail go by the others.
+    /// Moves all requests that went by a rail to the others.
     void loseRail(int rail, Slots slots) {
         transfers.loseRail(rail);
         operations.loseRail(rail, slots);
@@ -212,7 +212,7 @@ public final class Remote implements PeerOwner {
         token.completeExceptionally(lost("connect", why));
     }
 
-    /// A failure that a program is told.
+    /// Returns the exception for a request that the loss of the peer has ended.
     public ConnectionException lost(String verb, String why) {
         return new ConnectionException(Reason.DISCONNECTED, verb + ": " + this + ": " + why);
     }

@@ -18,12 +18,12 @@ final class RequestIds {
 
     private RequestIds() {}
 
-    /// Whether a completion of this number is a frame that has arrived.
+    /// Returns whether the completion of this number is a frame that has arrived.
     static boolean isFrame(long number) {
         return number < SEND;
     }
 
-    /// Whether a completion of this number is that of a frame that was sent.
+    /// Returns whether the completion of this number is a frame that was sent.
     static boolean isSend(long number) {
         return number >= SEND && number < PART;
     }

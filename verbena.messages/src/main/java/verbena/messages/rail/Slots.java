@@ -14,7 +14,7 @@ final class Slots {
 
     private final int[] free;
     private int freeCount;
-    /// Which peer has a slot.
+    /// The owner of each slot, a peer.
     private final @Nullable Object[] owners;
 
     // Made when they are first used, so that a frame makes no object.
@@ -33,7 +33,8 @@ final class Slots {
         }
     }
 
-    /// Bytes of a slot: the header that frames have when there are several rails, and the frame.
+    /// Returns the length of a slot in bytes: the header that frames have when there are several rails, and the
+    /// frame.
     int stride() {
         return Rails.HEADER_BYTES + frameBytes;
     }
@@ -42,22 +43,22 @@ final class Slots {
         return memory;
     }
 
-    /// A slot that is free; negative when all are under way.
+    /// Returns a slot that is free; negative when all are under way.
     int peek() {
         return freeCount == 0 ? -1 : free[freeCount - 1];
     }
 
-    /// Where the header of a slot begins.
+    /// Returns the offset of a slot's header.
     long offset(int slot) {
         return (long) slot * stride();
     }
 
-    /// Where the frame of a slot begins.
+    /// Returns the offset of a slot's frame.
     long frameOffset(int slot) {
         return offset(slot) + Rails.HEADER_BYTES;
     }
 
-    /// Memory for a frame to send.
+    /// Returns memory for a frame to send.
     MemorySegment toSend(int slot) {
         MemorySegment slice = toSend[slot];
         if (slice == null) {
@@ -67,7 +68,7 @@ final class Slots {
         return slice;
     }
 
-    /// Memory for the header before it.
+    /// Returns memory for the header before it.
     MemorySegment header(int slot) {
         MemorySegment slice = headers[slot];
         if (slice == null) {
@@ -92,14 +93,14 @@ final class Slots {
         }
     }
 
-    /// A peer whose frames will not complete any more.
+    /// Forgets a peer whose frames will not complete any more.
     void forget(Object gone) {
         for (int i = 0; i < owners.length; i++) {
             give(i, gone);
         }
     }
 
-    /// After all devices have let go of it.
+    /// Closes the memory, after all devices have stopped using it.
     void close() {
         arena.close();
     }

@@ -23,7 +23,7 @@ public final class Transfers {
     static final int PARTS = 8;
     /// Requests of a rail for them: a part that is written has a READ behind it.
     static final int REQUESTS = 2 * PARTS;
-    /// What is shorter stays whole.
+    /// The length under which a message stays whole.
     static final long STRIPED_MIN = 128 << 10;
 
     private static final long STRIPE_BYTES = 256 << 10;
@@ -34,7 +34,7 @@ public final class Transfers {
         private final boolean isWrite;
         private final List<RemoteMemory> at;
         private final MemorySegment program;
-        /// That of the program, or other memory when the device cannot use that.
+        /// The program's memory, or other memory when the device cannot use that.
         private MemorySegment memory;
 
         private @Nullable Registered registered;
@@ -63,14 +63,14 @@ public final class Transfers {
             return rail < at.size() && at.get(rail).rkey() != 0;
         }
 
-        /// The device touches the memory no more by this rail.
+        /// Closes the region of a rail: the device does not access the memory by it any more.
         private void loseRail(int rail) {
             if (registered != null) {
                 registered.close(rail);
             }
         }
 
-        /// The device touches the memory no more.
+        /// Closes all regions: the device does not access the memory any more.
         private void closeRegions() {
             if (registered != null) {
                 registered.close();
@@ -97,7 +97,7 @@ public final class Transfers {
         this.bytesOf = new long[partsOf.length];
     }
 
-    /// Bytes that have gone by a rail.
+    /// Returns the number of bytes that have gone by a rail.
     public long bytesOf(int rail) {
         return bytesOf[rail];
     }
@@ -132,7 +132,7 @@ public final class Transfers {
         }
     }
 
-    /// The rail with the fewest parts, of those that a transfer can go by; negative when each has enough.
+    /// Returns the rail with the fewest parts that a transfer can go by; negative when each has enough.
     private int idlest(Transfer transfer) {
         int best = -1;
         boolean isPossible = false;
@@ -195,7 +195,7 @@ public final class Transfers {
         }
     }
 
-    /// A part is done; number 0 is a WRITE whose READ follows.
+    /// Handles the end of a part; number 0 is a WRITE whose READ follows.
     void completed(int number) {
         Part part = parts.remove(number);
         if (part == null) {
@@ -218,7 +218,7 @@ public final class Transfers {
         transfer.done();
     }
 
-    /// What was under way on a rail goes by others.
+    /// Moves the parts that were under way on a rail to others.
     void loseRail(int rail) {
         partsOf[rail] = 0;
         Iterator<Part> each = parts.values().iterator();

@@ -20,13 +20,13 @@ public final class Way {
     public final Connection connection;
     private final Rails rails;
     private final Runnable onEnd;
-    /// Ends when the connection does.
+    /// A thread that ends when the connection does.
     public final Thread watcher;
-    /// For frames that tell of rails; null when there is only one.
+    /// Memory for frames that list lost rails; null when there is only one rail.
     private final @Nullable MemoryRegion told;
 
     private int toldCount;
-    /// What leaves with the next [#submit()]; null for nothing.
+    /// The requests that leave with the next [#submit()]; null for nothing.
     private @Nullable SendBatch requests;
 
     /// @param onEnd runs on a thread of its own when the connection has ended
@@ -66,8 +66,8 @@ public final class Way {
         return connection.queuePair();
     }
 
-    /// Where to write a request. All that are written leave together with [#submit()], which the same thread calls
-    /// before it gives the lock of the worker back.
+    /// Returns the batch to which requests are written. All requests that are written leave together with
+    /// [#submit()], which the same thread calls before it gives the lock of the worker back.
     SendBatch requests() {
         SendBatch open = requests;
         if (open == null) {
@@ -92,8 +92,8 @@ public final class Way {
         return rails.isUsable(rail.index);
     }
 
-    /// Tells of lost rails, or how to join, with the next [#submit()]. Under the lock of the worker. Each time has
-    /// memory of its own.
+    /// Sends a list of lost rails, or a request to join, with the next [#submit()]. Under the lock of the worker.
+    /// Each time has memory of its own.
     void tell(byte @Nullable [] token) {
         MemoryRegion memory = told;
         if (memory != null) {

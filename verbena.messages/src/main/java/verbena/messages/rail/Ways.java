@@ -30,7 +30,7 @@ public final class Ways {
         return true;
     }
 
-    /// The connection over a rail that was joined.
+    /// Returns the connection over a rail that was joined.
     public Way way(int rail) {
         Way way = ways[rail];
         if (way == null) {
@@ -39,7 +39,7 @@ public final class Ways {
         return way;
     }
 
-    /// The connection over the first rail; null while it is not made.
+    /// Returns the connection over the first rail; null while it is not made.
     @Nullable
     Way first() {
         return ways[0];

@@ -2,7 +2,7 @@ package verbena.sim.ethernet;
 
 /// Something that happens at one moment of a [Calendar], and can be set again.
 abstract class Alarm {
-    /// Its place in the calendar's heap, or -1.
+    /// The place in the calendar's heap, or -1.
     int index = -1;
 
     /// Called when its time has come.

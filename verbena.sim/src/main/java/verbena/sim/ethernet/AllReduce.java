@@ -5,13 +5,13 @@ import java.util.List;
 /// Hosts add up a vector that each of them has a part of, as training of neural networks does after each step. A
 /// message leaves when what it is made of has arrived. The adding takes no time.
 public final class AllReduce {
-    /// In which order hosts talk to each other.
+    /// The order in which hosts send to each other.
     public enum Algorithm {
         /// Each host sends pieces to the next one: 2 (n - 1) steps with a piece of 1/n each.
         RING,
         /// Partners at half the distance exchange halves, then quarters and so on, and then the same way back.
         HALVING_DOUBLING,
-        /// Sums travel up a binomial tree to the first host, and the result down.
+        /// A binomial tree: sums travel up it to the first host, and the result down.
         TREE
     }
 
@@ -19,7 +19,7 @@ public final class AllReduce {
     private final List<Host> hosts;
     private final long bytes;
     private final TransferOptions options;
-    /// How many steps each host has all parts of.
+    /// The number of steps of which each host has all parts.
     private final int[] steps;
 
     private final int[] parts;
@@ -60,7 +60,7 @@ public final class AllReduce {
         return all;
     }
 
-    /// How long it took; -1 while it lasts.
+    /// Returns the time that it took; -1 while it lasts.
     public long nanos() {
         return finishedNanos;
     }
@@ -98,7 +98,7 @@ public final class AllReduce {
         send(host, partner, bytes >> (round + 1), () -> arrived(partner, step));
     }
 
-    /// A host goes on when it is in a step itself, and has got that step's part.
+    /// Handles a part that has arrived. A host goes on when it is in a step itself, and has got that step's part.
     private void arrived(int host, int step) {
         parts[host] |= 1 << step;
         while ((parts[host] & 1 << steps[host]) != 0) {

@@ -11,7 +11,8 @@ final class Calendar {
     static final long NEVER = Long.MAX_VALUE;
 
     private @Nullable Alarm[] alarms = new @Nullable Alarm[256];
-    /// When each rings, and which was set first. They stand beside the alarms because comparing reads them alone.
+    /// The times of the alarms, and the order in which they were set. They stand beside the alarms because comparing
+    /// reads them alone.
     private long[] times = new long[256];
 
     private long[] orders = new long[256];
@@ -28,7 +29,7 @@ final class Calendar {
         return now / NANO;
     }
 
-    /// How many alarms have rung.
+    /// Returns the number of alarms that have rung.
     long rung() {
         return rung;
     }
@@ -69,7 +70,7 @@ final class Calendar {
         return true;
     }
 
-    /// When the next alarm rings; [#NEVER] when none is set.
+    /// Returns the time when the next alarm rings; [#NEVER] when none is set.
     long due() {
         return size == 0 ? NEVER : times[0];
     }

@@ -19,13 +19,13 @@ import java.lang.foreign.MemorySegment;
 public final class Emulation {
     /// The longest frame without check sequence: 9,000 bytes, and an Ethernet header with a tag.
     public static final int FRAME_MAX = 9_018;
-    /// What a host's card queues at most before it takes no more, and one frame.
+    /// The most bytes that a host's card queues before it takes no more, and one frame.
     public static final int QUEUE_BYTES = 64 << 10;
     /// Frames under way at once.
     private static final int FRAMES = 1 << 14;
 
     private static final int SLOT_BYTES = 9_024;
-    /// What a frame has on the wire besides: preamble, check sequence, gap.
+    /// The bytes that a frame adds on the wire: preamble, check sequence, gap.
     private static final int WIRE_BYTES = 24;
 
     private final EthernetNetwork network;
@@ -44,9 +44,9 @@ public final class Emulation {
     private long malformed;
     private long crowded;
 
-    /// Gets the frames that have arrived.
+    /// A taker of the frames that have arrived.
     public interface Outlet {
-        /// A frame for a host, which is valid during this call.
+        /// Takes a frame for a host, which is valid during this call.
         ///
         /// @param frame     begins with it
         /// @param lateNanos how much later this is than the network would have had it
@@ -74,14 +74,14 @@ public final class Emulation {
         }
     }
 
-    /// The Ethernet address of a host: a locally administered one.
+    /// Returns the Ethernet address of a host: a locally administered one.
     public static long mac(int host) {
         return 0x0276_0000_0000L + host + 1;
     }
 
     // ---- in
 
-    /// Whether the card of a host takes another frame now.
+    /// Returns whether the card of a host takes another frame now.
     public boolean hasRoom(int host) {
         return freeCount > network.hosts().size()
                 && network.hosts().get(host).port().queuedBytes() < QUEUE_BYTES;
@@ -157,7 +157,7 @@ public final class Emulation {
         outlet.send(host.number, frame, length, caller - beganNanos - network.nowNanos());
     }
 
-    /// When [#advance] has something to do next, by the caller's clock; [Long#MAX_VALUE] for never.
+    /// Returns the time when [#advance] has something to do next, by the caller's clock; [Long#MAX_VALUE] for never.
     public long dueNanos() {
         long due = calendar.due();
         return due == Calendar.NEVER ? Long.MAX_VALUE : beganNanos + Math.ceilDiv(due, Calendar.NANO) + 1;
@@ -165,17 +165,17 @@ public final class Emulation {
 
     // ---- figures
 
-    /// Frames that hosts have sent.
+    /// Returns the number of frames that hosts have sent.
     public long offered() {
         return offered;
     }
 
-    /// Frames that were no Ethernet frames, or too long.
+    /// Returns the number of frames that were no Ethernet frames, or too long.
     public long malformed() {
         return malformed;
     }
 
-    /// Frames that found no room in the sender's card.
+    /// Returns the number of frames that found no room in the sender's card.
     public long crowded() {
         return crowded;
     }

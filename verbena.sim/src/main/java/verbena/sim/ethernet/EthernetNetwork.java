@@ -49,7 +49,7 @@ public final class EthernetNetwork {
         link(a, b, bitsPerSecond, delayNanos, 0);
     }
 
-    /// The same with a bad cable.
+    /// Links two nodes by a bad cable.
     ///
     /// @param loss the share of packets that get lost in each direction by chance, 0 to 1; pauses do not
     public void link(Node a, Node b, double bitsPerSecond, long delayNanos, double loss) {
@@ -79,7 +79,7 @@ public final class EthernetNetwork {
         begin(Routes.shortest(hosts, switches));
     }
 
-    /// As [#begin()], by ways of the caller's choice.
+    /// Begins as [#begin()] does, by routes of the caller's choice.
     void begin(Routes routes) {
         hasBegun = true;
         for (Switch each : switches) {
@@ -124,7 +124,7 @@ public final class EthernetNetwork {
         return Collections.unmodifiableList(transfers);
     }
 
-    /// How many transfers are over.
+    /// Returns the number of transfers that are over.
     public int endedTransfers() {
         return ended;
     }
@@ -175,14 +175,14 @@ public final class EthernetNetwork {
         return calendar.nowNanos();
     }
 
-    /// How many events there were.
+    /// Returns the number of events.
     public long events() {
         return calendar.rung();
     }
 
     // ---- figures
 
-    /// The bytes that wait in a switch for a neighbour.
+    /// Returns the bytes that wait in a switch for a neighbour.
     public long queued(Switch at, Node neighbour) {
         return at.queuedTo(neighbour);
     }

@@ -2,7 +2,7 @@ package verbena.sim.ethernet;
 
 import org.jspecify.annotations.Nullable;
 
-/// What hosts send for and take packets for. Its packets name it.
+/// A flow of packets that hosts send and receive. Each packet names its flow.
 abstract class Flow {
     /// The priority of its data, 0 to 6; a higher one goes first.
     final int priority;

@@ -7,14 +7,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/// What a switch reads of an Ethernet frame, and the mark that it writes. Every method takes any bytes: a frame that is
-/// cut short has what is there.
+/// The fields that a switch reads in an Ethernet frame, and the mark that it writes. Every method takes any bytes: a
+/// frame that is cut short has the fields that are there.
 final class FrameHeaders {
     /// Two addresses and a type.
     static final int MAC_BYTES = 14;
     /// The shortest frame, without check sequence.
     static final int FRAME_MIN = 60;
-    /// Where the sender's address is.
+    /// The offset of the sender's address.
     static final int SOURCE = 6;
 
     private static final ValueLayout.OfShort SHORT = JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -28,7 +28,7 @@ final class FrameHeaders {
     private static final int UDP = 17;
     private static final int IPV4_BYTES = 20;
     private static final int IPV6_BYTES = 40;
-    /// Not capable of marks, and the mark itself (RFC 3168, 5).
+    /// The value for not capable of marks, and the mark itself (RFC 3168, 5).
     private static final int NOT_ECT = 0;
     private static final int CE = 3;
 
@@ -42,7 +42,7 @@ final class FrameHeaders {
         return (mac >>> 40 & 1) != 0;
     }
 
-    /// 0 to 7.
+    /// Returns the priority, 0 to 7.
     static int priority(MemorySegment frame, int length) {
         if (u16(frame, TYPE) == TAG && length >= MAC_BYTES + TAG_BYTES) {
             return u16(frame, MAC_BYTES) >>> 13;
@@ -70,7 +70,7 @@ final class FrameHeaders {
         }
     }
 
-    /// A checksum after one word has changed (RFC 1624).
+    /// Returns a checksum after one word has changed (RFC 1624).
     private static int checksum(int old, int before, int after) {
         int sum = (~old & 0xFFFF) + (~before & 0xFFFF) + after;
         sum = (sum & 0xFFFF) + (sum >>> 16);
@@ -78,7 +78,7 @@ final class FrameHeaders {
         return ~sum & 0xFFFF;
     }
 
-    /// A number that is the same for all frames of a flow: of addresses and ports, where there are any.
+    /// Returns a number that is the same for all frames of a flow: of addresses and ports, where there are any.
     static int flow(MemorySegment frame, int length) {
         int at = network(frame, length);
         int hash = 0;
@@ -118,7 +118,7 @@ final class FrameHeaders {
         return result;
     }
 
-    /// The eight bits with DSCP and ECN; 0 for what is not IP.
+    /// Returns the eight bits with DSCP and ECN; 0 for a frame that is not IP.
     private static int trafficClass(MemorySegment frame, int length) {
         int at = network(frame, length);
         return switch (type(frame, length)) {
@@ -133,7 +133,7 @@ final class FrameHeaders {
         return length < at + 2 ? 0 : u16(frame, at);
     }
 
-    /// Where the network's header begins: behind the type.
+    /// Returns the offset of the network's header: behind the type.
     private static int network(MemorySegment frame, int length) {
         return u16(frame, TYPE) == TAG && length >= MAC_BYTES + TAG_BYTES ? MAC_BYTES + TAG_BYTES : MAC_BYTES;
     }

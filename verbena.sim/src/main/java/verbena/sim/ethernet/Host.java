@@ -22,7 +22,7 @@ public final class Host extends Node {
     private @Nullable Intake intake;
     private Outside outside = (packet, now) -> {};
 
-    /// Takes what comes for a host that stands outside.
+    /// A taker of the frames for a host that stands outside.
     interface Outside {
         void accept(LightPacket packet, long now);
     }
@@ -49,7 +49,7 @@ public final class Host extends Node {
         return ports.getFirst();
     }
 
-    /// The name that it was given.
+    /// Returns the name that it was given.
     public String name() {
         return name;
     }
@@ -106,8 +106,8 @@ public final class Host extends Node {
 
     // ---- receiving
 
-    /// From now on it takes in no more than so many bits per second, as a card behind a slow bus. What waits for that
-    /// has room for `bytes`; before it is full, the host asks its switch for a pause.
+    /// Reduces its receiving to so many bits per second from now on, as a card behind a slow bus. Packets that wait
+    /// for the bus have room for `bytes`; before it is full, the host asks its switch for a pause.
     public void slowDown(double bitsPerSecond, long bytes) {
         intake = new Intake(Math.round(8e12 / bitsPerSecond), bytes);
     }
@@ -173,7 +173,7 @@ public final class Host extends Node {
         pool.give(packet);
     }
 
-    /// From now on frames that are of no flow go there.
+    /// Sets the taker of frames that belong to no flow.
     void outside(Outside taker) {
         outside = taker;
     }
@@ -183,7 +183,7 @@ public final class Host extends Node {
         port().add(packet, now);
     }
 
-    /// Bytes of data that have come, with headers.
+    /// Returns the bytes of data that have arrived, with headers.
     public long receivedBytes() {
         return receivedBytes;
     }

@@ -8,11 +8,11 @@ import verbena.transport.congestion.CongestionControl;
 ///
 /// It needs switches that write into packets ([Telemetry]), so it is a rule of experiments only.
 final class Hpcc implements CongestionControl {
-    /// How much of the busiest link is to be used.
+    /// The share of the busiest link that is to be used.
     private static final double TARGET = 0.95;
-    /// So many round trips only add, before the window follows the measurement again.
+    /// The number of round trips that only add, before the window follows the measurement again.
     private static final int STAGES_MAX = 5;
-    /// So many flows may add at once before queues grow.
+    /// The number of flows that may add at once before queues grow.
     private static final int FLOWS = 100;
 
     private final double lineBytesPerNano;
@@ -51,7 +51,7 @@ final class Hpcc implements CongestionControl {
         return 8e9 * window / baseNanos;
     }
 
-    /// An answer has come back with what switches wrote.
+    /// Handles an answer that carries the records of switches.
     ///
     /// @param answered the PSN before which all has come
     /// @param next     the PSN that is sent next

@@ -1,10 +1,10 @@
 package verbena.sim.ethernet;
 
-/// How long a transfer takes on an empty network: what slow-downs are measured by.
+/// The time that a transfer takes on an empty network, by which slow-downs are measured.
 final class Ideal {
     private Ideal() {}
 
-    /// From the first bit sent until the answer to the last packet is there, in picoseconds.
+    /// Returns the time from the first bit sent until the answer to the last packet is there, in picoseconds.
     static long picos(Host source, Host destination, long bytes, TransferOptions options) {
         int header = options.headerBytes();
         int full = header + options.payloadBytes();
@@ -24,7 +24,7 @@ final class Ideal {
                 + alone(options.answerBytes(), destination, source);
     }
 
-    /// For one packet.
+    /// Returns the same for one packet.
     private static long alone(int bytes, Host from, Host to) {
         long sum = 0;
         Port port = from.port();

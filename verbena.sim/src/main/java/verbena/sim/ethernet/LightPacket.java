@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /// A packet without content: what switches and ends decide by. A frame of an [Emulation] has its content elsewhere.
 /// Pooled by [PacketPool].
 final class LightPacket {
-    /// What a packet is.
+    /// The kinds of packets.
     enum Kind {
         DATA,
         /// All data before [#psn] has come.
@@ -25,22 +25,23 @@ final class LightPacket {
 
     /// The number of the host that it goes to; a pause goes to no host, and has -1.
     int to = NO_HOST;
-    /// What equal ways are chosen by.
+    /// A value by which equal paths are chosen.
     int hash;
-    /// Tells it from others of its flow, for switches that spray.
+    /// A number that distinguishes it from others of its flow, for switches that spray.
     int serial;
-    /// What it is a packet of; null for pauses and for frames from outside.
+    /// The flow that it is a packet of; null for pauses and for frames from outside.
     @Nullable
     Flow flow;
-    /// Where the content of a frame from outside is, or -1.
+    /// The place of a frame from outside, or -1.
     int frame = NO_FRAME;
     /// Length on the wire, with all headers and the gap between frames.
     int bytes;
     int priority;
     long psn;
-    /// For an answer: which packet caused it.
+    /// The packet that caused an answer.
     long causedBy;
-    /// For an answer of selective repeat: which of the 128 packets behind [#psn] have come.
+    /// A bit for each of the 128 packets behind [#psn], set for those that have come; for an answer of selective
+    /// repeat.
     long near;
 
     long far;
@@ -50,17 +51,17 @@ final class LightPacket {
     boolean isMarkable;
     /// Whether the sender of data wants an answer.
     boolean asks;
-    /// What switches write into it; null when they need not, or it never was one that they wrote into.
+    /// The record that switches write into it. It is null when they need not, or the packet never carried a record.
     @Nullable
     Telemetry telemetry;
 
     boolean isMeasuring;
-    /// When the packet left its sender; an answer has the time of the packet that it answers.
+    /// The time when the packet left its sender; an answer has the time of the packet that it answers.
     long sentAt;
 
     /// The way in by which the switch that holds it got it.
     int ingress;
-    /// When it is fully there.
+    /// The time when it is fully there.
     long arrivesAt;
 
     @Nullable

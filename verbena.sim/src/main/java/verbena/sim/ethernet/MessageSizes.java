@@ -2,7 +2,8 @@ package verbena.sim.ethernet;
 
 import java.util.random.RandomGenerator;
 
-/// How long messages are: a published distribution, as points of its cumulative function with straight lines between.
+/// The lengths of messages: a published distribution, as points of its cumulative function with straight lines
+/// between.
 public enum MessageSizes {
     /// Web search: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, as used by most papers since.
     WEB_SEARCH(
@@ -40,7 +41,7 @@ public enum MessageSizes {
         this.share = share;
     }
 
-    /// The length of one message.
+    /// Returns the length of one message.
     public long draw(RandomGenerator random) {
         double x = random.nextDouble();
         int i = 1;
@@ -51,7 +52,7 @@ public enum MessageSizes {
         return Math.max(1, Math.round(bytes[i - 1] + part * (bytes[i] - bytes[i - 1])));
     }
 
-    /// The mean length in bytes.
+    /// Returns the mean length in bytes.
     public double mean() {
         double sum = 0;
         for (int i = 1; i < share.length; i++) {

@@ -36,7 +36,7 @@ public final class NetworkText {
     private static final Map<String, Double> PLAIN = Map.of("", 1.0);
     private static final Map<String, Double> BITS = Map.of("M", 1e6, "G", 1e9, "T", 1e12);
 
-    /// What may wait for a bus whose room is not told.
+    /// The bytes that may wait for a bus whose room is not given.
     private static final long BUS_BYTES = 256_000;
 
     /// The shapes, and how many numbers each has.
@@ -75,14 +75,14 @@ public final class NetworkText {
         }
     }
 
-    /// A number of bytes in words, such as `64KB`.
+    /// Returns the number of bytes in words, such as `64KB`.
     ///
     /// @throws IllegalArgumentException when it is none
     public static long bytes(String word) {
         return ByteSize.parse(word);
     }
 
-    /// A time in words, such as `1.5ms`, in nanoseconds.
+    /// Returns a time in words, such as `1.5ms`, in nanoseconds.
     ///
     /// @throws IllegalArgumentException when it is none
     public static long nanos(String word) {

@@ -16,7 +16,7 @@ public abstract class Node {
     /// Takes a packet that has come in by `port`, and owns it from now on.
     abstract void arrived(LightPacket packet, Port port, long now);
 
-    /// How many bytes of a packet have to be there before it has arrived.
+    /// Returns the bytes of a packet that have to be there before it has arrived.
     int neededBytes(LightPacket packet, Port port) {
         return packet.bytes;
     }
@@ -24,10 +24,10 @@ public abstract class Node {
     /// Gives a packet to a port that has nothing queued that may leave; null when there is none.
     abstract @Nullable LightPacket supply(Port port, long now);
 
-    /// Whether [#supply] may give a packet soon; false only if it would not.
+    /// Returns whether [#supply] may give a packet soon; false only if it would not.
     abstract boolean mayHaveMore();
 
-    /// A packet from a queue of `port` begins to leave, and takes no place here any more.
+    /// Handles a packet from a queue of `port` that begins to leave, and takes no place here any more.
     abstract void leaves(LightPacket packet, Port port, long now);
 
     @Override

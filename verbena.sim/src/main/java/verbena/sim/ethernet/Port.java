@@ -23,7 +23,7 @@ final class Port {
     private final PacketPool pool;
     private @Nullable Port peer;
 
-    /// By priority; null until one is used.
+    /// The queues by priority; null until one is used.
     private final @Nullable PacketQueue[] queues = new @Nullable PacketQueue[PRIORITIES];
     private final PacketQueue pauses = new PacketQueue();
     private final PacketQueue underWay = new PacketQueue();
@@ -88,7 +88,7 @@ final class Port {
 
     // ---- sending
 
-    /// Queues a packet of the owner.
+    /// Adds a packet of the owner to a queue.
     void add(LightPacket packet, long now) {
         PacketQueue queue = queues[packet.priority];
         if (queue == null) {
@@ -100,7 +100,7 @@ final class Port {
         ready(now);
     }
 
-    /// There is something to send: sends it when the wire is free, or as soon as it is.
+    /// Sends when the wire is free, or as soon as it is.
     void ready(long now) {
         if (freeAt <= now) {
             send(now);
@@ -148,7 +148,7 @@ final class Port {
 
     // ---- receiving
 
-    /// The alarm that rings at this end when a packet of the other end is here.
+    /// Returns the alarm that rings at this end when a packet of the other end is here.
     private Alarm arrivalOfPeer() {
         return arrival;
     }
@@ -172,7 +172,7 @@ final class Port {
 
     // ---- pausing
 
-    /// Tells the other end to stop sending a priority, or to go on.
+    /// Asks the other end to stop sending a priority, or to go on.
     void tell(int priority, boolean stop, long now) {
         LightPacket packet = pool.take(LightPacket.Kind.PAUSE, PAUSE_BYTES, 0, priority);
         packet.marked = stop;
@@ -212,7 +212,7 @@ final class Port {
         return lost;
     }
 
-    /// Since when a priority that has something to send is paused; [Calendar#NEVER] when it is not.
+    /// Returns the time since which a priority that has something to send is paused; [Calendar#NEVER] when it is not.
     long stuckSince(int priority) {
         return isPaused(priority) && (filled & 1 << priority) != 0 ? pausedSince[priority] : Calendar.NEVER;
     }
@@ -236,7 +236,7 @@ final class Port {
         return sentBytes;
     }
 
-    /// How many times this end has told the other to stop.
+    /// Returns the number of pauses that this end has asked for.
     long pausesSent() {
         return pausesSent;
     }

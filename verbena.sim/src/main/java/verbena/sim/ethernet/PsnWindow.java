@@ -1,6 +1,6 @@
 package verbena.sim.ethernet;
 
-/// Which packets from a base on have come: a ring of bits that moves up with its base, and grows when it has to.
+/// The packets from a base on that have come: a ring of bits that moves up with its base, and grows when it has to.
 final class PsnWindow {
     private static final int SHIFT = 6;
 
@@ -14,7 +14,7 @@ final class PsnWindow {
         return base;
     }
 
-    /// Above the highest that has come.
+    /// Returns the PSN above the highest that has come.
     long end() {
         return end;
     }
@@ -45,7 +45,7 @@ final class PsnWindow {
         }
     }
 
-    /// Whether each of the 64 from `psn` on has come, one bit for each.
+    /// Returns a bit for each of the 64 packets from `psn` on, set when the packet has come.
     long bits(long psn) {
         long bits = 0;
         for (long at = Math.max(psn, base); at < Math.min(psn + Long.SIZE, end); at++) {

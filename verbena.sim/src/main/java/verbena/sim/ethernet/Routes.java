@@ -12,7 +12,7 @@ final class Routes {
 
     private Routes() {}
 
-    /// All shortest ways.
+    /// Returns all shortest paths.
     static Routes shortest(List<Host> hosts, List<Switch> switches) {
         var routes = new Routes();
         for (Switch each : switches) {
@@ -41,7 +41,7 @@ final class Routes {
         return Objects.requireNonNull(ways.get(at));
     }
 
-    /// Says which ways `at` has to `host`.
+    /// Sets the ports by which `at` reaches `host`.
     void set(Switch at, Host host, Port... ports) {
         of(at)[host.number] = ports;
     }
@@ -50,7 +50,7 @@ final class Routes {
         return at.ports.stream().filter(port -> port.peer().owner == host).toArray(Port[]::new);
     }
 
-    /// The ways out of each switch that lead nearer to a node.
+    /// Returns the ports of each switch that lead nearer to a node.
     private static Map<Switch, Port[]> nearer(Node to, List<Switch> switches) {
         Map<Node, Integer> distances = distances(to);
         Map<Switch, Port[]> ways = new HashMap<>();
@@ -65,7 +65,7 @@ final class Routes {
         return ways;
     }
 
-    /// How many links each switch is away.
+    /// Returns the number of links between each switch and a node.
     private static Map<Node, Integer> distances(Node from) {
         Map<Node, Integer> distances = new HashMap<>();
         var queue = new ArrayDeque<Node>();

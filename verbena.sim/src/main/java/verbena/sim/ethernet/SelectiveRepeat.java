@@ -10,13 +10,13 @@ final class SelectiveRepeat extends Transfer {
     // The sender.
     private final PsnWindow answered = new PsnWindow();
     private long next;
-    /// When each packet that has no answer left last: a ring, whose length is a power of two.
+    /// The times when each unanswered packet left last: a ring, whose length is a power of two.
     private long[] leftAt = new long[64];
-    /// When the newest packet left that has come.
+    /// The time when the newest packet left that has come.
     private long comeLeftAt = -1;
     /// No packet before this one is known to be missing.
     private long lookFrom;
-    /// After a timeout: this packet is sent again even if nothing behind it was answered. -1 otherwise.
+    /// The packet that is sent again after a timeout, even if nothing behind it was answered; -1 otherwise.
     private long presumedLost = -1;
 
     private long roundTripNanos;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class Switch extends Node {
     /// A way in asks to go on when it holds so much less than its share.
     private static final long RESUME_BYTES = 3_000;
-    /// What a switch that cuts through reads of a packet before it sends it on.
+    /// The bytes of a packet that a switch reads before it sends the packet on, when it cuts through.
     private static final int CUT_BYTES = 64;
 
     private final SwitchOptions options;
@@ -27,7 +27,7 @@ public final class Switch extends Node {
 
     private long sharedBytes;
     private long sharedUsed;
-    /// By port and priority.
+    /// The bytes held, by port and priority.
     private long[] held = new long[0];
 
     private long[] headroom = new long[0];
@@ -47,7 +47,7 @@ public final class Switch extends Node {
         this.hashSeed = chance.nextInt();
     }
 
-    /// All ports are there; from now on packets come.
+    /// Begins: all ports are there, and packets come from now on.
     void begin(Port[][] waysToHosts) {
         ways = waysToHosts;
         int n = ports.size() * Port.PRIORITIES;
@@ -64,7 +64,7 @@ public final class Switch extends Node {
         }
     }
 
-    /// The ways out to the host with a number.
+    /// Returns the ports towards the host with a number.
     Port[] waysTo(int host) {
         return ways[host];
     }
@@ -97,7 +97,7 @@ public final class Switch extends Node {
                 : packet.bytes;
     }
 
-    /// As [#neededBytes] of a packet with so many bytes, whose way out is known.
+    /// Returns the same as [#neededBytes], for a packet of so many bytes whose port is known.
     int neededBytes(int bytes, Port in, Port out) {
         return options.cutsThrough() && out.picosPerByte >= in.picosPerByte ? Math.min(bytes, CUT_BYTES) : bytes;
     }
@@ -142,7 +142,7 @@ public final class Switch extends Node {
         return options.alpha() * (sharedBytes - sharedUsed);
     }
 
-    /// Whether a packet is to be marked, by the queue of its way out (random early detection).
+    /// Returns whether a packet is to be marked, by the queue of its port (random early detection).
     private boolean meetsCongestion(LightPacket packet, Port out) {
         if (!options.marks() || packet.kind != LightPacket.Kind.DATA) {
             return false;
@@ -206,8 +206,8 @@ public final class Switch extends Node {
 
     // ---- the watchdog
 
-    /// Empties queues that have been paused for too long, as switches do against a deadlock of pauses. For as long
-    /// again such a way out obeys no pause.
+    /// A watchdog that empties queues which have been paused for too long, as switches do against a deadlock of
+    /// pauses. For as long again such a port obeys no pause.
     private final class Watchdog extends Alarm {
         @Override
         void ring(long now) {
@@ -235,32 +235,32 @@ public final class Switch extends Node {
 
     // ---- figures
 
-    /// Packets that it had no room for, or that its watchdog took.
+    /// Returns the number of packets that it had no room for, or that its watchdog took.
     public long dropped() {
         return dropped;
     }
 
-    /// Packets that it has marked.
+    /// Returns the number of packets that it has marked.
     public long marked() {
         return marked;
     }
 
-    /// The most bytes that its buffer held, without headroom.
+    /// Returns the most bytes that its buffer held, without headroom.
     public long mostUsed() {
         return mostUsed;
     }
 
-    /// How many queues its watchdog has emptied.
+    /// Returns the number of queues that its watchdog has emptied.
     public long rescued() {
         return rescued;
     }
 
-    /// How many times it has asked for a pause.
+    /// Returns the number of pauses that it has asked for.
     public long pausesSent() {
         return ports.stream().mapToLong(Port::pausesSent).sum();
     }
 
-    /// The bytes that wait for the way to a neighbour.
+    /// Returns the bytes that wait for the link to a neighbour.
     long queuedTo(Node neighbour) {
         long bytes = 0;
         for (Port port : ports) {

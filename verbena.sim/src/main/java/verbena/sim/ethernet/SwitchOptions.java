@@ -2,7 +2,7 @@ package verbena.sim.ethernet;
 
 import java.util.function.Consumer;
 
-/// What governs a [Switch].
+/// The options of a [Switch].
 ///
 /// @param bufferBytes   what all its ports share
 /// @param headroomBytes what each way in keeps for packets that come after it has asked for a pause; 0 without pauses
@@ -52,7 +52,8 @@ public record SwitchOptions(
         }
     }
 
-    /// These options with marks: none below `from` bytes, all from `all` bytes on, and a growing chance in between.
+    /// Returns these options with marks: none below `from` bytes, all from `all` bytes on, and a growing chance in
+    /// between.
     public SwitchOptions marking(long from, long all, double chance) {
         return with(changed -> {
             changed.markFrom = from;
@@ -61,37 +62,37 @@ public record SwitchOptions(
         });
     }
 
-    /// These options with marks by the queue that a packet leaves behind.
+    /// Returns these options with marks by the queue that a packet leaves behind.
     public SwitchOptions markingLeaving() {
         return with(changed -> changed.marksLeaving = true);
     }
 
-    /// These options with cut-through.
+    /// Returns these options with cut-through.
     public SwitchOptions cuttingThrough() {
         return with(changed -> changed.cutsThrough = true);
     }
 
-    /// These options with packets sprayed over equal ways.
+    /// Returns these options with packets sprayed over equal paths.
     public SwitchOptions spraying() {
         return with(changed -> changed.sprays = true);
     }
 
-    /// These options with another buffer.
+    /// Returns these options with another buffer.
     public SwitchOptions buffer(long bytes) {
         return with(changed -> changed.bufferBytes = bytes);
     }
 
-    /// These options with another headroom.
+    /// Returns these options with another headroom.
     public SwitchOptions headroom(long bytes) {
         return with(changed -> changed.headroomBytes = bytes);
     }
 
-    /// These options with another share of what is free.
+    /// Returns these options with another share of the free buffer.
     public SwitchOptions alpha(double share) {
         return with(changed -> changed.alpha = share);
     }
 
-    /// These options without pauses and headroom: a way out takes up at most as much as is free.
+    /// Returns these options without pauses and headroom: a port takes up at most as much as is free.
     public SwitchOptions dropping() {
         return with(changed -> {
             changed.headroomBytes = 0;
@@ -100,7 +101,7 @@ public record SwitchOptions(
         });
     }
 
-    /// These options with a watchdog.
+    /// Returns these options with a watchdog.
     public SwitchOptions watchdog(long nanos) {
         return with(changed -> changed.watchdogNanos = nanos);
     }

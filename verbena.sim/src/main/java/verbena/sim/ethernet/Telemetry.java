@@ -1,6 +1,6 @@
 package verbena.sim.ethernet;
 
-/// What switches write into a packet of data on its way: the state of each way out as the packet leaves
+/// The record that switches write into a packet of data on its way: the state of each port as the packet leaves
 /// (in-band telemetry). Pooled with its packet.
 final class Telemetry {
     private static final int HOPS_MAX = 8;
@@ -33,12 +33,12 @@ final class Telemetry {
         return hops;
     }
 
-    /// Bytes that waited behind the packet.
+    /// Returns the bytes that waited behind the packet.
     long queuedBytes(int hop) {
         return queuedBytes[hop];
     }
 
-    /// Bytes that had left by then, ever.
+    /// Returns the bytes that had left by then, ever.
     long sentBytes(int hop) {
         return sentBytes[hop];
     }

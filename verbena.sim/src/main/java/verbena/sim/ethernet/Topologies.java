@@ -9,7 +9,7 @@ import java.util.List;
 /// @param delayNanos    how long a bit takes through a link
 /// @param options       of each switch
 public record Topologies(double bitsPerSecond, long delayNanos, SwitchOptions options) {
-    /// Hosts on both sides of one link between two switches. The hosts of the left side come first.
+    /// Builds hosts on both sides of one link between two switches. The hosts of the left side come first.
     public void dumbBell(EthernetNetwork network, int left, int right) {
         Switch leftSwitch = network.addSwitch("left", options);
         Switch rightSwitch = network.addSwitch("right", options);
@@ -20,7 +20,7 @@ public record Topologies(double bitsPerSecond, long delayNanos, SwitchOptions op
         network.begin();
     }
 
-    /// Hosts at one switch.
+    /// Builds hosts at one switch.
     public void star(EthernetNetwork network, int hosts) {
         Switch middle = network.addSwitch("switch", options);
         for (int i = 0; i < hosts; i++) {
@@ -29,7 +29,7 @@ public record Topologies(double bitsPerSecond, long delayNanos, SwitchOptions op
         network.begin();
     }
 
-    /// Racks of hosts; the switch of each rack (leaf) has a link to each spine.
+    /// Builds racks of hosts; the switch of each rack (leaf) has a link to each spine.
     public void leafSpine(EthernetNetwork network, int leaves, int spines, int hostsPerLeaf) {
         List<Switch> top = switches(network, "spine", spines);
         for (int leaf = 0; leaf < leaves; leaf++) {
@@ -40,7 +40,8 @@ public record Topologies(double bitsPerSecond, long delayNanos, SwitchOptions op
         network.begin();
     }
 
-    /// A fat tree of switches with `k` ports each: k pods of k/2 racks with k/2 hosts (Al-Fares et al., SIGCOMM 2008).
+    /// Builds a fat tree of switches with `k` ports each: k pods of k/2 racks with k/2 hosts (Al-Fares et al.,
+    /// SIGCOMM 2008).
     ///
     /// @param k even
     public void fatTree(EthernetNetwork network, int k) {
@@ -64,8 +65,8 @@ public record Topologies(double bitsPerSecond, long delayNanos, SwitchOptions op
         network.begin();
     }
 
-    /// Groups of switches that are all linked to each other, and a link between each two groups (dragonfly, Kim et al.,
-    /// ISCA 2008). Packets take the shortest ways.
+    /// Builds groups of switches that are all linked to each other, and a link between each two groups (dragonfly,
+    /// Kim et al., ISCA 2008). Packets take the shortest paths.
     ///
     /// @param groups           at most one more than a group has links to others
     /// @param switchesPerGroup all linked to each other
@@ -99,8 +100,8 @@ public record Topologies(double bitsPerSecond, long delayNanos, SwitchOptions op
         network.begin();
     }
 
-    /// Switches in a ring with hosts at each. All packets go clockwise when `clockwise`, which closes a circle of
-    /// buffers that wait for each other; otherwise they never cross the link that would close it, as in a tree.
+    /// Builds switches in a ring with hosts at each. All packets go clockwise when `clockwise`, which closes a circle
+    /// of buffers that wait for each other; otherwise they never cross the link that would close it, as in a tree.
     public void ring(EthernetNetwork network, int switches, int hostsEach, boolean clockwise) {
         List<Switch> ring = switches(network, "ring", switches);
         for (Switch each : ring) {

@@ -5,7 +5,7 @@ import verbena.transport.congestion.CongestionControl;
 
 /// One message from a host to another: the sender's half, the receiver's half, and what came of it.
 public abstract class Transfer extends Flow {
-    /// With so few packets under way, nothing may be behind a lost one that tells of it.
+    /// The number of packets under way below which a lost one may go unnoticed, because nothing comes behind it.
     private static final int FEW = 3;
 
     final Host source;
@@ -79,16 +79,16 @@ public abstract class Transfer extends Flow {
 
     // ---- the sender
 
-    /// The next packet that may be sent; -1 when there is none for now.
+    /// Returns the next packet that may be sent; -1 when there is none for now.
     abstract long next(long now);
 
-    /// Packets that are under way.
+    /// Returns the number of packets that are under way.
     abstract long underWay();
 
-    /// Nothing was answered for too long.
+    /// Handles a timeout: nothing was answered for too long.
     abstract void timedOut(long now);
 
-    /// An answer: all packets before `psn` have come.
+    /// Handles an answer: all packets before `psn` have come.
     abstract void heard(LightPacket answer, long now);
 
     @Override
@@ -134,7 +134,8 @@ public abstract class Transfer extends Flow {
         return telemetry;
     }
 
-    /// Enough packets ask that the window never closes without an answer on its way, as in a live device.
+    /// Returns whether a packet asks for an answer. Enough packets ask that the window never closes without an answer
+    /// on its way, as in a live device.
     private boolean asks(long psn) {
         int limit = control.limit();
         if (psn == packets - 1
@@ -179,7 +180,7 @@ public abstract class Transfer extends Flow {
         }
     }
 
-    /// All packets before `psn` have come.
+    /// Acknowledges all packets before `psn`.
     final void acknowledge(long psn, long now) {
         if (psn > unanswered) {
             control.answered((int) (psn - unanswered), (int) underWay());
@@ -252,47 +253,47 @@ public abstract class Transfer extends Flow {
 
     // ---- what came of it
 
-    /// Bytes of the message.
+    /// Returns the bytes of the message.
     public long bytes() {
         return bytes;
     }
 
-    /// Bytes that have arrived, each counted once.
+    /// Returns the bytes that have arrived, each counted once.
     public long arrivedBytes() {
         return arrivedBytes;
     }
 
-    /// How long it took until its last packet was answered; -1 while it lasts.
+    /// Returns the time until its last packet was answered; -1 while it lasts.
     public long nanos() {
         return endedAt < 0 ? -1 : (endedAt - startedAt) / Calendar.NANO;
     }
 
-    /// Whether all of it has been answered.
+    /// Returns whether all of it has been answered.
     public boolean isOver() {
         return endedAt >= 0;
     }
 
-    /// How many times as long it took as on an empty network.
+    /// Returns the factor by which it was slower than on an empty network.
     public double slowdown() {
         return (double) (endedAt - startedAt) / Ideal.picos(source, destination, bytes, options);
     }
 
-    /// The sender's rate by its rule, in bits per second, at most that of its line.
+    /// Returns the sender's rate by its rule, in bits per second, at most that of its line.
     public double rate() {
         return Math.min(lineRate, control.bitsPerSecond(calendar.nowNanos()));
     }
 
-    /// Packets that were sent again.
+    /// Returns the number of packets that were sent again.
     public long resentPackets() {
         return resent;
     }
 
-    /// How many times the sender waited in vain for an answer.
+    /// Returns the number of times that the sender waited in vain for an answer.
     public long timeouts() {
         return timeouts;
     }
 
-    /// Notifications of marks that the sender got.
+    /// Returns the number of notifications of marks that the sender got.
     public long notifications() {
         return notifications;
     }

@@ -4,7 +4,7 @@ import java.util.function.Consumer;
 import java.util.function.DoubleFunction;
 import verbena.transport.congestion.CongestionControl;
 
-/// How hosts send and answer.
+/// The options of sending and answering.
 ///
 /// @param recovery      what a sender sends again after a loss
 /// @param payloadBytes  of a full packet
@@ -33,7 +33,7 @@ public record TransferOptions(
     /// The smallest frame, with preamble and gap.
     private static final int ANSWER_BYTES = 84;
 
-    /// What a sender sends again.
+    /// The packets that a sender sends again.
     public enum Recovery {
         /// Everything from the missing packet on, as the standard has it (IBTA 9.7.5).
         GO_BACK_N,
@@ -58,7 +58,7 @@ public record TransferOptions(
         }
     }
 
-    /// As cards do it without congestion control: `packets` under way at most, and go-back-N.
+    /// Returns the options of cards without congestion control: `packets` under way at most, and go-back-N.
     public static TransferOptions window(int packets) {
         return new TransferOptions(
                 Recovery.GO_BACK_N,
@@ -73,7 +73,7 @@ public record TransferOptions(
                 line -> new ConstantWindow(packets));
     }
 
-    /// These options with another rule and, when it needs them, notifications at most once in `cnpNanos`.
+    /// Returns these options with another rule and, when it needs them, notifications at most once in `cnpNanos`.
     public TransferOptions control(long cnpNanos, DoubleFunction<CongestionControl> control) {
         return with(changed -> {
             changed.cnpNanos = cnpNanos;
@@ -81,14 +81,14 @@ public record TransferOptions(
         });
     }
 
-    /// These options with a window by telemetry ([Hpcc]): each packet is answered.
+    /// Returns these options with a window by telemetry ([Hpcc]): each packet is answered.
     ///
     /// @param baseNanos the longest round trip of the network while its queues are empty
     public TransferOptions hpcc(long baseNanos) {
         return answeringEach().control(0, line -> new Hpcc(line, baseNanos, payloadBytes));
     }
 
-    /// These options with another timeout.
+    /// Returns these options with another timeout.
     public TransferOptions timeout(long nanos) {
         return with(changed -> {
             changed.timeoutNanos = nanos;
@@ -96,7 +96,7 @@ public record TransferOptions(
         });
     }
 
-    /// These options with selective repeat and its two timeouts.
+    /// Returns these options with selective repeat and its two timeouts.
     public TransferOptions selective(long timeoutNanos, long fewTimeoutNanos) {
         return answeringEach().with(changed -> {
             changed.recovery = Recovery.SELECTIVE_REPEAT;
@@ -105,12 +105,12 @@ public record TransferOptions(
         });
     }
 
-    /// These options with another size of packets.
+    /// Returns these options with another size of packets.
     public TransferOptions payload(int bytes) {
         return with(changed -> changed.payloadBytes = bytes);
     }
 
-    /// These options with other lengths of headers and answers.
+    /// Returns these options with other lengths of headers and answers.
     public TransferOptions headers(int ofData, int ofAnswer) {
         return with(changed -> {
             changed.headerBytes = ofData;
@@ -118,7 +118,7 @@ public record TransferOptions(
         });
     }
 
-    /// These options with an answer to each packet.
+    /// Returns these options with an answer to each packet.
     public TransferOptions answeringEach() {
         return with(changed -> changed.ackEvery = 1);
     }

@@ -5,11 +5,11 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/// Plans the transfers that experiments use.
+/// The plans of transfers that experiments use.
 public final class Workloads {
     private Workloads() {}
 
-    /// All of `senders` begin at once to send to one receiver.
+    /// Makes all of `senders` begin at once to send to one receiver.
     public static List<Transfer> incast(
             EthernetNetwork network,
             List<Host> senders,
@@ -22,7 +22,7 @@ public final class Workloads {
                 .toList();
     }
 
-    /// Each host sends to one other, and each receives from one other.
+    /// Makes each host send to one other, and each receive from one other.
     public static void permutation(EthernetNetwork network, long seed, long bytes, TransferOptions options) {
         List<Host> order = new ArrayList<>(network.hosts());
         Collections.shuffle(order, new Random(seed));
@@ -31,7 +31,7 @@ public final class Workloads {
         }
     }
 
-    /// Each host sends to each other one.
+    /// Makes each host send to each other one.
     public static void allToAll(EthernetNetwork network, long bytes, TransferOptions options) {
         List<Host> hosts = network.hosts();
         for (int distance = 1; distance < hosts.size(); distance++) {
@@ -41,7 +41,7 @@ public final class Workloads {
         }
     }
 
-    /// Messages between random hosts, at random times (Poisson).
+    /// Sends messages between random hosts, at random times (Poisson).
     ///
     /// @param load       the mean use of each host's link, without headers, 0 to 1
     /// @param lastNanos  none begins later

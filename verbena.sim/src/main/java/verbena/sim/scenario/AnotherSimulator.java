@@ -44,7 +44,7 @@ final class AnotherSimulator implements Scenario {
     private static final DcqcnOptions DCQCN = new DcqcnOptions(
             1.0 / 256, 1, 4_000, 300_000, 1_000_000_000_000L, 5, 40e6, 40e6, 100e6, 0.5, 4_000, false, 4_000);
 
-    /// What one message was, and how long it took there by each rule, in nanoseconds.
+    /// A message, and the time that it took there by each rule, in nanoseconds.
     private record Message(int from, int to, long bytes, long startNanos, List<Long> nanos) {}
 
     /// A rule, how many pauses the other's switches asked for in all its runs, and the columns of the table that have
@@ -151,7 +151,8 @@ final class AnotherSimulator implements Scenario {
 
     private enum Lengths {
         ALL("all messages", 0, Long.MAX_VALUE, 10),
-        /// Of 227 messages the third slowest decides: with marks, runs of ns-3 alone are 18 % apart.
+        /// Messages of up to 30 KB, where the third slowest of 227 decides: with marks, runs of ns-3 alone are 18 %
+        /// apart.
         SHORT("up to 30 KB", 0, 30_000, 20),
         MIDDLE("30 KB to 1 MB", 30_000, 1_000_000, 10),
         LONG("above 1 MB", 1_000_000, Long.MAX_VALUE, 10);
@@ -159,7 +160,7 @@ final class AnotherSimulator implements Scenario {
         final String words;
         final long above;
         final long upTo;
-        /// Of the 99th percentile, in percent.
+        /// The tolerance of the 99th percentile, in percent.
         final double tolerance;
 
         Lengths(String words, long above, long upTo, double tolerance) {
@@ -170,7 +171,7 @@ final class AnotherSimulator implements Scenario {
         }
     }
 
-    /// Four switches, each with a link to each other one, and five hosts at each.
+    /// Builds four switches, each with a link to each other one, and five hosts at each.
     private static EthernetNetwork mesh(long seed) {
         var network = new EthernetNetwork(seed);
         List<Switch> switches = new ArrayList<>();

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// What came of an experiment.
+/// The result of an experiment.
 ///
 /// @param figures in the order of their table
 /// @param claims  what has to hold
@@ -16,7 +16,7 @@ public record Outcome(List<Figure> figures, List<Claim> claims, List<Plot> plots
         plots = List.copyOf(plots);
     }
 
-    /// Whether all claims hold.
+    /// Returns whether all claims hold.
     public boolean holds() {
         return claims.stream().allMatch(Claim::holds);
     }
@@ -42,7 +42,7 @@ public record Outcome(List<Figure> figures, List<Claim> claims, List<Plot> plots
     /// @param curves by name, each with a value for each `x`
     public record Plot(String title, String xUnit, String yUnit, List<Double> x, Map<String, List<Double>> curves) {}
 
-    /// Collects what an experiment finds.
+    /// A builder that collects the findings of an experiment.
     static final class Builder {
         private final List<Figure> figures = new ArrayList<>();
         private final List<Claim> claims = new ArrayList<>();

@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.function.DoubleSupplier;
 import verbena.sim.ethernet.EthernetNetwork;
 
-/// Reads gauges at equal distances of virtual time, for a plot.
+/// A sampler of gauges at equal distances of virtual time, for a plot.
 final class Samples {
     private final List<Double> times = new ArrayList<>();
     private final Map<String, List<Double>> values = new LinkedHashMap<>();
@@ -38,7 +38,7 @@ final class Samples {
         return new Outcome.Plot(title, "ms", unit, times, values);
     }
 
-    /// What a gauge read, after some of the first.
+    /// Returns the values that a gauge read, without some of the first.
     double[] of(String name, int skipped) {
         return valuesOf(name).stream()
                 .skip(skipped)
@@ -46,7 +46,7 @@ final class Samples {
                 .toArray();
     }
 
-    /// A value of which the share `part` is not greater.
+    /// Returns a value of which the share `part` is not greater.
     static double percentile(double[] values, double part) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);

@@ -4,13 +4,13 @@ import java.util.function.Consumer;
 
 /// An experiment: a network, a workload, and claims that have to hold. The same seed gives the same outcome.
 public interface Scenario {
-    /// One word for the command line.
+    /// Returns one word for the command line.
     String name();
 
-    /// What it shows, in one line.
+    /// Returns a title that names in one line the effect that it shows.
     String title();
 
-    /// Where it was shown first.
+    /// Returns the publication that showed it first.
     String source();
 
     /// Runs it; takes seconds to a minute.

@@ -49,7 +49,7 @@ final class SlowReceiver implements Scenario {
                 .done();
     }
 
-    /// The goodput of all messages to the host that is never slow, in Gbit/s.
+    /// Returns the goodput of all messages to the host that is never slow, in Gbit/s.
     private static double others(
             Outcome.Builder outcome,
             String name,

@@ -33,16 +33,16 @@ public record Trial(
         Control control,
         boolean selective,
         long seed) {
-    /// In virtual time; what is not over by then is counted.
+    /// The end in virtual time; messages that are not over by then are counted.
     private static final long END_NANOS = 10_000_000_000L;
     private static final long TIMEOUT_NANOS = 4_000_000;
     private static final long FEW_TIMEOUT_NANOS = 400_000;
     /// The round trip that its window begins with: longer than that of a network in one building.
     private static final long HPCC_NANOS = 13_000;
-    /// Of selective repeat, which has to bound what is under way.
+    /// The window of selective repeat, which has to bound the packets under way.
     private static final int WINDOW = 512;
 
-    /// What is sent.
+    /// The traffic of a trial.
     public enum Workload {
         /// All hosts send to the first one.
         INCAST,
@@ -66,7 +66,7 @@ public record Trial(
 
     /// The rule of senders.
     public enum Control {
-        /// As fast as the line.
+        /// Traffic as fast as the line.
         NONE,
         /// [verbena.transport.congestion.Dcqcn]; switches have to mark.
         DCQCN,

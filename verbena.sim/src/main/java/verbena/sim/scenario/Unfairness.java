@@ -79,7 +79,7 @@ final class Unfairness implements Scenario {
         });
     }
 
-    /// The goodput of each host in each run.
+    /// Returns the goodput of each host in each run.
     private Map<String, double[]> rates(long seed, boolean dcqcn) {
         Map<String, List<Double>> rates = new LinkedHashMap<>();
         TransferOptions rule = dcqcn ? Rules.dcqcn() : Rules.none();

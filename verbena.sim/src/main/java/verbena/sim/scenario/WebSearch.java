@@ -54,7 +54,7 @@ final class WebSearch implements Scenario {
                 .done();
     }
 
-    /// The 99th percentile of the slow-downs of the shortest messages.
+    /// Returns the 99th percentile of the slow-downs of the shortest messages.
     private static double run(
             Outcome.Builder outcome,
             Map<String, List<Double>> curves,

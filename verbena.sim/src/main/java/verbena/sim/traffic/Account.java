@@ -10,7 +10,7 @@ import verbena.sim.Network;
 import verbena.sim.NetworkFaults;
 import verbena.sim.World;
 
-/// What came of a world in which nothing was wrong.
+/// The result of a world in which nothing was wrong.
 ///
 /// @param profile as this seed has drawn it
 /// @param devices how many there were
@@ -64,7 +64,7 @@ public record Account(
                 world.trace().digest());
     }
 
-    /// One line for people.
+    /// Returns one line for people.
     public String line() {
         return String.format(
                 Locale.ROOT,
@@ -78,7 +78,7 @@ public record Account(
                 digest);
     }
 
-    /// Some lines for people.
+    /// Returns some lines for people.
     public List<String> lines() {
         return List.of(
                 String.format(Locale.ROOT, "seed %d, profile %s: %s", seed, profile.name(), weather()),
@@ -108,7 +108,7 @@ public record Account(
                 "  sha-256 " + digest);
     }
 
-    /// Which features have happened.
+    /// Returns the names of features that have happened.
     private String features() {
         return Arrays.stream(Feature.values())
                 .filter(feature -> happened.getOrDefault(feature, 0L) > 0)
@@ -116,7 +116,7 @@ public record Account(
                 .collect(Collectors.joining(", "));
     }
 
-    /// Faults and hazards in words.
+    /// Returns faults and hazards in words.
     private String weather() {
         var words = new ArrayList<String>();
         NetworkFaults faults = profile.faults();

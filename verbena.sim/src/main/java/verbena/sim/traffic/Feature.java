@@ -1,7 +1,8 @@
 package verbena.sim.traffic;
 
-/// What reliable connections of a world do, or suffer, that has to go together with everything else that they do. A
-/// world counts how often each has really happened ([Account#happened]), not only that it was allowed to.
+/// Actions and faults of the reliable connections of a world, which have to go together with everything else that
+/// these connections do. A world counts how often each has really happened ([Account#happened]), not only that it was
+/// allowed to.
 public enum Feature {
     /// A silent peer was asked whether it lives.
     KEEP_ALIVE("keep-alive"),
@@ -19,7 +20,7 @@ public enum Feature {
     ENGINES("engines"),
     /// A packet was sent again.
     RETRIES("retries"),
-    /// What became of a packet was asked before the ACK timer ran out.
+    /// Probes: a program asked about a packet before the ACK timer ran out.
     PROBES("probes"),
     /// A message was received from a receive queue that several queue pairs share.
     SRQ("SRQ"),
@@ -40,7 +41,7 @@ public enum Feature {
         this.label = label;
     }
 
-    /// How documents and tables call it.
+    /// Returns the name in documents and tables.
     public String label() {
         return label;
     }

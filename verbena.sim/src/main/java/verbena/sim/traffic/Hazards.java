@@ -1,6 +1,6 @@
 package verbena.sim.traffic;
 
-/// What programs do to themselves and to each other. Shares are probabilities for each request posted.
+/// The harm that programs do to themselves and to each other. Shares are probabilities for each request posted.
 ///
 /// @param slowReceiverNanos receives are posted up to so late; 0 for in time
 /// @param kill share of requests after which one of the two queue pairs is ended: moved to ERR, or closed

@@ -24,8 +24,8 @@ import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.XrcDomain;
 
-/// Where messages are received. An end has a receive queue of its own, which completes receives in the order in
-/// which they were posted. Or several ends of a device share one, or their extended connections name two.
+/// The receives of an end. An end has a receive queue of its own, which completes receives in the order in which they
+/// were posted. Or several ends of a device share one, or their extended connections name two.
 final class Inbox {
     enum Kind {
         OWN(0),
@@ -42,10 +42,10 @@ final class Inbox {
 
     /// An end that receives here.
     interface Receiver {
-        /// What the peer's requests go to.
+        /// Returns the queue pair that the peer's requests go to.
         QueuePair receiver();
 
-        /// A receive has ended.
+        /// Handles a receive that has ended.
         ///
         /// @param into  what was posted
         /// @param queue to which of the shared queues
@@ -69,11 +69,11 @@ final class Inbox {
     private final int slotBytes;
     private final MemoryRegion memory;
     private final WorkCompletion wc = new WorkCompletion();
-    /// By the numbers of their queue pairs, those of earlier lives included.
+    /// The ends by the numbers of their queue pairs, those of earlier lives included.
     private final Map<Integer, Receiver> ends = new HashMap<>();
     private int members;
 
-    /// Of a shared queue: slots that nothing is to be received in.
+    /// The free slots of a shared queue: nothing is to be received in them.
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
     private final boolean[] isPosted;
     private long posted;
@@ -113,22 +113,22 @@ final class Inbox {
         return kind == Kind.EXTENDED;
     }
 
-    /// A queue pair that receives here what the initiator of the peer sends.
+    /// Returns a queue pair that receives here the requests of the peer's initiator.
     Optional<QueuePair> target() {
         return Optional.ofNullable(xrcDomain).map(XrcDomain::createTarget);
     }
 
-    /// By which requests name one of its queues.
+    /// Returns the number by which requests name one of its queues.
     int number(int queue) {
         return queues.get(queue).number().orElseThrow();
     }
 
-    /// Whether several queue pairs take from it.
+    /// Returns whether several queue pairs take from it.
     boolean hasSeveral() {
         return members > 1;
     }
 
-    /// How an end's queue pair is made that receives here.
+    /// Returns the options of an end's queue pair that receives here.
     QueuePairOptions options(CompletionQueue sendCq) {
         var rc = QueuePairOptions.rc(sendCq).withReceiveCq(cq);
         return switch (kind) {
@@ -142,13 +142,13 @@ final class Inbox {
         };
     }
 
-    /// One more end receives here.
+    /// Adds an end that receives here.
     void join(Receiver end) {
         members++;
         know(end);
     }
 
-    /// The end has a queue pair of another number.
+    /// Registers the new number of an end's queue pair.
     void know(Receiver end) {
         ends.put(end.receiver().qpn(), end);
     }
@@ -201,7 +201,7 @@ final class Inbox {
         return slot % kind.queues;
     }
 
-    /// Tells the ends what they have received.
+    /// Hands the ends the completions of their receives.
     void poll() {
         while (device.poll(cq, wc)) {
             Receiver end = ends.get(wc.qpn());
@@ -223,12 +223,12 @@ final class Inbox {
         }
     }
 
-    /// Whether all receives have ended. In a shared queue they stay when a queue pair ends.
+    /// Returns whether all receives have ended. In a shared queue they stay when a queue pair ends.
     boolean isEmpty() {
         return isShared() || ended == posted;
     }
 
-    /// Its queue pair begins a new life. What was posted to a shared queue stays.
+    /// Begins anew when its queue pair begins a new life. Receives that were posted to a shared queue stay.
     void renew() {
         if (!isShared()) {
             posted = ended = 0;
@@ -242,7 +242,7 @@ final class Inbox {
         queues.forEach(queue -> queue.armLimit(random.nextInt(slots)));
     }
 
-    /// When no queue pair takes from it any more.
+    /// Closes the queue, when no queue pair takes from it any more.
     void close() {
         queues.forEach(SharedReceiveQueue::close);
         XrcDomain extended = xrcDomain;
@@ -254,7 +254,7 @@ final class Inbox {
         domain.close();
     }
 
-    /// Whether a slot's `memory` is unchanged beyond the first `length` bytes.
+    /// Returns whether a slot's `memory` is unchanged beyond the first `length` bytes.
     static boolean isUntouched(MemorySegment memory, long length) {
         return Tape.isCanary(memory, length, memory.byteSize() - length);
     }

@@ -5,7 +5,7 @@ import verbena.sim.traffic.Request.Kind;
 
 /// A message of an unreliable service as the model keeps it for one epoch; used again and again.
 final class Message {
-    /// Counts the messages of an end within the epoch.
+    /// The number of the message among those of an end within the epoch.
     final int index;
     Kind kind = Kind.SEND;
     int place;
@@ -14,7 +14,7 @@ final class Message {
     /// The end that is to receive it; null for all that are attached to the group.
     @Nullable
     UnreliableEnd to;
-    /// By which ends it was received: a bit for each.
+    /// The ends that have received it: a bit for each.
     int receivedBy;
 
     Message(int index) {

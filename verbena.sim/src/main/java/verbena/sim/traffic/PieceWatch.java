@@ -11,13 +11,13 @@ import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.Reth;
 
-/// Counts the READ requests that go on where the one before them ends, which is how a READ of several pieces looks
+/// A watch that counts READ requests which continue where the one before them ends, as a READ of several pieces looks
 /// on the wire.
 final class PieceWatch extends ForwardingLink {
     private record Last(long end, int psn) {}
 
     private final Tally tally;
-    /// By the queue pair that they went to.
+    /// The last READs by the queue pair that they went to.
     private final Map<Integer, Last> reads = new HashMap<>();
 
     PieceWatch(Link link, Tally tally) {

@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 import verbena.sim.NetworkFaults;
 import verbena.sim.NetworkFaults.Outages;
 
-/// How bad a world is, by name.
+/// The faults of a world, under a name.
 ///
 /// @param name what `./verbena sim --profile` takes
 /// @param explanation one line
@@ -79,17 +79,17 @@ public record Profile(String name, String explanation, NetworkFaults faults, Haz
         features = Set.copyOf(features);
     }
 
-    /// One without features of its own.
+    /// Returns a profile without features of its own.
     public Profile(String name, String explanation, NetworkFaults faults, Hazards hazards) {
         this(name, explanation, faults, hazards, Set.of());
     }
 
-    /// All that have a name.
+    /// Returns all profiles that have a name.
     public static List<Profile> all() {
         return NAMED;
     }
 
-    /// The one of this name.
+    /// Returns the profile of this name.
     ///
     /// @throws IllegalArgumentException when there is none
     public static Profile named(String name) {
@@ -100,7 +100,7 @@ public record Profile(String name, String explanation, NetworkFaults faults, Haz
                         "profile: one of " + NAMED.stream().map(Profile::name).toList() + ", got '" + name + "'"));
     }
 
-    /// What this profile is in a world with this chance: itself, but for [#ANY] and [#CROWD].
+    /// Returns this profile as it is in a world with this chance: itself, but for [#ANY] and [#CROWD].
     ///
     /// @param later chance for features that came later; what a seed drew before, it draws still
     Profile in(SplittableRandom random, SplittableRandom later) {
@@ -138,7 +138,7 @@ public record Profile(String name, String explanation, NetworkFaults faults, Haz
         return new Profile(name, explanation, faults, hazards, features(random, 2));
     }
 
-    /// Each with a chance of one in so many.
+    /// Returns features, each with a chance of one in so many.
     private static Set<Feature> features(SplittableRandom random, int oneIn) {
         var drawn = EnumSet.noneOf(Feature.class);
         for (Feature feature : DRAWN) {

@@ -41,9 +41,9 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
     private final ProtectionDomain domain;
     private final CompletionQueue sendCq;
     private final WorkCompletion wc = new WorkCompletion();
-    /// Sends; and receives, unless there is a target.
+    /// The queue pair that sends; it also receives, unless there is a target.
     QueuePair qp;
-    /// Of an extended connection: what receives.
+    /// The queue pair that receives, of an extended connection.
     private Optional<QueuePair> target;
     /// The other end; until they have met, this one.
     private RcEnd peer = this;
@@ -59,9 +59,9 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
 
     private enum Draining {
         NO,
-        /// What has been started is to end.
+        /// A drain that was asked for: all started requests are to end.
         ASKED,
-        /// Nothing is to end before the send queue goes on.
+        /// A drain that is done: no request is to end before the send queue goes on.
         DONE
     }
 
@@ -78,7 +78,7 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
 
     // Figures.
     long completed;
-    /// Of these, those that the peer has answered.
+    /// The number of these requests that the peer has answered.
     long answered;
     long failed;
 
@@ -111,7 +111,7 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
                         : options.withExtensions(EnumSet.of(Capability.ATOMIC_WRITE, Capability.FLUSH)));
     }
 
-    /// What the peer's requests go to.
+    /// Returns the queue pair that the peer's requests go to.
     @Override
     public QueuePair receiver() {
         return target.orElse(qp);
@@ -239,8 +239,9 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
         }
     }
 
-    /// In ERR everything that was not done is flushed, with a completion, and that has been taken. What is left has
-    /// succeeded without one, and no later request tells of it.
+    /// Ends requests that succeeded without a completion. In ERR every unfinished request was flushed, with a
+    /// completion that has been taken. The remaining requests have succeeded without a completion, and no later
+    /// request reports them.
     void endSilently() {
         while (!closed && !requests.isEmpty()) {
             Request silent = requests.oldest();
@@ -281,14 +282,15 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
 
     // ---- breaking and mending
 
-    /// Whether the error at hand may be the first.
+    /// Returns whether this error may be the first.
     private boolean mayFail(WorkCompletion error) {
         return error.status() == WcStatus.WR_FLUSH_ERR
                 ? broken || !allowed.isEmpty()
                 : allowed.contains(error.status());
     }
 
-    /// A queue pair that has nothing outstanding may break down too: by its keep-alive, or by what the peer sends.
+    /// Handles the error of a queue pair that has nothing outstanding: its keep-alive may break it, or a message of
+    /// the peer.
     void noticeError() {
         if (!broken && (qp.state() == QpState.ERR || receiver().state() == QpState.ERR)) {
             check(!allowed.isEmpty(), "has broken down");
@@ -298,12 +300,12 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
 
     // ---- draining, and changes of size
 
-    /// Whether it may be asked to drain.
+    /// Returns whether it may be asked to drain.
     boolean isSending() {
         return !broken && draining == Draining.NO;
     }
 
-    /// To SQD: what has been started ends, and nothing is started.
+    /// Drains the send queue (SQD): started requests end, and no request starts.
     void drain() {
         device.note("drains queue pair 0x" + Integer.toHexString(qp.qpn()));
         drainsTraffic = !requests.isEmpty();
@@ -311,7 +313,7 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
         qp.modify(new Transition.ToSqd(true));
     }
 
-    /// Everything that has completed until now has been taken.
+    /// Handles the end of a drain: every completion until now has been taken.
     void onDrained(QueuePair whose) {
         if (whose != qp || broken) {
             return;
@@ -323,7 +325,7 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
         world.stepAfter(rest);
     }
 
-    /// Back to RTS, when it is time.
+    /// Resumes RTS, when it is time.
     ///
     /// @param readsMax READs and atomics that the peer serves at once
     void resume(int readsMax) {
@@ -342,7 +344,7 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
         }
     }
 
-    /// Other capacities of its completion queues.
+    /// Changes the capacities of its completion queues.
     void resize() {
         if (!requests.isEmpty()) {
             rules.tally().count(Feature.RESIZE);
@@ -351,17 +353,17 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
         inbox.resize();
     }
 
-    /// From now on the peer is asked whether it lives when it has said nothing for so long.
+    /// Sets the time of silence after which the peer is asked whether it lives.
     void keepAlive(long nanos) {
         device.context().keepAlive(qp, Duration.ofNanos(nanos));
     }
 
-    /// From now on this may be the first error.
+    /// Allows this status as the first error from now on.
     void allow(WcStatus... statuses) {
         allowed.addAll(Set.of(statuses));
     }
 
-    /// The program ends the queue pair, in one way or another.
+    /// Ends the queue pair as a program does, by one of several calls.
     void kill() {
         if (target.isPresent() && random.nextBoolean()) {
             killTarget(target.get());
@@ -386,7 +388,7 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
         }
     }
 
-    /// The other end has broken: this one is to.
+    /// Breaks this end, because the other end has broken.
     void breakDown() {
         broken = true;
         draining = Draining.NO;
@@ -397,18 +399,18 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
                 .ifPresent(each -> each.modify(new Transition.ToError()));
     }
 
-    /// Whether nothing is outstanding.
+    /// Returns whether nothing is outstanding.
     boolean isIdle() {
         return closed || (requests.isEmpty() && inbox.isEmpty());
     }
 
-    /// Whether no request is outstanding.
+    /// Returns whether no request is outstanding.
     boolean hasAnswers() {
         return requests.isEmpty();
     }
 
-    /// Nothing is outstanding: the model learns how far the failed requests have come, and checks that they did
-    /// nothing else.
+    /// Settles the model when nothing is outstanding: it learns how far the failed requests have come, and checks
+    /// that they did nothing else.
     void settle() {
         boolean[] wordSettled = new boolean[RcMemory.WORDS];
         for (long i = requests.succeeded(); i < requests.posted(); i++) {
@@ -422,7 +424,7 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
         }
     }
 
-    /// A new life, in RESET: of the same queue pair, or of a new one.
+    /// Begins a new life in RESET, with the same queue pair or a new one.
     void renew() {
         if (!closed && random.nextBoolean()) {
             qp.modify(new Transition.ToReset());
@@ -458,7 +460,7 @@ final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
 
     // ---- leaves
 
-    /// Where it stands, for reports.
+    /// Returns its state, for reports.
     @Override
     public String toString() {
         return device.name() + ", queue pair 0x" + Integer.toHexString(qp.qpn()) + " in "

@@ -10,8 +10,8 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
 
-/// What one end offers to its peer, and what has to be there by the model. The peer reads from a source, writes
-/// to a board, also through a window, and changes words by atomics.
+/// The memory that an end offers to its peer, and the contents that the model expects. The peer reads from a source,
+/// writes to a board, also through a window, and changes words by atomics.
 final class RcMemory {
     static final int WORDS = 4;
 
@@ -24,21 +24,21 @@ final class RcMemory {
         ENDING
     }
 
-    /// Named in reports.
+    /// The end's name in reports.
     private final Object end;
     private final SimDevice device;
     private final ProtectionDomain domain;
     private final Tape tape;
     private final int slotBytes;
 
-    /// What this end sends from and the peer reads.
+    /// The memory that this end sends from and the peer reads.
     final MemoryRegion source;
-    /// Where the peer writes to, and what has to be there.
+    /// The memory that the peer writes to, and its expected contents.
     private final MemorySegment board;
     private final MemorySegment image;
     final long boardAddress;
     private MemoryRegion boardRegion;
-    /// What the peer's atomics change, and the values that they have for the model after everything posted.
+    /// The words that the peer's atomics change, and their values for the model after everything posted.
     private final MemoryRegion words;
     private final long[] values = new long[WORDS];
     private MemoryWindow window;
@@ -74,12 +74,12 @@ final class RcMemory {
         return boardRegion;
     }
 
-    /// Where the WRITE of this number has its place.
+    /// Returns the place of the WRITE of this number.
     long slot(long number) {
         return number % Slots.COUNT * slotBytes;
     }
 
-    /// The peer's WRITE is done.
+    /// Checks the memory of a WRITE that is done.
     void checkWritten(Request write) {
         long at = slot(write.number);
         MemorySegment.copy(tape.bytes, write.place, image, at, write.length);
@@ -89,7 +89,7 @@ final class RcMemory {
                 write);
     }
 
-    /// The model learns how far a WRITE that failed has come, and checks that it did nothing else.
+    /// Settles a WRITE that failed: the model learns how far it has come, and checks that it did nothing else.
     void settleWrite(Request write) {
         long at = slot(write.number);
         int written = tape.common(board, at, write.place, write.length);
@@ -100,7 +100,7 @@ final class RcMemory {
                 write);
     }
 
-    /// The program takes the board's memory from its peer, and gives it back under another key.
+    /// Withdraws the board's memory from its peer, and gives it back under another key.
     void withdraw() {
         device.note("withdraws the board's key 0x" + Integer.toHexString(boardRegion.rkey()));
         renewWindow();
@@ -130,17 +130,17 @@ final class RcMemory {
         return words.rkey();
     }
 
-    /// A word's value for the model.
+    /// Returns a word's value for the model.
     long value(int word) {
         return values[word];
     }
 
-    /// An atomic is posted that gives the word this value.
+    /// Expects a value of a word, after an atomic is posted.
     void expect(int word, long value) {
         values[word] = value;
     }
 
-    /// The word has the value before the first failed atomic on it, or after one of them.
+    /// Checks that a word has the value before the first failed atomic on it, or after one of them.
     void settleWord(Request first, RequestRing requests, long index) {
         long actual = words.segment().get(ValueLayout.JAVA_LONG, (long) first.word * Long.BYTES);
         boolean found = actual == first.before;
@@ -154,7 +154,7 @@ final class RcMemory {
 
     // ---- the end
 
-    /// Everything that the model knows about memory holds now; nothing is under way.
+    /// Checks all memory against the model, when nothing is under way.
     void checkAll() {
         long mismatch = board.mismatch(image);
         check(mismatch < 0, "the board differs at", mismatch);

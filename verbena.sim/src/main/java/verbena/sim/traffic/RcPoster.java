@@ -11,7 +11,7 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.SendBatch;
 
-/// Draws requests at random and posts them for one end, on the memory that its peer offers.
+/// A poster of requests drawn at random for one end, on the memory that its peer offers.
 final class RcPoster {
     /// The end that the requests go to.
     interface Peer {
@@ -186,7 +186,7 @@ final class RcPoster {
         }
     }
 
-    /// The board's own key, or that of the window when there is one.
+    /// Returns the board's own key, or that of the window when there is one.
     private int boardKey(Request request, RcMemory peer) {
         request.throughWindow = peer.windowState == WindowState.BOUND && random.nextBoolean();
         return request.throughWindow ? peer.window().rkey() : peer.boardRegion().rkey();
@@ -200,7 +200,7 @@ final class RcPoster {
         }
     }
 
-    /// One to three entries, some perhaps empty.
+    /// Adds one to three entries, some perhaps empty.
     private void entries(SendBatch batch, MemoryRegion region, long at, int length) {
         int first = random.nextInt(length + 1);
         int second = random.nextBoolean() ? 0 : random.nextInt(length - first + 1);

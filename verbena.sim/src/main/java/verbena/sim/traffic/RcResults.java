@@ -7,8 +7,8 @@ import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 
-/// Where the results of an end's READs and atomics go: a slot for each request, and some longer ones for READs that
-/// are asked for in pieces.
+/// The results of an end's READs and atomics: a slot for each request, and some longer ones for READs that are asked
+/// for in pieces.
 final class RcResults {
     /// READs of more than a window's half, which have memory of their own.
     private static final int LONG_READS = 4;
@@ -46,7 +46,7 @@ final class RcResults {
         return (int) (posted++ % LONG_READS);
     }
 
-    /// The request has ended.
+    /// Frees the slot of a request that has ended.
     void free(Request request) {
         if (request.longSlot >= 0) {
             outstanding--;
@@ -61,7 +61,7 @@ final class RcResults {
         return request.longSlot < 0 ? slots : longSlots.orElseThrow();
     }
 
-    /// The offset in its region.
+    /// Returns the offset in its region.
     long at(Request request) {
         return request.longSlot < 0
                 ? request.number % Slots.COUNT * slotBytes

@@ -15,8 +15,7 @@ import verbena.verbs.WcStatus;
 /// A reliable connection on which both ends post requests of all kinds at random, and everything is checked. When it
 /// breaks, as it may where packets are lost for long or a program kills it, both ends drain and connect anew.
 final class RcTraffic implements Traffic {
-    /// After a connection has broken nothing of it is under way any more when so much time has passed (IBTA 12.9.8.4,
-    /// TimeWait).
+    /// The time after which nothing of a broken connection is under way any more (IBTA 12.9.8.4, TimeWait).
     private static final long TIME_WAIT_NANOS = 500_000_000;
 
     /// Requests that are posted after everything has been stopped.
@@ -26,7 +25,8 @@ final class RcTraffic implements Traffic {
     private static final long[] KEEP_ALIVES = {50_000, 1_000_000, 10_000_000, 200_000_000};
 
     private static final int IDLE_KEEP_ALIVES = 3;
-    /// Of so many bursts one is followed by silence, of so many requests one by a drain or by a change of sizes.
+    /// The frequency of pauses: one of so many bursts is followed by silence, one of so many requests by a drain or
+    /// by a change of sizes.
     private static final int IDLE_EVERY = 16;
     private static final int DRAIN_EVERY = 64;
     private static final int RESIZE_EVERY = 32;
@@ -132,7 +132,8 @@ final class RcTraffic implements Traffic {
         }
     }
 
-    /// A message is received before its sender can know: in this order nothing is seen too late.
+    /// Polls receives before sends: a message is received before its sender can know: in this order nothing is seen
+    /// too late.
     private void poll() {
         a.pollReceives();
         b.pollReceives();
@@ -173,7 +174,7 @@ final class RcTraffic implements Traffic {
         }
     }
 
-    /// Now and then neither end posts for up to some keep-alives.
+    /// Returns whether neither end posts now. From time to time that lasts some keep-alives.
     private boolean isIdle() {
         if (keepAliveNanos == 0 || calm || toPost == 0) {
             return false;
@@ -237,7 +238,7 @@ final class RcTraffic implements Traffic {
         answeredBefore = a.answered + b.answered;
     }
 
-    /// That nothing hangs is not enough: the connection has to work again.
+    /// Returns whether the connection works again: it is not enough that nothing hangs.
     private boolean works() {
         return a.answered + b.answered > answeredBefore;
     }
@@ -279,7 +280,7 @@ final class RcTraffic implements Traffic {
         return a.failed + b.failed;
     }
 
-    /// Where it stands, for reports.
+    /// Returns its state, for reports.
     @Override
     public String toString() {
         return state + ", " + toPost + " to post; " + a + "; " + b;

@@ -31,7 +31,7 @@ final class Request {
             return this == WRITE || this == WRITE_IMMEDIATE;
         }
 
-        /// Whether it changes a word.
+        /// Returns whether it changes a word.
         boolean isAtomic() {
             return this == FETCH_ADD || this == COMPARE_SWAP || this == ATOMIC_WRITE;
         }
@@ -48,18 +48,18 @@ final class Request {
     /// The data's place on the tape.
     int place;
     int length;
-    /// Counts the messages of an end.
+    /// The number of the message among those of an end.
     long message;
     int immediate;
-    /// Of an extended connection: which of the peer's receive queues it names.
+    /// The number of the peer's receive queue that it names, of an extended connection.
     int queue;
-    /// Of a READ that is longer than others: which piece of their memory it has; -1 for none.
+    /// The slot in the memory for longer READs; -1 for none.
     int longSlot = -1;
     /// Whether its key is that of a window.
     boolean throughWindow;
     /// The key that a SEND withdraws.
     int key;
-    /// Of an atomic: which word, and its value before and after.
+    /// The word of an atomic, and its value before and after.
     int word;
     long before;
     long after;

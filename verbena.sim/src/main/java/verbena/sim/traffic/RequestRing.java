@@ -41,12 +41,12 @@ final class RequestRing {
         return posted - ended < requests.length;
     }
 
-    /// Whether nothing is outstanding.
+    /// Returns whether nothing is outstanding.
     boolean isEmpty() {
         return ended == posted;
     }
 
-    /// Whether a request has failed; all later ones will.
+    /// Returns whether a request has failed; all later ones will.
     boolean hasFailed() {
         return succeeded != ended;
     }
@@ -63,20 +63,20 @@ final class RequestRing {
         return at(ended);
     }
 
-    /// The request that is posted next, to be filled.
+    /// Returns the request that is posted next, to be filled.
     Request next() {
         Request request = at(posted);
         request.number = posted;
         return request;
     }
 
-    /// The next request is a message.
+    /// Registers the next request as a message.
     void nameMessage(Request request) {
         request.message = messagesPosted;
         messages[(int) (messagesPosted++ % messages.length)] = request;
     }
 
-    /// The next request has been posted.
+    /// Counts the next request as posted.
     void post() {
         posted++;
         assert posted - ended <= requests.length;
@@ -98,7 +98,7 @@ final class RequestRing {
         messagesPosted = 0;
     }
 
-    /// Whether a request that is outstanding carries this key of a window.
+    /// Returns whether an outstanding request carries this key of a window.
     boolean names(int key) {
         for (long i = ended; i < posted; i++) {
             if (at(i).key == key) {

@@ -2,7 +2,7 @@ package verbena.sim.traffic;
 
 import java.util.Set;
 
-/// What the reliable connections of a world do besides posting requests.
+/// The rules of a world's reliable connections, apart from posting requests.
 ///
 /// @param features what programs use; what every world has, or comes from the network, need not be named
 /// @param tally counts what happens

@@ -24,7 +24,7 @@ import verbena.wire.Frame;
 /// requests. While requests are posted the profile's faults strike. Then the network heals, and everything that is
 /// outstanding has to finish within [#DRAIN_NANOS].
 public final class Simulation {
-    /// So long, in virtual time, may it take to finish what is outstanding when the network has healed.
+    /// The virtual time that outstanding requests may take to finish when the network has healed.
     public static final long DRAIN_NANOS = 5_000_000_000L;
 
     /// Faults strike for so long at most: a bad network takes much virtual time, and little of ours.
@@ -54,18 +54,18 @@ public final class Simulation {
     private final Rules rules;
     private final List<Inbox> inboxes = new ArrayList<>();
     private int reliable;
-    /// Of a world with shared receive queues: that of all reliable connections.
+    /// The MTU of all reliable connections, in a world with shared receive queues.
     private Optional<Mtu> commonMtu = Optional.empty();
     private long steps;
 
-    /// Which kinds of queue pairs there are.
+    /// The kinds of queue pairs.
     private enum Service {
         RELIABLE,
         CONNECTED,
         DATAGRAM
     }
 
-    /// As `./verbena sim` does.
+    /// Makes a world as `./verbena sim` does.
     ///
     /// @param operations requests that are posted in all
     public Simulation(long seed, Profile profile, long operations) {
@@ -103,7 +103,8 @@ public final class Simulation {
         }
     }
 
-    /// What device `i` does about congestion. Each says that its packets may be marked, and the first heeds marks.
+    /// Returns the congestion rule of device `i`. Each device declares that its packets may be marked, and the first
+    /// heeds marks.
     private static CongestionRule congestion(int i, SplittableRandom random) {
         boolean heedsMarks = i == 0 || random.nextBoolean();
         String rule = heedsMarks
@@ -139,7 +140,7 @@ public final class Simulation {
         }
     }
 
-    /// One of each kind in any case, because each finds bugs of its own; some more by chance, and more that are
+    /// Connects one of each kind in any case, because each finds bugs of its own. Chance adds more, and more that are
     /// reliable where they are to share something.
     private void connect() {
         int n = Service.values().length + world.random().nextInt(TRAFFICS_MORE);
@@ -186,8 +187,8 @@ public final class Simulation {
         return mtu;
     }
 
-    /// Where one more end of this device receives. Two that are shared, because all that share one live on one
-    /// engine.
+    /// Returns the inbox of another end of this device. There are two shared inboxes, because all that share one live
+    /// on one engine.
     private Inbox inbox(SimDevice device, Mtu mtu, Inbox.Kind kind) {
         List<Inbox> alike = inboxes.stream()
                 .filter(inbox -> inbox.device == device && inbox.kind == kind)
@@ -200,7 +201,7 @@ public final class Simulation {
         return inbox;
     }
 
-    /// What devices and links can tell of features.
+    /// Counts the features that devices and links know of.
     private void count() {
         for (SimDevice device : world.devices()) {
             Map<String, Long> counters = device.context().counters();
@@ -217,14 +218,14 @@ public final class Simulation {
         }
     }
 
-    /// Nothing may be left: what is in use refuses to end.
+    /// Closes all objects: an object in use refuses to end.
     private void close() {
         traffics.forEach(Traffic::close);
         inboxes.forEach(Inbox::close);
         world.devices().forEach(device -> device.context().close());
     }
 
-    /// Whether the window from one device to another has no room now.
+    /// Counts when the window from one device to another has no room now.
     private void lookAtWindow() {
         if (tally.of(Feature.SHARED_WINDOW) > LOOKS_ENOUGH || ++steps % LOOK_EVERY != 0) {
             return;

@@ -14,7 +14,7 @@ public final class SimulationFailure extends AssertionError {
         super(message, cause);
     }
 
-    /// Tells what happened in `world`, and writes a capture into `folder`.
+    /// Describes the events in `world`, and writes a capture into `folder`.
     ///
     /// @param what what was found
     /// @param repeat the command that shows it again

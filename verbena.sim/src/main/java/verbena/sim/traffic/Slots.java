@@ -9,12 +9,12 @@ final class Slots {
 
     private Slots() {}
 
-    /// The longest message.
+    /// Returns the length of the longest message.
     static int lengthMax(int mtu) {
         return 3 * mtu + 16;
     }
 
-    /// The longest message, its canary, and what aligns the next slot.
+    /// Returns the bytes of the longest message, its canary, and the padding of the next slot.
     static int bytes(int mtu) {
         return (lengthMax(mtu) + CANARY_BYTES + 7) & ~7;
     }

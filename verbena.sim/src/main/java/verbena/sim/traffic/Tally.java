@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
 
-/// How often each [Feature] has happened in a world.
+/// The number of times that each [Feature] has happened in a world.
 final class Tally {
     private final long[] counts = new long[Feature.values().length];
 

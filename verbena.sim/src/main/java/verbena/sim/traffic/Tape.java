@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
 /// its bytes need not be stored to recognize it.
 final class Tape {
     static final int BYTES = 1 << 16;
-    /// Fills memory that no request may write to.
+    /// A byte that fills memory to which no request may write.
     static final byte CANARY = (byte) 0xC5;
 
     /// Native, so that it can be sent from and read by peers.
@@ -21,13 +21,13 @@ final class Tape {
         }
     }
 
-    /// How many bytes `memory` from `at` on has in common with the tape from `place` on, at most `length`.
+    /// Returns the number of equal bytes of `memory` from `at` on and of the tape from `place` on, at most `length`.
     int common(MemorySegment memory, long at, int place, int length) {
         long mismatch = MemorySegment.mismatch(memory, at, at + length, bytes, place, (long) place + length);
         return mismatch < 0 ? length : (int) mismatch;
     }
 
-    /// Whether `length` bytes of `memory` from `at` on are as filled with [#CANARY].
+    /// Returns whether `length` bytes of `memory` from `at` on are as filled with [#CANARY].
     static boolean isCanary(MemorySegment memory, long at, long length) {
         long done = 0;
         while (done < length) {

@@ -7,16 +7,16 @@ interface Traffic {
     /// Takes what has completed, checks it, and posts more. After each step of the world.
     void turn();
 
-    /// A device has told of something; after [#turn()].
+    /// Handles an event of a device; called after [#turn()].
     void onEvent(AsyncEvent event);
 
-    /// Requests that are still to be posted.
+    /// Returns the number of requests that are still to be posted.
     long toPost();
 
     /// Posts next to nothing more, and does no harm any more.
     void stop();
 
-    /// Whether nothing is outstanding; after [#stop()] that has to come.
+    /// Returns whether nothing is outstanding; after [#stop()] that has to come.
     boolean isDone();
 
     /// Compares all memory with the model; when done after [#stop()].
@@ -25,12 +25,12 @@ interface Traffic {
     /// Gives everything back; when done after [#stop()].
     void close();
 
-    /// Requests that have succeeded.
+    /// Returns the number of requests that have succeeded.
     long completed();
 
-    /// Requests that have failed.
+    /// Returns the number of requests that have failed.
     long failed();
 
-    /// How often a connection broke.
+    /// Returns the number of times that a connection broke.
     long broke();
 }

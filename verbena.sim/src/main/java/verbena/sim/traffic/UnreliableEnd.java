@@ -50,7 +50,7 @@ final class UnreliableEnd {
     private final int mtu;
     private final int lengthMax;
     private final int slotBytes;
-    /// Stands for this end in [Message#receivedBy].
+    /// The bit that stands for this end in [Message#receivedBy].
     private final int bit;
     private final boolean mayDouble;
     private final boolean mayReorder;
@@ -117,7 +117,7 @@ final class UnreliableEnd {
         }
     }
 
-    /// UD: ready to send to all of `ends`, and to the group.
+    /// Opens an end that is ready to send to all of `ends`, and to the group (UD).
     void open(List<UnreliableEnd> ends, Gid group, int commonQkey) {
         qkey = commonQkey;
         qp.modify(new Transition.ToInitUd(1, 0, qkey));
@@ -140,12 +140,12 @@ final class UnreliableEnd {
         return posted == MESSAGES;
     }
 
-    /// Whether the epoch has not begun here.
+    /// Returns whether the epoch has not begun here.
     boolean isFresh() {
         return posted == 0;
     }
 
-    /// Whether everything posted has left.
+    /// Returns whether everything posted has left.
     boolean hasSent() {
         return sent == posted;
     }
@@ -201,7 +201,7 @@ final class UnreliableEnd {
         }
     }
 
-    /// UC: the other one. UD: any, or the group.
+    /// Returns the receiver: the other end for UC; any end, or null for the group, for UD.
     private @Nullable UnreliableEnd receiver(List<UnreliableEnd> ends) {
         if (type == QpType.UC) {
             return ends.get(ends.getFirst() == this ? 1 : 0);
@@ -312,8 +312,8 @@ final class UnreliableEnd {
                 && (!isWrite || written(message) == message.length);
     }
 
-    /// A receive of UC whose message broke off is used again for the next, so that rests of the first may be behind
-    /// it.
+    /// Returns whether the canary is untouched. A receive of UC whose message broke off is used again for the next,
+    /// so that rests of the first may be behind it.
     private boolean hasCanary(long at, int length) {
         int used = type == QpType.UC ? lengthMax : length;
         return Tape.isCanary(inbox.segment(), at + used, slotBytes - header() - used);
@@ -321,13 +321,13 @@ final class UnreliableEnd {
 
     // ---- epochs
 
-    /// Bytes of a WRITE that are on the board here: all, or those of whole packets.
+    /// Returns the bytes of a WRITE that are on the board here: all, or those of whole packets.
     private int written(Message message) {
         int common = tape.common(board, slot(message.index), message.place, message.length);
         return common == message.length ? common : common / mtu * mtu;
     }
 
-    /// Nothing of the epoch is under way: what it has written is as it may be, and the next can begin.
+    /// Settles an epoch when nothing of it is under way: its writes are as they may be, and the next epoch can begin.
     void settle(List<UnreliableEnd> ends) {
         for (int i = 0; i < posted; i++) {
             Message message = messages[i];
@@ -349,7 +349,7 @@ final class UnreliableEnd {
         check(written == write.length || (write.receivedBy & bit) == 0, "received, but not written:", write);
     }
 
-    /// After all have settled.
+    /// Clears the board after all have settled.
     void clearBoard() {
         board.fill(Tape.CANARY);
     }

@@ -17,7 +17,7 @@ final class UnreliableTraffic implements Traffic {
     /// No packet is under way for longer, unless one of the devices sleeps.
     private static final long REST_NANOS = 5_000_000;
 
-    /// Posts follow one another after this time at most.
+    /// The longest time between posts.
     private static final long POST_NANOS = 20_000;
 
     private static final int ENDS_MAX = 4;
@@ -77,7 +77,7 @@ final class UnreliableTraffic implements Traffic {
         }
     }
 
-    /// No end answers: the ends post from time to time.
+    /// Posts from time to time: no end answers.
     private void post() {
         if (toPost == 0 || world.nowNanos() < postFrom) {
             return;
@@ -102,7 +102,7 @@ final class UnreliableTraffic implements Traffic {
         world.stepAfter(REST_NANOS);
     }
 
-    /// Whether all devices were awake for so long that nothing can be under way.
+    /// Returns whether all devices were awake for so long that nothing can be under way.
     private boolean hasRested() {
         long from = restFrom;
         for (UnreliableEnd end : ends) {
@@ -134,7 +134,7 @@ final class UnreliableTraffic implements Traffic {
         return toPost == 0 && !resting && isFresh();
     }
 
-    /// Nothing that it does raises one that matters.
+    /// Ignores events: none that this traffic raises matters.
     @Override
     public void onEvent(AsyncEvent event) {}
 
@@ -143,7 +143,7 @@ final class UnreliableTraffic implements Traffic {
         ends.forEach(UnreliableEnd::close);
     }
 
-    /// Done is settled.
+    /// Does nothing: done is settled.
     @Override
     public void checkEnd() {}
 

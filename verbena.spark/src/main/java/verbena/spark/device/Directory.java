@@ -11,20 +11,20 @@ import java.util.List;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Secret;
 
-/// What a reader has to know of an executor, once: its doors, and the secret that opens them. The executor gives it
-/// to those that ask Spark's own block service for the block [#BLOCK]. So an executor without Spark's
-/// authentication gets no key.
+/// The information that a reader needs about an executor, once: its doors, and the secret that opens them. The
+/// executor gives it to readers that ask Spark's own block service for the block [#BLOCK]. So an executor without
+/// Spark's authentication gets no key.
 ///
 /// @param doors in order of nearness, none when the executor has no device
 public record Directory(Secret secret, List<Entrance> doors) {
-    /// Shuffles count from zero, so no shuffle of Spark's has this number.
+    /// A number that no shuffle of Spark's has, because they count from zero.
     public static final int SHUFFLE = Integer.MAX_VALUE;
 
     public static final String BLOCK = "shuffle_" + SHUFFLE + "_0_0";
 
     private static final int MAGIC = 0x56534831; // "VSH1"
 
-    /// Where a device listens.
+    /// The address at which a device listens.
     ///
     /// @param kind of the device; readers go through a door of their own of the same kind
     /// @param isProven whether readers prove that they know the secret

@@ -31,7 +31,7 @@ import verbena.verbs.cm.Secret;
 public final class Door implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Door.class);
     private static final Duration LOOK_AROUND = Duration.ofSeconds(10);
-    /// With seven retries a silent peer is given up after about a second.
+    /// A time-out with which a silent peer is given up after about a second, by seven retries.
     private static final AckTimeout ACK_TIMEOUT = AckTimeout.atLeast(Duration.ofMillis(100));
 
     private static final int READS = 16;
@@ -100,7 +100,7 @@ public final class Door implements AutoCloseable {
         return List.copyOf(doors);
     }
 
-    /// What peers at a device have to prove.
+    /// Returns the secret that peers at a device have to prove.
     ///
     /// @throws VerbsException when the settings forbid the device
     private static Secret checked(Settings settings, Context context, Secret secret) {
@@ -132,7 +132,8 @@ public final class Door implements AutoCloseable {
         return Device.named(isKind ? what + "@" + host.getHostAddress() + name.substring(end) : name);
     }
 
-    /// Devices of one kind reach each other: a card of RoCE and our `rocev2`, too.
+    /// Returns the kind of a device. Devices of one kind reach each other: a card of RoCE and this project's
+    /// `rocev2`, too.
     private static String kind(Context context) {
         return context.device().isOfHost()
                 ? "host"
@@ -180,7 +181,7 @@ public final class Door implements AutoCloseable {
         guests.forEach(Connection::close);
     }
 
-    /// Whether it can lead to an entrance of a peer.
+    /// Returns whether it can lead to an entrance of a peer.
     public boolean fits(Directory.Entrance to) {
         return kind.equals(to.kind()) && isProven == to.isProven();
     }

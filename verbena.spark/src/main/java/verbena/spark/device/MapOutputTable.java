@@ -7,9 +7,9 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.RemoteMemory;
 
-/// Where the map outputs of an executor are, in memory that other executors READ: a hash table of buckets of four
-/// slots. An output is in one of [#PROBES] successive buckets from its hash on, so a reader needs the owner's help
-/// for nothing.
+/// A table of the map outputs of an executor, in memory that other executors READ. It is a hash table of buckets of
+/// four slots. An output is in one of [#PROBES] successive buckets from its hash on, so a reader needs no help of the
+/// owner.
 ///
 ///     map id | shuffle id, partitions | address | keys by door | bytes | check | 16 unused
 ///
@@ -44,7 +44,7 @@ public final class MapOutputTable {
             return memory.length();
         }
 
-        /// What a reader at a door of this index names.
+        /// Returns the memory that a reader at a door of this index names.
         public RemoteMemory at(int door) {
             return door == 0 ? memory : new RemoteMemory(memory.address(), secondKey, memory.length());
         }
@@ -61,7 +61,7 @@ public final class MapOutputTable {
         return Math.toIntExact(bytes / BUCKET_BYTES);
     }
 
-    /// Where the bucket of a map output begins.
+    /// Returns the offset of a map output's bucket.
     ///
     /// @param tableBytes size of the whole table
     /// @param probe 0 to [#PROBES] - 1
@@ -93,7 +93,7 @@ public final class MapOutputTable {
         }
     }
 
-    /// The slot of an output, or a free one when `check` is 0; -1 when there is none.
+    /// Returns the slot of an output, or a free one when `check` is 0; -1 when there is none.
     private long find(long mapId, long check, Entry entry) {
         for (int probe = 0; probe < PROBES; probe++) {
             long bucket = bucketOffset(slots.byteSize(), entry.shuffleId(), entry.mapId(), probe);

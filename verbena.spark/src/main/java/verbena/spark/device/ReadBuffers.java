@@ -21,7 +21,7 @@ public final class ReadBuffers implements AutoCloseable {
     private static final long STEP = 64L << 10;
 
     private final ProtectionDomain domain;
-    /// By size. Guarded by itself.
+    /// Idle regions by size. Guarded by itself.
     private final NavigableMap<Long, Deque<MemoryRegion>> idle = new TreeMap<>();
 
     private long idleBytes;
@@ -31,7 +31,7 @@ public final class ReadBuffers implements AutoCloseable {
         this.domain = domain;
     }
 
-    /// A buffer of at least so many bytes, held once.
+    /// Takes a buffer of at least so many bytes, held once.
     public Buffer take(long bytes) {
         long size = Math.max(STEP, (bytes + STEP - 1) / STEP * STEP);
         synchronized (idle) {
@@ -83,7 +83,7 @@ public final class ReadBuffers implements AutoCloseable {
             return region;
         }
 
-        /// A part as a block, which holds this buffer once more.
+        /// Returns a part as a block, which holds this buffer once more.
         public RegionBlock block(long offset, long bytes) {
             MemorySegment part = region.segment().asSlice(offset, bytes);
             var made = new RegionBlock(part, this);

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
-/// What an executor has counted since its first shuffle. Any thread may count.
+/// Counters of an executor since its first shuffle. Any thread may count.
 public final class ReadCounters {
     private final LongAdder outputsInMemory = new LongAdder();
     private final LongAdder outputsInFiles = new LongAdder();

@@ -11,7 +11,7 @@ import org.apache.spark.util.ByteBufferInputStream;
 /// A block, or several successive ones, in registered memory. Nothing is copied: Spark's streams read the memory
 /// itself, for as long as they hold it.
 public final class RegionBlock extends ManagedBuffer {
-    /// What the memory belongs to. Any thread may call.
+    /// The owner of a block's memory. Any thread may call.
     public interface Holder {
         /// Holds the memory once more.
         ///
@@ -66,7 +66,7 @@ public final class RegionBlock extends ManagedBuffer {
         return this;
     }
 
-    /// Spark's transport calls this once, and releases the block when it has left.
+    /// Returns the block for Spark's transport, which calls this once and releases the block when it has left.
     @Override
     public Object convertToNetty() {
         ManagedBuffer _ = retain();

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.SparkConf;
 
-/// What a user has chosen, with `spark.verbena.*` and with settings of Spark that concern the shuffle.
+/// The choices of a user, with `spark.verbena.*` and with settings of Spark that concern the shuffle.
 ///
 /// @param devices names in order of nearness, as `verbena.verbs.Device` has them; see [#DEVICES]
 /// @param memoryBytes that map outputs of an executor may fill

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class ShuffleEvents {
     private ShuffleEvents() {}
 
-    /// Whether there is, or has been, a recording.
+    /// Returns whether there is, or has been, a recording.
     static boolean isOn() {
         return FlightRecorder.isInitialized();
     }

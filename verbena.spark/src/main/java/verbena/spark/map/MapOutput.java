@@ -17,7 +17,7 @@ public final class MapOutput {
 
     private final MapOutputTable.Entry entry;
     private final OutputMemory holder;
-    /// Its part of that.
+    /// The memory of its part.
     private final MemorySegment memory;
 
     MapOutput(MapOutputTable.Entry entry, OutputMemory holder, MemorySegment memory) {
@@ -26,12 +26,12 @@ public final class MapOutput {
         this.memory = memory;
     }
 
-    /// Bytes of the index of so many partitions.
+    /// Returns the bytes of the index of so many partitions.
     public static long indexBytes(int partitions) {
         return (partitions + 1L) * Long.BYTES;
     }
 
-    /// Bytes of the whole output.
+    /// Returns the bytes of the whole output.
     static long bytes(long[] lengths) {
         long total = indexBytes(lengths.length);
         for (long length : lengths) {
@@ -54,7 +54,7 @@ public final class MapOutput {
         return entry;
     }
 
-    /// The successive partitions from `first` to before `end` as one block.
+    /// Returns the successive partitions from `first` to before `end` as one block.
     ///
     /// @throws IndexOutOfBoundsException when there are none of these numbers
     public RegionBlock block(int first, int end) {
@@ -64,7 +64,7 @@ public final class MapOutput {
         return new RegionBlock(memory.asSlice(indexBytes(entry.partitions()) + from, to - from), holder);
     }
 
-    /// The index, in the form of Spark's index files.
+    /// Returns the index, in the form of Spark's index files.
     public RegionBlock index() {
         return new RegionBlock(memory.asSlice(0, indexBytes(entry.partitions())), holder);
     }

@@ -31,7 +31,7 @@ public final class MapOutputs implements AutoCloseable {
 
     static final int CHUNK_BYTES = 256 << 10;
     private static final int IDLE_CHUNKS = 64;
-    /// Of an output. Spark's buffers cannot be longer.
+    /// The limit of an output. Spark's buffers cannot be longer.
     private static final long BYTES_MAX = Integer.MAX_VALUE;
     /// Memory that outputs of a shuffle share has so many bytes at first, and twice as many each time.
     private static final long SHARED_MIN = 256 << 10;
@@ -41,7 +41,7 @@ public final class MapOutputs implements AutoCloseable {
 
     private record Key(int shuffleId, long mapId) {}
 
-    /// Puts the partitions, one behind the other, into memory.
+    /// A source that puts the partitions, one behind the other, into memory.
     public interface Filling {
         void into(MemorySegment data) throws IOException;
     }
@@ -50,11 +50,11 @@ public final class MapOutputs implements AutoCloseable {
     private final long limit;
     private final AtomicLong used = new AtomicLong();
     private final Map<Key, MapOutput> outputs = new ConcurrentHashMap<>();
-    /// Where the next outputs of a shuffle go. Guarded by itself.
+    /// The memory for the next outputs of a shuffle. Guarded by itself.
     private final Map<Integer, OutputMemory> shared = new HashMap<>();
     private final Deque<MemorySegment> chunks = new ConcurrentLinkedDeque<>();
     private final AtomicInteger idleChunks = new AtomicInteger();
-    /// At each door; the first has the memory. Empty without a door.
+    /// The table at each door; the first has the memory. Empty without a door.
     private final List<MemoryRegion> tables;
 
     private final @Nullable MapOutputTable table;
@@ -93,7 +93,7 @@ public final class MapOutputs implements AutoCloseable {
 
     // ---- memory
 
-    /// Whether there is a device; without one all outputs go to files.
+    /// Returns whether there is a device; without one all outputs go to files.
     public boolean isReadable() {
         return table != null;
     }
@@ -110,7 +110,7 @@ public final class MapOutputs implements AutoCloseable {
         return true;
     }
 
-    /// A chunk of [#CHUNK_BYTES] for an output that is being written; null when there is no memory for it.
+    /// Takes a chunk of [#CHUNK_BYTES] for an output that is being written; null when there is no memory for it.
     @Nullable
     MemorySegment takeChunk() {
         if (!reserve(CHUNK_BYTES)) {
@@ -140,7 +140,7 @@ public final class MapOutputs implements AutoCloseable {
         }
     }
 
-    /// Bytes that memory for outputs, and chunks, have now.
+    /// Returns the number of bytes that memory for outputs, and chunks, have now.
     public long usedBytes() {
         return used.get();
     }
@@ -175,7 +175,8 @@ public final class MapOutputs implements AutoCloseable {
         return done;
     }
 
-    /// Room beside other outputs of the shuffle, where there is some, else in new memory; null when there is none.
+    /// Takes room beside other outputs of the shuffle, or in new memory when there is none; null when there is no
+    /// memory either.
     private @Nullable Room take(int shuffleId, long bytes) {
         if (bytes > BYTES_MAX) {
             return null;
@@ -219,7 +220,7 @@ public final class MapOutputs implements AutoCloseable {
         }
     }
 
-    /// An output leaves its memory.
+    /// Handles an output that leaves its memory.
     private void leave(OutputMemory memory) {
         if (memory.leave()) {
             synchronized (shared) {
@@ -245,7 +246,7 @@ public final class MapOutputs implements AutoCloseable {
         return true;
     }
 
-    /// The output of a map task; null when it is not in memory.
+    /// Returns the output of a map task; null when it is not in memory.
     @Nullable
     public MapOutput find(int shuffleId, long mapId) {
         return outputs.get(new Key(shuffleId, mapId));

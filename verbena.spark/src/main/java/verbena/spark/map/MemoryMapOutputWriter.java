@@ -8,10 +8,10 @@ import org.apache.spark.shuffle.api.metadata.MapOutputCommitMessage;
 import org.jspecify.annotations.Nullable;
 import verbena.spark.device.ReadCounters;
 
-/// Writes a map output into memory. When that is full, the output moves to Spark's own writer of files, at whatever
-/// byte it is. One thread uses it.
+/// A writer of a map output into memory. When that is full, the output moves to Spark's own writer of files, at
+/// whatever byte it is. One thread uses it.
 public final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
-    /// Makes the writer of files.
+    /// A maker of the writer of files.
     public interface Files {
         ShuffleMapOutputWriter open() throws IOException;
     }

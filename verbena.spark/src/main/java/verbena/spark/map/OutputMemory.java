@@ -12,7 +12,7 @@ import verbena.verbs.MemoryRegion;
 /// When its last output is withdrawn, its keys end. Blocks that this process reads itself, or sends by Spark's
 /// transport, hold the memory until they are released, also when that is later. Any thread may use it.
 final class OutputMemory implements RegionBlock.Holder {
-    /// Where an output begins.
+    /// The alignment of an output.
     private static final long ALIGNMENT = 64;
 
     final int shuffleId;
@@ -30,7 +30,7 @@ final class OutputMemory implements RegionBlock.Holder {
         this.regions = regions;
     }
 
-    /// The memory at each door.
+    /// Returns the memory at each door.
     List<MemoryRegion> regions() {
         return regions;
     }
@@ -50,7 +50,8 @@ final class OutputMemory implements RegionBlock.Holder {
         return begin;
     }
 
-    /// An output leaves, whose room is not used again. Whether it was the last one, so that this memory has ended.
+    /// Handles an output that leaves, whose room is not used again. Returns whether it was the last one, so that this
+    /// memory has ended.
     synchronized boolean leave() {
         if (--outputs > 0) {
             return false;

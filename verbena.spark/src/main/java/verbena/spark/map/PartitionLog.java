@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// Bytes of many partitions in the order in which they come: in memory, and behind that in a file when memory is full.
 /// So a partition of some bytes takes no more room than these. One thread uses it.
 public final class PartitionLog implements AutoCloseable {
-    /// Where the bytes of a partition are: begin and end of one piece after the other.
+    /// The places of a partition's bytes: begin and end of one piece after the other.
     private static final class Pieces {
         private long[] bounds = new long[2];
         private int count;
@@ -39,7 +39,7 @@ public final class PartitionLog implements AutoCloseable {
     private boolean closed;
 
     private @Nullable File file;
-    /// What memory had no room for.
+    /// The file for bytes that memory had no room for.
     private @Nullable RandomAccessFile rest;
 
     /// @param spill makes the file, when there is need
@@ -70,7 +70,7 @@ public final class PartitionLog implements AutoCloseable {
         return rest == null;
     }
 
-    /// Bytes of each partition.
+    /// Returns the bytes of each partition.
     public long[] lengths() {
         return Arrays.stream(partitions).mapToLong(pieces -> pieces.bytes).toArray();
     }

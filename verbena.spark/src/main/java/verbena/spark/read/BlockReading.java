@@ -32,14 +32,14 @@ import verbena.verbs.cm.WorkRequest;
 /// One request of Spark for blocks of a peer, carried out by READs in three rounds: where the outputs are, where
 /// the blocks are in them, the blocks. All READs of a round are under way at once. One thread uses it at a time.
 final class BlockReading implements AutoCloseable {
-    /// Of one READ. Longer blocks are several, so that a loss does not cost a whole one.
+    /// The limit of one READ. Longer blocks are several READs, so that a loss does not cost a whole block.
     private static final int READ_MAX = 1 << 20;
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /// So many READs find room at once.
+    /// The number of READs that find room at once.
     private static final int SOON_READS = Door.DEPTH;
-    /// So many bytes are copied in some 100 us.
+    /// The number of bytes that are copied in some 100 us.
     private static final long SOON_BYTES = 1 << 20;
 
     /// A block as Spark names it: successive partitions of one map output.
@@ -49,7 +49,7 @@ final class BlockReading implements AutoCloseable {
         }
     }
 
-    /// Where in the memory of its output a block is.
+    /// The place of a block in the memory of its output.
     private record Placed(Wanted wanted, MapOutputTable.Entry entry, long at, long bytes) {}
 
     /// A block, its READs, and where it comes to lie.
@@ -115,17 +115,17 @@ final class BlockReading implements AutoCloseable {
         return way;
     }
 
-    /// Whether READs of blocks were posted.
+    /// Returns whether READs of blocks were posted.
     boolean isBegun() {
         return isBegun;
     }
 
-    /// Whether none of them is under way any more.
+    /// Returns whether none of them is under way any more.
     boolean isOver() {
         return isBegun && underWay.isEmpty();
     }
 
-    /// The blocks that were not delivered.
+    /// Returns the blocks that were not delivered.
     List<String> left() {
         return blocks.stream().filter(block -> !delivered.contains(block)).toList();
     }
@@ -137,7 +137,7 @@ final class BlockReading implements AutoCloseable {
                 .toList();
     }
 
-    /// Null for what is no block of a map output.
+    /// Returns the block of a name; null when it is no block of a map output.
     private static @Nullable Wanted wanted(String name) {
         return switch (BlockId.apply(name)) {
             case ShuffleBlockId block ->
@@ -148,7 +148,7 @@ final class BlockReading implements AutoCloseable {
         };
     }
 
-    /// Where all the blocks are; null when a READ has to tell that.
+    /// Returns the places of all the blocks; null when a READ has to find a place.
     private @Nullable List<Placed> known() {
         var placed = new ArrayList<Placed>();
         for (Wanted block : wanted()) {

@@ -14,8 +14,9 @@ import scala.Tuple2;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
-/// Sorts or combines the records of a partition as long as they fit into memory. Spark's own collections measure all
-/// that they hold again and again, which takes most of the time of a small partition; they get what does not fit.
+/// A collection that sorts or combines the records of a partition as long as they fit into memory. Spark's own
+/// collections measure their whole contents again and again, which takes most of the time of a small partition; they
+/// get the records that do not fit.
 final class FewRecords {
     private static final int KEYS = 64;
 
@@ -69,7 +70,7 @@ final class FewRecords {
         return of.iterator().map(pair -> pair);
     }
 
-    /// Adds a value to what there is for its key.
+    /// A function that adds a value to the present one of its key.
     private static final class Adding<V, C> implements Function2<Object, C, C> {
         private final Aggregator<?, V, C> by;
         private @Nullable V value;

@@ -11,7 +11,7 @@ final class KnownOutputs {
     private final Map<MapOutputTable.Key, MapOutputTable.Entry> entries = new ConcurrentHashMap<>();
     private final OutputIndexes indexes = new OutputIndexes();
 
-    /// Null when its slot was not read.
+    /// Finds the entry of an output; null when its slot was not read.
     MapOutputTable.@Nullable Entry find(MapOutputTable.Key output) {
         return entries.get(output);
     }

@@ -12,7 +12,7 @@ import verbena.spark.map.MapOutput;
 final class OutputIndexes {
     /// An output with more partitions has its index read by parts: a reducer needs two numbers of it.
     static final int PARTITIONS_MAX = 1_024;
-    /// Of all indexes of a peer.
+    /// The limit of all indexes of a peer.
     static final long BYTES_MAX = 16L << 20;
 
     // Guarded by this.
@@ -23,7 +23,7 @@ final class OutputIndexes {
         return known.get(output);
     }
 
-    /// Whether there is room for the index of an output.
+    /// Returns whether there is room for the index of an output.
     synchronized boolean hasRoom(int partitions) {
         return partitions <= PARTITIONS_MAX && bytes + MapOutput.indexBytes(partitions) <= BYTES_MAX;
     }

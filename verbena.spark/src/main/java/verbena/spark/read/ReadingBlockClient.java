@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 import verbena.spark.device.Door;
 import verbena.spark.device.ReadCounters;
 
-/// Fetches blocks of other executors by READ, and by Spark's own client where there is no way to read them: without
-/// a common device, from files, or when READs fail. Spark's iterator calls it in place of that client, so limits,
-/// metrics, retries and `FetchFailedException` are Spark's. Any thread may use it.
+/// A client that fetches blocks of other executors by READ. It uses Spark's own client where no READ is possible:
+/// without a common device, from files, or when READs fail. Spark's iterator calls it in place of that client, so
+/// limits, metrics, retries and `FetchFailedException` are Spark's. Any thread may use it.
 public final class ReadingBlockClient extends BlockStoreClient {
     private static final int THREADS_MIN = 4;
 

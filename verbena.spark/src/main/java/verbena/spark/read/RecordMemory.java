@@ -25,19 +25,19 @@ final class RecordMemory extends MemoryConsumer {
         super(manager, MemoryMode.ON_HEAP);
     }
 
-    /// That of a task, until it ends.
+    /// Returns the memory of a task, until it ends.
     static RecordMemory of(TaskContext task) {
         var memory = new RecordMemory(task.taskMemoryManager());
         task.addTaskCompletionListener((TaskCompletionListener) ended -> memory.release());
         return memory;
     }
 
-    /// The same stream of records; its bytes count when they are read.
+    /// Returns the same stream of records; its bytes count when they are read.
     InputStream counted(InputStream records) {
         return new Counted(records);
     }
 
-    /// Whether all records that were read may stay. Otherwise it gives back what it has.
+    /// Returns whether all records that were read may stay. If not, it gives back its memory.
     boolean fits() {
         long needed = bytes * OBJECT_FACTOR;
         if (needed > getUsed() && bytes <= BYTES_MAX) {

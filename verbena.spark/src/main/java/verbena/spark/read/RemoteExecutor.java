@@ -25,10 +25,10 @@ import verbena.verbs.cm.Connection;
 public final class RemoteExecutor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteExecutor.class);
     private static final long DIRECTORY_SECONDS = 120;
-    /// After a failure to connect, blocks go by Spark's transport for so long.
+    /// The time for which blocks go by Spark's transport after a failure to connect.
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /// This executor.
+    /// The host and transport of this executor.
     ///
     /// @param host its address, as Spark has it
     /// @param transport Spark's own client
@@ -121,7 +121,8 @@ public final class RemoteExecutor implements AutoCloseable {
         void take() throws InterruptedException;
     }
 
-    /// When a step of reading fails, the way ends, and what is left goes by Spark's transport.
+    /// Runs a step of reading. When a step fails, the connection ends, and the remaining blocks go by Spark's
+    /// transport.
     private void go(BlockReading reading, Step step) throws InterruptedException {
         boolean done = false;
         try {
@@ -139,7 +140,7 @@ public final class RemoteExecutor implements AutoCloseable {
         }
     }
 
-    /// The nearest way that both ends have; null when there is none.
+    /// Returns the nearest connection that both ends have; null when there is none.
     private synchronized @Nullable Way way() throws IOException, InterruptedException {
         Way known = way;
         if (known != null && known.connection().queuePair().state() != QpState.ERR) {

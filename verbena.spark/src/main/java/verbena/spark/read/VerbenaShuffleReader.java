@@ -34,15 +34,15 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.math.Ordering;
 import scala.runtime.BoxedUnit;
 
-/// Reads partitions of a shuffle: Spark's iterator of blocks over our client, its streams and serialisers, and what the
-/// dependency asks for, aggregation and order. One task uses it.
+/// A reader of partitions of a shuffle. It uses Spark's iterator of blocks over the client of this project, its
+/// streams and serialisers, and the aggregation and order that the dependency asks for. One task uses it.
 public final class VerbenaShuffleReader<K, C> implements ShuffleReader<K, C> {
-    /// What to read.
+    /// The blocks to read.
     ///
     /// @param blocks by executor, each with its size and the index of its map task
     /// @param isWhole whether successive blocks may be fetched as one
     public record Source(Seq<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks, boolean isWhole) {
-        /// About, because the driver rounds sizes.
+        /// Returns the approximate size, because the driver rounds sizes.
         private long bytes() {
             long bytes = 0;
             for (var executor : CollectionConverters.asJava(blocks)) {
@@ -80,7 +80,7 @@ public final class VerbenaShuffleReader<K, C> implements ShuffleReader<K, C> {
         return result instanceof InterruptibleIterator ? result : new InterruptibleIterator<>(task, result);
     }
 
-    /// All records as they lie in the blocks, each counted.
+    /// Returns all records as they lie in the blocks, each counted.
     ///
     /// @param stream what becomes of the stream of a block before its records are read
     private Iterator<Tuple2<Object, Object>> records(UnaryOperator<InputStream> stream) {
@@ -125,8 +125,8 @@ public final class VerbenaShuffleReader<K, C> implements ShuffleReader<K, C> {
                 .toCompletionIterator();
     }
 
-    /// Blocks of successive partitions are one stream only when serialised, compressed and encrypted parts can
-    /// follow each other in it.
+    /// Returns whether blocks of successive partitions are one stream, which they are only when serialised,
+    /// compressed and encrypted parts can follow each other in it.
     private boolean canBeFetchedWhole(SparkConf conf) {
         package$ names = package$.MODULE$;
         boolean isCompressed = (boolean) conf.get(names.SHUFFLE_COMPRESS());
@@ -175,7 +175,7 @@ public final class VerbenaShuffleReader<K, C> implements ShuffleReader<K, C> {
         return (Iterator) (aggregator == null ? records : ((Aggregator) aggregator).combineValuesByKey(records, task));
     }
 
-    /// An aggregator for values that map tasks have combined already.
+    /// Returns an aggregator for values that map tasks have combined already.
     private static <K, C> Aggregator<K, C, C> merging(Aggregator<K, ?, C> of) {
         return new Aggregator<>(value -> value, of.mergeCombiners(), of.mergeCombiners());
     }
