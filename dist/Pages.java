@@ -15,8 +15,8 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import verbena.tools.Verbena;
 
-/// Writes what a shell and man(1) want to know of the command line, from its model: a manual page for each command, and
-/// completion for bash and zsh.
+/// Writes what a shell and man(1) want to know of the command line, from its model: a manual page for each command,
+/// and completion for bash and zsh.
 public final class Pages {
     private static final String HEAD = "# Completion of verbena for bash and zsh.\n";
 

@@ -11,10 +11,10 @@ import verbena.messages.TagFilter;
 import verbena.messages.Worker;
 import verbena.verbs.Device;
 
-/// Four members of a ring add up their vectors, as programs that train models in common do: each member ends with the
-/// sum. First the parts of the vector go around and are added (reduce-scatter), then the sums go around (all-gather).
-/// Each member sends and receives 2 * (n - 1) / n of a vector, however many there are. Each has its own device, so
-/// each could be a process on a host of its own.
+/// Four members of a ring add up their vectors, as programs that train models in common do: each member ends with
+/// the sum. First the parts of the vector go around and are added (reduce-scatter), then the sums go around
+/// (all-gather). Each member sends and receives 2 * (n - 1) / n of a vector, however many there are. Each has its
+/// own device, so each could be a process on a host of its own.
 ///
 /// Prints: 4 members have the sum of 4 vectors of 4096 numbers
 public class AllReduce {

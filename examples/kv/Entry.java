@@ -6,8 +6,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import module java.base;
 
-/// A change of the store: 256 bytes, in a request of a client, in the log, and between replicas. From the key on it is
-/// also what a slot of the table holds.
+/// A change of the store: 256 bytes, in a request of a client, in the log, and between replicas. From the key on it
+/// is also what a slot of the table holds.
 ///
 /// | offset | | |
 /// |---|---|---|

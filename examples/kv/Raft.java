@@ -37,8 +37,8 @@ final class Raft {
         WAS_NOT_THERE,
         /// Not made: there are too many keys, or the log has no room.
         FULL,
-        /// This replica does not lead, or does not any more. The change may be made all the same: ask again, with the
-        /// same sequence number.
+        /// This replica does not lead, or does not any more. The change may be made all the same: ask again,
+        /// with the same sequence number.
         ASK_ANOTHER
     }
 

@@ -4,8 +4,8 @@ import verbena.messages.Worker;
 import verbena.verbs.Access;
 import verbena.verbs.Device;
 
-/// A replica of the store: `Replica.java NUMBER LOG HOST:PORT,HOST:PORT,HOST:PORT [OPTIONS]`. The numbers begin with 1.
-/// Clients come to a replica's port, the other replicas to the next one. OPTIONS are those of a device, as
+/// A replica of the store: `Replica.java NUMBER LOG HOST:PORT,HOST:PORT,HOST:PORT [OPTIONS]`. The numbers begin with
+/// 1. Clients come to a replica's port, the other replicas to the next one. OPTIONS are those of a device, as
 /// `faults=loss:5%`.
 public final class Replica {
     private Replica() {}

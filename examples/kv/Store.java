@@ -89,8 +89,8 @@ public final class Store implements AutoCloseable {
 
     // ---- the operations
 
-    /// The value of a key, by READs alone. All of them are posted at once: of the leader's words and slot, and of the
-    /// words of one more replica, the witness.
+    /// The value of a key, by READs alone. All of them are posted at once: of the leader's words and slot, and of
+    /// the words of one more replica, the witness.
     public Optional<byte[]> get(String key) throws InterruptedException, TimeoutException {
         MemorySegment wanted = Entry.of(0, 0, key, null);
         return untilLed("get", () -> {

@@ -7,8 +7,8 @@ import verbena.messages.Pending;
 /// The table of a replica, which clients READ by themselves. In front of it are two words: the term that the replica
 /// has promised, and the term in which it may serve, as a leader.
 ///
-/// A key is in the first free slot behind its hash, and stays there for ever, also when it is deleted. So no key moves
-/// while a client searches it. A slot has a version, which is odd while the replica writes (docs/ordering.md).
+/// A key is in the first free slot behind its hash, and stays there for ever, also when it is deleted. So no key
+/// moves while a client searches it. A slot has a version, which is odd while the replica writes (docs/ordering.md).
 final class Table {
     static final int SLOTS = 1 << 14;
     static final int KEYS_MAX = SLOTS / 4 * 3;

@@ -21,8 +21,8 @@ import java.util.stream.Stream;
 /// on loopback. Prints a line for each run: what it is, whether it did what it should, how long it took. A program
 /// that is not installed is a skip with the name of its package.
 ///
-/// They run in a network namespace of their own where the launcher may make one: no port is taken there, and there is
-/// an interface beside loopback, which some ask for.
+/// They run in a network namespace of their own where the launcher may make one: no port is taken there, and there
+/// is an interface beside loopback, which some ask for.
 ///
 /// Run by the JDK from this one file: `java OtherPrograms.java VERBENA SOURCES [NAME ...]`.
 public final class OtherPrograms {

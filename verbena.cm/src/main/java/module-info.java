@@ -1,7 +1,7 @@
 import org.jspecify.annotations.NullMarked;
 
-/// How connections are made and ended, without input and output: the communication manager of RoCE, and MPA of iWARP. A
-/// function of state, message and time.
+/// How connections are made and ended, without input and output: the communication manager of RoCE, and MPA of
+/// iWARP. A function of state, message and time.
 @NullMarked
 @SuppressWarnings("module") // its users are compiled later
 module verbena.cm {

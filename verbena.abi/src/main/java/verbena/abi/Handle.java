@@ -53,8 +53,8 @@ public abstract class Handle {
     /// Returns the object that it stands for.
     public abstract VerbsObject object();
 
-    /// Counts an event about it that the program has taken. Returns false when it is being destroyed, and the program
-    /// is to get no more events about it.
+    /// Counts an event about it that the program has taken. Returns false when it is being destroyed, and the
+    /// program is to get no more events about it.
     public boolean onEventTaken() {
         lock.lock();
         try {
@@ -103,7 +103,8 @@ public abstract class Handle {
         }
     }
 
-    /// Takes back the events about an object of this device that the program has not got. What is no device has none.
+    /// Takes back the events about an object of this device that the program has not got. What is no device has
+    /// none.
     protected void takeBackEvents(Handle object) {}
 
     /// Returns the objects that it uses, which the program cannot lose before it.

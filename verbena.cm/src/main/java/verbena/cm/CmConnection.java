@@ -54,8 +54,8 @@ public final class CmConnection extends Timed {
 
     /// The book of all connections of a manager, which has to know of each change.
     interface Registry {
-        /// Notes the peer's names for the connection; returns false, and changes nothing, when another connection has
-        /// them.
+        /// Notes the peer's names for the connection; returns false, and changes nothing, when another
+        /// connection has them.
         boolean identified(CmConnection connection);
 
         /// Handles a change of the connection's state, or the proof that its peer is there.
@@ -464,8 +464,8 @@ public final class CmConnection extends Timed {
         }
     }
 
-    /// Drops the connection, because there are too many of strangers: the owner gets an event, and the peer a REJ if
-    /// it has had no answer yet.
+    /// Drops the connection, because there are too many of strangers: the owner gets an event, and the peer a REJ
+    /// if it has had no answer yet.
     void shed(String why) {
         if (state == State.REQ_RECEIVED) {
             send(messages.rej(ABOUT_REQ, RejectReason.NO_RESOURCES));

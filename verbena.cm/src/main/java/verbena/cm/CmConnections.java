@@ -146,9 +146,9 @@ final class CmConnections implements CmConnection.Registry {
     }
 
     /// Returns whether there is room for another connection that a stranger asks for: at the service, and among the
-    /// half open. Otherwise the request is refused, or its sender is to wait and to repeat it: nothing of it is kept
-    /// here. Among the half open a peer may have more than its share as long as no other peer wants the room. Then
-    /// the oldest goes, first of the peers that have more.
+    /// half open. Otherwise the request is refused, or its sender is to wait and to repeat it: nothing of it is
+    /// kept here. Among the half open a peer may have more than its share as long as no other peer wants the room.
+    /// Then the oldest goes, first of the peers that have more.
     boolean hasRoom(Req req, CmRoute route, CmService service) {
         Gid peer = route.remote();
         boolean isFull = halfOpen.size() >= limits.halfOpen() || (!makeRoom() && halfOpen.size() > 0);

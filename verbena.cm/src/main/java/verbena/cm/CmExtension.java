@@ -7,7 +7,8 @@ package verbena.cm;
 /// @param sourcePort UDP port from which all packets of the sender's queue pair come; 0 when the sender promises
 ///     nothing
 /// @param hasSecret whether the private data begin with a part of a proof ([CmProof])
-/// @param repeatsAnswers whether the sender knows selective repeat of answers to READs, which is used when both ends do
+/// @param repeatsAnswers whether the sender knows selective repeat of answers to READs, which is used when both ends
+///     do
 /// @param repeatsRequests whether it knows that of requests, too
 public record CmExtension(int sourcePort, boolean hasSecret, boolean repeatsAnswers, boolean repeatsRequests) {
     /// An extension that announces nothing.

@@ -19,8 +19,8 @@ final class CmService {
         return waiting.size() >= backlog;
     }
 
-    /// Returns the request that makes room for a request of `peer`: the oldest of the peer with the most, if that is
-    /// more than this peer would have then. Therefore no peer can keep others out. Null: none.
+    /// Returns the request that makes room for a request of `peer`: the oldest of the peer with the most, if that
+    /// is more than this peer would have then. Therefore no peer can keep others out. Null: none.
     @Nullable
     CmConnection rival(Gid peer) {
         return waiting.oldestBeyond(waiting.of(peer) + 1);

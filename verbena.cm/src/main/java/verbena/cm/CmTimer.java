@@ -26,7 +26,8 @@ public final class CmTimer {
     }
 
     /// Returns the time to wait for an answer: the trip there and back, and the time that the peer may take (IBTA
-    /// 12.9.8.2). The peer's values are believed within limits: it cannot have us repeat at once, or wait for hours.
+    /// 12.9.8.2). The peer's values are believed within limits: it cannot have us repeat at once, or wait for
+    /// hours.
     ///
     /// @param ackTimeout code of an ACK timeout, which is about a round trip
     /// @param responseTimeout code of the time that the peer may take
@@ -34,8 +35,8 @@ public final class CmTimer {
         return Math.clamp(nanos(ackTimeout) + nanos(responseTimeout), ANSWER_NANOS_MIN, ANSWER_NANOS_MAX);
     }
 
-    /// Returns the time that numbers of a connection rest after its end: long enough for packets that are late (IBTA
-    /// 12.9.8.4).
+    /// Returns the time that numbers of a connection rest after its end: long enough for packets that are late
+    /// (IBTA 12.9.8.4).
     static long timewaitNanos(int ackTimeout) {
         return Math.min(nanos(ackTimeout), TIMEWAIT_NANOS_MAX);
     }

@@ -77,8 +77,8 @@ public final class Crowd<T> {
         return its == null ? 0 : its.size();
     }
 
-    /// Returns the oldest member of the peer that has the most, if those are more than `share`; null when no peer has
-    /// so many.
+    /// Returns the oldest member of the peer that has the most, if those are more than `share`; null when no peer
+    /// has so many.
     public @Nullable T oldestBeyond(int share) {
         var most = byCount.lastEntry();
         return most == null || most.getKey() <= share

@@ -9,8 +9,8 @@ import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Lap;
 import verbena.wire.cm.Mra;
 
-/// The loading of another alternate path of an established connection (IBTA 12.8): its active side asks by LAP, again
-/// and again, and the passive side answers by APR. Confined as its [CmConnection] is.
+/// The loading of another alternate path of an established connection (IBTA 12.8): its active side asks by LAP,
+/// again and again, and the passive side answers by APR. Confined as its [CmConnection] is.
 public final class PathLoading extends Timed {
     /// The number of replaced questions that are remembered: a copy of one may be late.
     private static final int REPLACED_MAX = 8;

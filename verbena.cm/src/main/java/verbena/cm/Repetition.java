@@ -104,8 +104,8 @@ final class Repetition {
         }
     }
 
-    /// Returns whether the peer may have more time. It may once for each time that it was asked, and so no more often
-    /// than that; false when it had that already.
+    /// Returns whether the peer may have more time. It may once for each time that it was asked, and so no more
+    /// often than that; false when it had that already.
     boolean putOff() {
         boolean may = mayBePutOff;
         mayBePutOff = false;

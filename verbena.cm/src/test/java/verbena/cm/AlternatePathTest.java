@@ -12,8 +12,8 @@ import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Rep;
 import verbena.wire.mad.Mad;
 
-/// A REQ may name a second path. Unless the owner of the connection takes it, the REP says that there is no moving to
-/// it (IBTA 12.7.20).
+/// A REQ may name a second path. Unless the owner of the connection takes it, the REP says that there is no moving
+/// to it (IBTA 12.7.20).
 class AlternatePathTest {
     private static final int PRIMARY = Mad.HEADER_BYTES + 52;
     private static final int ALTERNATE = Mad.HEADER_BYTES + 96;

@@ -3,8 +3,8 @@ package verbena.cm;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
-/// What communication managers say to each other (IBTA 12.9), as scripts: every exchange, and each message of it lost,
-/// doubled, late and out of order. A retry comes after 604 ms (67 ms for the way, 537 ms for the peer's time).
+/// What communication managers say to each other (IBTA 12.9), as scripts: every exchange, and each message of it
+/// lost, doubled, late and out of order. A retry comes after 604 ms (67 ms for the way, 537 ms for the peer's time).
 class ExchangesTest {
     private static void run(String script) {
         CmScript.run(script);

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import verbena.verbs.Device;
 
-/// The suite over the devices of this build: all of it over system calls and shared memory, and over the JDK's channels
-/// the topics that send anything.
+/// The suite over the devices of this build: all of it over system calls and shared memory, and over the JDK's
+/// channels the topics that send anything.
 class SuiteTest {
     private static final Set<String> QUIET_TOPICS = Set.of(
             "devices",

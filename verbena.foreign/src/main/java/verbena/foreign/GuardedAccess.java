@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// Access to memory that a program in C may unmap or protect at any moment. Functions of our C library do it, because a
-/// fault of the virtual machine's own code there would end the process
-/// ([decision 0164](../../../../../../docs/decisions/0164-memory-that-goes-away.md)). Any thread.
+/// Access to memory that a program in C may unmap or protect at any moment. Functions of our C library do it,
+/// because a fault of the virtual machine's own code there would end the process ([decision
+/// 0164](../../../../../../docs/decisions/0164-memory-that-goes-away.md)). Any thread.
 public final class GuardedAccess {
     private static volatile @Nullable GuardedAccess ofProcess;
 

@@ -36,8 +36,8 @@ public final class NativeFunction {
     private final MemorySegment address;
     private final String signature;
     private final boolean isInt;
-    /// The handle of the function, linked by the first call. Linking takes some milliseconds of a cold JVM, and most
-    /// processes call few of the functions that the libraries have; two threads may link it twice.
+    /// The handle of the function, linked by the first call. Linking takes some milliseconds of a cold JVM, and
+    /// most processes call few of the functions that the libraries have; two threads may link it twice.
     private volatile @Nullable MethodHandle handle;
 
     private NativeFunction(MemorySegment address, String signature) {

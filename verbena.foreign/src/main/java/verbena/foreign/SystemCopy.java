@@ -18,9 +18,9 @@ public final class SystemCopy {
 
     private SystemCopy() {}
 
-    /// Copies as [MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)] does, but memory that goes away
-    /// meanwhile ends the virtual machine. The caller sees to it that no arena is closed and no mapped file is cut
-    /// short.
+    /// Copies as [MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)] does, but memory that goes
+    /// away meanwhile ends the virtual machine. The caller sees to it that no arena is closed and no mapped file is
+    /// cut short.
     public static void copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes) {
         if (!IS_GRANTED || !from.isNative() || !to.isNative() || to.isReadOnly()) {
             MemorySegment.copy(from, fromOffset, to, toOffset, bytes);

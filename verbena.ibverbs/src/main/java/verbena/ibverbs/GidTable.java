@@ -162,8 +162,8 @@ final class GidTable {
         }
     }
 
-    /// Returns the entry to use towards a peer. RoCE v2 comes before v1; the entry has the peer's address family and
-    /// scope. Where there are several, it is the entry that the system would send from.
+    /// Returns the entry to use towards a peer. RoCE v2 comes before v1; the entry has the peer's address family
+    /// and scope. Where there are several, it is the entry that the system would send from.
     static GidEntry towards(Gid peer, List<GidEntry> table, String device) {
         boolean isEthernet = table.stream().anyMatch(own -> own.type() != GidType.IB);
         List<GidEntry> fitting = table.stream()

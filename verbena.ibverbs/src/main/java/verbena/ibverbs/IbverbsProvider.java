@@ -44,8 +44,8 @@ public final class IbverbsProvider implements Provider {
     }
 
     /// Returns whether the kernel reports that it has no device for processes. Loading the library and calling it
-    /// would find the same, and take some 100 ms of a new JVM. Another library than the system's may have devices of
-    /// its own.
+    /// would find the same, and take some 100 ms of a new JVM. Another library than the system's may have devices
+    /// of its own.
     private static boolean hasNone() {
         return System.getProperty(VerbsLibrary.PROPERTY) == null
                 && Files.isDirectory(CLASSES)
@@ -53,8 +53,8 @@ public final class IbverbsProvider implements Provider {
                 && !Files.exists(DEVICES);
     }
 
-    /// Returns whether a device has verbs over InfiniBand, RoCE or iWARP. The devices of usNIC and the like have the
-    /// structs, but with another meaning.
+    /// Returns whether a device has verbs over InfiniBand, RoCE or iWARP. The devices of usNIC and the like have
+    /// the structs, but with another meaning.
     private static boolean speaksVerbs(long device) {
         int transport = Memory.getInt(device + DEVICE.at("transport_type"));
         return transport == 0 || transport == 1;
@@ -86,8 +86,8 @@ public final class IbverbsProvider implements Provider {
         return true;
     }
 
-    /// Returns the reason for which there is no device, for programs that look for one; empty when the libraries are
-    /// there.
+    /// Returns the reason for which there is no device, for programs that look for one; empty when the libraries
+    /// are there.
     public static Optional<String> whyNot() {
         try {
             VerbsLibrary.find();

@@ -11,12 +11,12 @@ import verbena.verbs.waiting.LeaderFollowers;
 ///
 /// When the last thread has left, the lead stays vacant for a moment. The keeper looks after a quarter of a
 /// millisecond, and then less often, up to every millisecond, whether threads still come. While they come more often
-/// than every tenth of a millisecond, it looks every four milliseconds. It leads when none came since its last look, or
-/// when something has arrived that no thread read. While a thread waits long for an arrival, the keeper sleeps
+/// than every tenth of a millisecond, it looks every four milliseconds. It leads when none came since its last look,
+/// or when something has arrived that no thread read. While a thread waits long for an arrival, the keeper sleeps
 /// without a timer. A thread that begins to wait while the keeper leads gets the lead after the next arrival.
 ///
-/// What is finished is marked first; then those that wait for it are told: a follower by its wake-up, the leader by a
-/// ring of the source. Safe for use by any thread.
+/// What is finished is marked first; then those that wait for it are told: a follower by its wake-up, the leader by
+/// a ring of the source. Safe for use by any thread.
 final class Readers {
     private static final long FIRST_LOOK_NANOS = 250_000;
     private static final long LOOK_NANOS = 1_000_000;

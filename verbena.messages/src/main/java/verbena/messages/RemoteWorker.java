@@ -178,8 +178,8 @@ public final class RemoteWorker implements AutoCloseable {
         return receive(traffic, tags, remote, into);
     }
 
-    /// Calls the peer's [CallHandler], without a time limit. Waits while as many calls are under way as the options of
-    /// both workers say.
+    /// Calls the peer's [CallHandler], without a time limit. Waits while as many calls are under way as the options
+    /// of both workers say.
     ///
     /// @param request as in [#send(long, MemorySegment)]
     public Pending<byte[]> callAsync(MemorySegment request) throws InterruptedException {

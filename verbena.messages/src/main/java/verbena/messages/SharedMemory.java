@@ -32,8 +32,8 @@ public final class SharedMemory implements AutoCloseable {
         return memory;
     }
 
-    /// Returns the token that a peer needs ([RemoteWorker#memory]): address, length and key, 20 bytes in big-endian.
-    /// A worker of several devices has a key of 4 bytes for each.
+    /// Returns the token that a peer needs ([RemoteWorker#memory]): address, length and key, 20 bytes in
+    /// big-endian. A worker of several devices has a key of 4 bytes for each.
     public byte[] token() {
         List<RemoteMemory> remote = exposed.remote(memory, exposed.rails());
         ByteBuffer bytes = ByteBuffer.allocate(KEYS + remote.size() * Integer.BYTES)

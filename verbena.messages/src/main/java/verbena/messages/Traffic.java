@@ -274,8 +274,8 @@ final class Traffic {
         reception.lostRails.tell(listener);
     }
 
-    /// Ends a connection. Frames of it may have arrived that no thread has read; so the end comes by the same queue,
-    /// behind them.
+    /// Ends a connection. Frames of it may have arrived that no thread has read; so the end comes by the same
+    /// queue, behind them.
     private void end(Remote remote, Rail rail) {
         Way way = remote.ways().way(rail.index);
         lock.lock();

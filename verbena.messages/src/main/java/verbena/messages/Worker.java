@@ -254,8 +254,8 @@ public final class Worker implements AutoCloseable {
         return traffic.readers.attend(until, TimeUnit.NANOSECONDS.convert(timeout));
     }
 
-    /// Reads what arrives, on this thread, until a condition is true, without a time limit; false when the worker is
-    /// closed. Otherwise as [#await(BooleanSupplier, Duration)].
+    /// Reads what arrives, on this thread, until a condition is true, without a time limit; false when the worker
+    /// is closed. Otherwise as [#await(BooleanSupplier, Duration)].
     public boolean await(BooleanSupplier until) throws InterruptedException {
         return traffic.readers.attend(until, Long.MAX_VALUE);
     }
@@ -309,8 +309,8 @@ public final class Worker implements AutoCloseable {
 
     /// Sets the handler for calls from any peer, which runs on the thread that reads the arrivals. That saves the
     /// start of a thread, which takes longer than a short call. It is for handlers that return at once, with the
-    /// rules of an [ActiveHandler]: they run one at a time, nothing else arrives meanwhile, and they must not wait. A
-    /// caller that gives up does not interrupt them.
+    /// rules of an [ActiveHandler]: they run one at a time, nothing else arrives meanwhile, and they must not wait.
+    /// A caller that gives up does not interrupt them.
     public void answerCallsAtOnce(CallHandler by) {
         handlers.answer(by, true);
     }

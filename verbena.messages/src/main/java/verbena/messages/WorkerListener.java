@@ -162,8 +162,8 @@ public final class WorkerListener implements AutoCloseable {
         }
     }
 
-    /// Expects the further rails of a peer, which has as long for them as one connection may take. The peer is closed
-    /// after that, so that a peer which stays away, or was lost on the way, keeps no room.
+    /// Expects the further rails of a peer, which has as long for them as one connection may take. The peer is
+    /// closed after that, so that a peer which stays away, or was lost on the way, keeps no room.
     private void expect(RemoteWorker peer) {
         byte[] bytes = new byte[Rails.TOKEN_BYTES];
         random.nextBytes(bytes);

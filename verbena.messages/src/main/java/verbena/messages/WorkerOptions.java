@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.Objects;
 import verbena.verbs.cm.Secret;
 
-/// Choices of a [Worker]. Start with [#defaults()]. The worker's memory is `2 * maxPeers * window * frameBytes`, with
-/// 8 bytes for each frame, and half as much for each further device. It does not grow with its peers.
+/// Choices of a [Worker]. Start with [#defaults()]. The worker's memory is `2 * maxPeers * window * frameBytes`,
+/// with 8 bytes for each frame, and half as much for each further device. It does not grow with its peers.
 ///
 /// @param maxPeers peers at once, 1 to 4096
 /// @param window frames that each peer may send before it hears from this worker, 2 to 255

@@ -21,8 +21,8 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 
-/// A call's time limit, in each place where a call can wait. Nothing here answers before the limit has passed; a limit
-/// that does not hold makes a test wait for ever.
+/// A call's time limit, in each place where a call can wait. Nothing here answers before the limit has passed; a
+/// limit that does not hold makes a test wait for ever.
 @Timeout(120)
 class CallLimitsTest {
     private static final Duration LONG = Duration.ofSeconds(60);

@@ -25,8 +25,8 @@ import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.Transition;
 
-/// Everything that two workers do with each other at once, while rails break at any moment, packets are lost, and busy
-/// threads take the processors: nothing is lost, nothing comes twice, and nothing waits for ever.
+/// Everything that two workers do with each other at once, while rails break at any moment, packets are lost, and
+/// busy threads take the processors: nothing is lost, nothing comes twice, and nothing waits for ever.
 @Timeout(300)
 class RailStormTest {
     private static final int ROUNDS = Boolean.getBoolean("verbena.deep") ? 100 : 1;

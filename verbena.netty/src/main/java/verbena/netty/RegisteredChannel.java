@@ -10,8 +10,8 @@ import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import org.jspecify.annotations.Nullable;
 
-/// The base of both kinds of channel: their registration with a [VerbenaIoHandler], and the operations that they wait
-/// for. By the thread of the event loop, except where a method allows another.
+/// The base of both kinds of channel: their registration with a [VerbenaIoHandler], and the operations that they
+/// wait for. By the thread of the event loop, except where a method allows another.
 abstract class RegisteredChannel extends AbstractChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
 

@@ -6,8 +6,8 @@ import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.RecvByteBufAllocator;
 import java.util.Map;
 
-/// The base of the options of both kinds of channels. [StreamChoices] keeps the options of the stream; all others are
-/// Netty's.
+/// The base of the options of both kinds of channels. [StreamChoices] keeps the options of the stream; all others
+/// are Netty's.
 abstract class StreamConfig extends DefaultChannelConfig {
     final StreamChoices choices;
     private final Runnable whenAutoReadEnds;

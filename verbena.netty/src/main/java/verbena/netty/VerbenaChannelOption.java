@@ -6,8 +6,9 @@ import verbena.verbs.Context;
 
 /// Options of Verbena's channels that sockets have not. Set before connecting or binding.
 public final class VerbenaChannelOption {
-    /// The device that carries the connection, or at which a listener listens. Without it that is the nearest: within
-    /// a host its memory (`shm`), else the device that has the address. The program closes it, after its channels.
+    /// The device that carries the connection, or at which a listener listens. Without it that is the nearest:
+    /// within a host its memory (`shm`), else the device that has the address. The program closes it, after its
+    /// channels.
     public static final ChannelOption<Context> DEVICE = ChannelOption.valueOf(VerbenaChannelOption.class, "DEVICE");
 
     /// The time without news from the peer after which its device is asked whether it lives; zero for never. A

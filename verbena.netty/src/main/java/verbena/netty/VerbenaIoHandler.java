@@ -27,9 +27,9 @@ import verbena.verbs.spi.Waiter;
 /// new Bootstrap().group(group).channel(VerbenaSocketChannel.class)
 /// ```
 ///
-/// The thread of the event loop does the work of the device when it has nothing else to do, and sleeps there. So what
-/// arrives wakes one thread. Of several event loops at one device, one sleeps there at a time. Threads as [IoHandler]
-/// has them.
+/// The thread of the event loop does the work of the device when it has nothing else to do, and sleeps there. So
+/// what arrives wakes one thread. Of several event loops at one device, one sleeps there at a time. Threads as
+/// [IoHandler] has them.
 public final class VerbenaIoHandler implements IoHandler {
     private static final long FOREVER = Long.MAX_VALUE;
 

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamListener;
 
-/// Listens at a port for connections over RDMA, and hands out each as a [VerbenaSocketChannel]. Peers are channels of
-/// this transport, streams, programs with the agent, and C programs with rsockets.
+/// Listens at a port for connections over RDMA, and hands out each as a [VerbenaSocketChannel]. Peers are channels
+/// of this transport, streams, programs with the agent, and C programs with rsockets.
 ///
 /// [ChannelOption#SO_RCVBUF], [ChannelOption#SO_SNDBUF] and the [VerbenaChannelOption]s hold for the connections
 /// that it accepts; they are set before it is bound. [ChannelOption#SO_BACKLOG] is 128.

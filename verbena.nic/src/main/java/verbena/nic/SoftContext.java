@@ -56,8 +56,8 @@ public interface SoftContext extends Context {
     /// @throws IllegalArgumentException when the queue pair is not one of this device, or `silence` is negative
     void keepAlive(QueuePair queuePair, Duration silence);
 
-    /// Returns the first internal error that ended only one queue pair, stream or command; empty when there was none.
-    /// A test that drives the device checks it, because nothing is thrown. Any thread.
+    /// Returns the first internal error that ended only one queue pair, stream or command; empty when there was
+    /// none. A test that drives the device checks it, because nothing is thrown. Any thread.
     Optional<Throwable> containedFailure();
 
     /// Registers the agent for management datagrams of a class, which queue pair 1 takes from now on. Datagrams of

@@ -68,8 +68,8 @@ final class Choice {
         deadline = earlier(now + headStartNanos, latest);
     }
 
-    /// Handles the acceptance of the peer by RDMA, also one to come. Returns whether this side confirms it; else the
-    /// peer learns that there is no connection.
+    /// Handles the acceptance of the peer by RDMA, also one to come. Returns whether this side confirms it; else
+    /// the peer learns that there is no connection.
     boolean onAnswer(long now) {
         if (turn == Turn.RDMA) {
             isAnswered = true;

@@ -43,8 +43,8 @@ final class ChosenDevice {
         }
     }
 
-    /// Returns the reason why no listener can be at this address of the host; empty when a listener can, or no device
-    /// is named.
+    /// Returns the reason why no listener can be at this address of the host; empty when a listener can, or no
+    /// device is named.
     static Optional<String> whyNotAt(InetAddress at) {
         if (NAME.isEmpty()) {
             return Optional.empty();

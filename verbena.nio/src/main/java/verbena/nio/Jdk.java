@@ -57,8 +57,8 @@ final class Jdk {
         return NATIVE_CHANNEL.isInstance(channel);
     }
 
-    /// The constructors of the JDK's channels, which take their provider. Null where there are none, or the package is
-    /// not opened to this one: then such channels name the JDK's provider.
+    /// The constructors of the JDK's channels, which take their provider. Null where there are none, or the package
+    /// is not opened to this one: then such channels name the JDK's provider.
     private static final class Constructors {
         static final @Nullable MethodHandle DATAGRAM = find("DatagramChannelImpl", boolean.class);
         static final @Nullable MethodHandle DATAGRAM_OF =
@@ -107,8 +107,9 @@ final class Jdk {
         }
     }
 
-    /// Lets go of the descriptor of a channel that was closed while a selector of ours still had a key of it. Its own
-    /// selector has asked the channel before that key was gone. Does nothing when the descriptor is closed already.
+    /// Lets go of the descriptor of a channel that was closed while a selector of ours still had a key of it. Its
+    /// own selector has asked the channel before that key was gone. Does nothing when the descriptor is closed
+    /// already.
     static void release(SelectableChannel closed) {
         if (isNative(closed)) {
             try {

@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The knowledge of a process about its peers. It keeps a connection from waiting in vain where an earlier connection
-/// has waited. A function of events and time, given as nanoseconds. Safe for use by any thread.
+/// The knowledge of a process about its peers. It keeps a connection from waiting in vain where an earlier
+/// connection has waited. A function of events and time, given as nanoseconds. Safe for use by any thread.
 ///
 /// The peers that were asked last are known, 4,096 of them.
 final class KnownPeers {
@@ -22,12 +22,13 @@ final class KnownPeers {
     private static final int SETUP_WAITS = 3;
     /// The part of the program's limit that RDMA may take at most. The rest is for TCP.
     private static final int LIMIT_PARTS = 4;
-    /// The least limit of a program for RDMA to another host, about which nothing is known. Below it TCP is tried at
-    /// once.
+    /// The least limit of a program for RDMA to another host, about which nothing is known. Below it TCP is tried
+    /// at once.
     private static final long LIMIT_MIN_NANOS = Duration.ofSeconds(1).toNanos();
     /// The time for which an answer by RDMA counts.
     private static final long ANSWERED_NANOS = Duration.ofMinutes(10).toNanos();
-    /// The time for which a silent peer is left alone. It doubles with each further silence, up to the maximum below.
+    /// The time for which a silent peer is left alone. It doubles with each further silence, up to the maximum
+    /// below.
     private static final long SILENT_NANOS = Duration.ofSeconds(10).toNanos();
 
     private static final long SILENT_MAX_NANOS = Duration.ofMinutes(1).toNanos();
@@ -92,8 +93,8 @@ final class KnownPeers {
         return new InetSocketAddress(of.getAddress(), 0);
     }
 
-    /// Returns the address that silence is a property of: the host, or only the listener where each listener is asked
-    /// separately.
+    /// Returns the address that silence is a property of: the host, or only the listener where each listener is
+    /// asked separately.
     private static InetSocketAddress asked(InetSocketAddress listener, Reach reach) {
         return reach == Reach.HOST ? host(listener) : listener;
     }

@@ -17,12 +17,13 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/// The answerer for a device whose ports are TCP's (iWARP), which cannot listen at the port of the kernel's listener.
-/// It listens at any other port, which this object answers with, at the UDP port of the listener's number ([decision
-/// 0139](../../../../../../docs/decisions/0139-a-port-of-its-own-for-iwarp.md)).
+/// The answerer for a device whose ports are TCP's (iWARP), which cannot listen at the port of the kernel's
+/// listener. It listens at any other port, which this object answers with, at the UDP port of the listener's number
+/// ([decision 0139](../../../../../../docs/decisions/0139-a-port-of-its-own-for-iwarp.md)).
 ///
 /// Question and answer are 18 bytes: a mark, a number that the client has drawn, and the port, which is 0 in a
-/// question. An answer is no longer than its question, so an attacker cannot aim more at a third party than was sent.
+/// question. An answer is no longer than its question, so an attacker cannot aim more at a third party than was
+/// sent.
 final class MappedPort implements Closeable {
     private static final byte[] MARK = "verbena0".getBytes(StandardCharsets.US_ASCII);
     private static final int NUMBER = 8; // 64 bits

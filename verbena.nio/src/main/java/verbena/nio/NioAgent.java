@@ -17,11 +17,11 @@ import verbena.stream.ProcessEnd;
 /// `JAVA_TOOL_OPTIONS`. The jar is then on the class path of the program, too, where the JDK finds
 /// [RdmaSelectorProvider].
 ///
-/// The agent sets `java.nio.channels.spi.SelectorProvider` and, so that Netty uses it, `io.netty.transport.noNative`.
-/// A property that is set already stays as it is. A Netty in packages with a prefix is switched over in the same way.
-/// With `-Dverbena.nio.summary=FILE` the process adds a line with its [NioCounters] to that file when it ends. With
-/// `-Dverbena.nio.summary=stderr` it prints the line to `System.err`. Loggers end beside shutdown hooks, so a logger
-/// would lose it.
+/// The agent sets `java.nio.channels.spi.SelectorProvider` and, so that Netty uses it,
+/// `io.netty.transport.noNative`. A property that is set already stays as it is. A Netty in packages with a prefix
+/// is switched over in the same way. With `-Dverbena.nio.summary=FILE` the process adds a line with its
+/// [NioCounters] to that file when it ends. With `-Dverbena.nio.summary=stderr` it prints the line to `System.err`.
+/// Loggers end beside shutdown hooks, so a logger would lose it.
 public final class NioAgent {
     private static final System.Logger LOG = System.getLogger("verbena.nio");
 

@@ -331,7 +331,8 @@ final class RdmaSocketChannel extends SocketChannel {
         kernel.socket().sendUrgentData(data);
     }
 
-    /// Closes this channel when its carrier has been closed, by an interruption for instance. Returns the exception.
+    /// Closes this channel when its carrier has been closed, by an interruption for instance. Returns the
+    /// exception.
     private ClosedChannelException closedWith(Carrier now, ClosedChannelException e) throws IOException {
         if (!now.isOpen()) {
             close();

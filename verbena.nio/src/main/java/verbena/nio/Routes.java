@@ -18,8 +18,8 @@ import verbena.verbs.cm.PortSpace;
 ///
 /// - `verbena.nio.rdma`: peers that are tried by RDMA, as an [AddressRules]. The default is `local`.
 /// - `verbena.nio.tcp`: peers and own ports that are not. The default is empty; it comes before the other.
-/// - `verbena.nio.wait`: milliseconds for a peer on another host to answer, 250 by default (RFC 8305 5 has as much for
-///   an address). What has been learnt of a peer makes it more, or less ([KnownPeers]).
+/// - `verbena.nio.wait`: milliseconds for a peer on another host to answer, 250 by default (RFC 8305 5 has as much
+///   for an address). What has been learnt of a peer makes it more, or less ([KnownPeers]).
 ///
 /// Within this host a connection goes through its memory where a process has the port there, which is known without
 /// asking it; and by TCP otherwise, unless `verbena.nio.device` names a device.
@@ -121,7 +121,8 @@ final class Routes {
         }
     }
 
-    /// Returns whether an address is loopback, link-local or private: RFC 1122 3.2.1.3, RFC 3927, RFC 1918, RFC 4193.
+    /// Returns whether an address is loopback, link-local or private: RFC 1122 3.2.1.3, RFC 3927, RFC 1918, RFC
+    /// 4193.
     static boolean isLocal(InetAddress address) {
         return address.isLoopbackAddress()
                 || address.isAnyLocalAddress()

@@ -52,8 +52,8 @@ abstract class Selected {
     /// Returns the stream that carries its bytes; null when there is none.
     abstract @Nullable StreamChannel stream();
 
-    /// Returns the JDK's own channel below, in non-blocking mode, whose events the kernel reports; null when there is
-    /// none.
+    /// Returns the JDK's own channel below, in non-blocking mode, whose events the kernel reports; null when there
+    /// is none.
     abstract @Nullable SelectableChannel kernel();
 
     /// Returns the operations to ask the kernel for.

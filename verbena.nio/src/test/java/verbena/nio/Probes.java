@@ -24,8 +24,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// Does the same to channels of the JDK's own and to ours, and compares what comes of it: each call of a table in each
-/// state of another. What comes of a call is its result or exception, what it leaves, and whether it waits.
+/// Does the same to channels of the JDK's own and to ours, and compares what comes of it: each call of a table in
+/// each state of another. What comes of a call is its result or exception, what it leaves, and whether it waits.
 final class Probes {
     /// How long a call may take before it is taken for one that waits. Where a difference was found it may take
     /// longer: a thread that had no processor is no difference.

@@ -18,8 +18,8 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Named;
 
-/// The providers that the contract of `java.nio.channels` is tried with: the JDK's own is the reference. Where one end
-/// is ours and the other the JDK's, ours falls back to TCP.
+/// The providers that the contract of `java.nio.channels` is tried with: the JDK's own is the reference. Where one
+/// end is ours and the other the JDK's, ours falls back to TCP.
 final class Providers {
     static final Duration LIMIT = Duration.ofSeconds(60);
 

@@ -117,7 +117,8 @@ public final class PeerConnector {
         }
     }
 
-    /// Returns this end's GID: the GID that was given to the peer if it suits the peer's GID, else another that does.
+    /// Returns this end's GID: the GID that was given to the peer if it suits the peer's GID, else another that
+    /// does.
     private GidEntry ownGid(Endpoint remote) {
         Gid peer = remote.gid();
         List<GidEntry> table = context.gids(PORT);

@@ -11,8 +11,8 @@ public final class QueuePairTable {
     /// The place of a queue pair that was removed. A search for another one goes on behind it.
     private static final Object GONE = new Object();
 
-    /// A power of two places, at most half of them taken: a queue pair lies at the first free place from that of its
-    /// number on. Replaced as a whole when too many places are taken.
+    /// A power of two places, at most half of them taken: a queue pair lies at the first free place from that of
+    /// its number on. Replaced as a whole when too many places are taken.
     private volatile AtomicReferenceArray<Object> table = new AtomicReferenceArray<>(SMALLEST);
 
     // Guarded by this.

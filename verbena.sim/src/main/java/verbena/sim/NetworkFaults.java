@@ -2,8 +2,8 @@ package verbena.sim;
 
 import verbena.verbs.Preview;
 
-/// The faults of a network, which strike packets, and of the world, which strike devices. Shares are probabilities, 0
-/// to 1, drawn for each packet by itself.
+/// The faults of a network, which strike packets, and of the world, which strike devices. Shares are probabilities,
+/// 0 to 1, drawn for each packet by itself.
 ///
 /// @param loss share of packets that get lost
 /// @param duplicate share that arrives a second time

@@ -27,7 +27,8 @@ public final class SimDevice {
         public static final Options DEFAULT = new Options(1, CongestionRule.NONE, false);
     }
 
-    /// Pieces of work that a device may find to do at one moment, and steps of a world that may follow one another then.
+    /// Pieces of work that a device may find to do at one moment, and steps of a world that may follow one another
+    /// then.
     static final int PIECES_MAX = 1_000_000;
 
     private static final long REGION_STEP = 1L << 32;

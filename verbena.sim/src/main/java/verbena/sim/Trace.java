@@ -24,8 +24,8 @@ import verbena.wire.pcap.CaptureWriter;
 import verbena.wire.pcap.Encapsulation;
 import verbena.wire.pcap.LinkType;
 
-/// The record of a world's events: a SHA-256 of all of it, and the last [#KEPT] events in full. Two runs are the same
-/// when their digests are.
+/// The record of a world's events: a SHA-256 of all of it, and the last [#KEPT] events in full. Two runs are the
+/// same when their digests are.
 ///
 /// The digest takes for each packet its time, way and destiny, BTH, length and ICRC, which stands for all other
 /// bytes; and for each completion its time, place and content. Recording allocates nothing.

@@ -18,8 +18,8 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Psn;
 
 /// A world in virtual time, made from one seed: real devices on a simulated [Network], things that are to happen
-/// ([#after]), and chance ([#random()]). The same seed, and the same program, give the same world to the last bit; its
-/// [Trace] tells.
+/// ([#after]), and chance ([#random()]). The same seed, and the same program, give the same world to the last bit;
+/// its [Trace] tells.
 ///
 /// ```
 /// var world = new World(seed);
@@ -115,8 +115,8 @@ public final class World {
         return device;
     }
 
-    /// Connects two queue pairs of type RC or UC that are in RESET, over IPv4 or IPv6, with first PSNs half of which
-    /// are within 64 of the wrap.
+    /// Connects two queue pairs of type RC or UC that are in RESET, over IPv4 or IPv6, with first PSNs half of
+    /// which are within 64 of the wrap.
     public void connect(QueuePair one, QueuePair other, ConnectOptions options) {
         boolean ipv6 = random.nextBoolean();
         Connecting.connect(one, firstPsn(), other, firstPsn(), ipv6, options);

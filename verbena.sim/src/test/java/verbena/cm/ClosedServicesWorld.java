@@ -21,8 +21,8 @@ import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
 
 /// A client that asks for a connection or for the queue pair of a datagram service, and a server that closes its
-/// listener at any moment. Another manager at the server's address gets each request for the service once the name is
-/// free, and refuses it. Messages are lost, come twice and overtake each other.
+/// listener at any moment. Another manager at the server's address gets each request for the service once the name
+/// is free, and refuses it. Messages are lost, come twice and overtake each other.
 final class ClosedServicesWorld implements SmallWorld {
     /// What is wrong on purpose.
     enum Plant {
@@ -300,7 +300,8 @@ final class ClosedServicesWorld implements SmallWorld {
         }
     }
 
-    /// As links of a shared address pass messages on: requests by the name of their service, others by their number.
+    /// As links of a shared address pass messages on: requests by the name of their service, others by their
+    /// number.
     private void arriveAtServer(CmMessage message) {
         switch (message) {
             case Req _, SidrReq _ -> {

@@ -14,9 +14,9 @@ import verbena.sim.explore.Fingerprint;
 import verbena.sim.explore.SmallWorld;
 import verbena.sim.explore.Step;
 
-/// One attempt to connect, whose peer answers, refuses or dies, and whose program may give up. The choice is the real
-/// one; the exchange by RDMA is a model of IBTA 12.9 (REQ, REP, then RTU or REJ), of which the server repeats the REP
-/// until it is answered.
+/// One attempt to connect, whose peer answers, refuses or dies, and whose program may give up. The choice is the
+/// real one; the exchange by RDMA is a model of IBTA 12.9 (REQ, REP, then RTU or REJ), of which the server repeats
+/// the REP until it is answered.
 final class ChoiceWorld implements SmallWorld {
     /// What is wrong on purpose.
     enum Plant {

@@ -25,8 +25,8 @@ import verbena.spark.map.MapOutputs;
 import verbena.spark.map.PartitionLog;
 
 /// A writer of a map output whose partitions are few enough to have a stream each, as Spark's own writer of such
-/// outputs does (`spark.shuffle.sort.bypassMergeThreshold`). That one has a file for each partition; here all streams
-/// end in one [PartitionLog]. When memory is full, the output goes to Spark's files. One thread uses it.
+/// outputs does (`spark.shuffle.sort.bypassMergeThreshold`). That one has a file for each partition; here all
+/// streams end in one [PartitionLog]. When memory is full, the output goes to Spark's files. One thread uses it.
 final class UnsortedWriter<K, V> extends ShuffleWriter<K, V> {
     /// The output to write.
     ///

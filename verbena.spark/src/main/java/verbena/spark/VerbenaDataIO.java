@@ -21,8 +21,8 @@ import org.apache.spark.util.TaskCompletionListener;
 import verbena.spark.map.MemoryMapOutputWriter;
 import verbena.verbs.Preview;
 
-/// The destination of map outputs of Spark's writers: the memory of [VerbenaShuffleManager], and into files when that
-/// is full. The manager chooses it; Spark makes it.
+/// The destination of map outputs of Spark's writers: the memory of [VerbenaShuffleManager], and into files when
+/// that is full. The manager chooses it; Spark makes it.
 @Preview
 public final class VerbenaDataIO implements ShuffleDataIO {
     private final LocalDiskShuffleDataIO files;

@@ -76,7 +76,8 @@ final class DeviceWatch {
             watch.begin();
         }
 
-        /// Returns whether a notification is to come. When none is, the caller arms the queue and calls [#armed].
+        /// Returns whether a notification is to come. When none is, the caller arms the queue and calls
+        /// [#armed].
         boolean isArmed() {
             return isArmed;
         }

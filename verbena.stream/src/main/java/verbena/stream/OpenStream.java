@@ -141,8 +141,8 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         seat.tell(); // this thread has taken what a notification would have told
     }
 
-    /// Takes the completions, unless a thread leads, and looks at the state of the connection. Threads that wait for
-    /// a change look again.
+    /// Takes the completions, unless a thread leads, and looks at the state of the connection. Threads that wait
+    /// for a change look again.
     private void progress() {
         if (isClosed || threads.isLed()) {
             return;
@@ -176,8 +176,8 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         seat.listen(listener);
     }
 
-    /// Returns the operations among `interestOps` that would not wait. When there is none, the listener runs when one
-    /// may have become possible. Without `interestOps` it runs when anything has arrived.
+    /// Returns the operations among `interestOps` that would not wait. When there is none, the listener runs when
+    /// one may have become possible. Without `interestOps` it runs when anything has arrived.
     int readyOps(int interestOps) {
         lock.lock();
         try {
@@ -242,8 +242,8 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         }
     }
 
-    /// Writes all bytes, or as many as there is room for when this call may not wait. The bytes written when the time
-    /// is over count, and are no failure.
+    /// Writes all bytes, or as many as there is room for when this call may not wait. The bytes written when the
+    /// time is over count, and are no failure.
     ///
     /// @param nanos to wait for room each time; zero for not at all
     long write(BufferSource from, long nanos) throws IOException, InterruptedException {
@@ -308,8 +308,8 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         }
     }
 
-    /// Throws the failure of the connection. A peer that has announced its end may go in any manner: a read finds the
-    /// end.
+    /// Throws the failure of the connection. A peer that has announced its end may go in any manner: a read finds
+    /// the end.
     private void checkFailure() throws IOException {
         if (failure != null && stream.available() == 0 && !stream.peerSendsNoMore()) {
             throw failure.exception(id);
@@ -331,8 +331,8 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         return stream.domain();
     }
 
-    /// Returns the number of bytes of registered memory that the device still reads. It reads none once the stream is
-    /// closed.
+    /// Returns the number of bytes of registered memory that the device still reads. It reads none once the stream
+    /// is closed.
     long unacknowledged() {
         lock.lock();
         try {
@@ -343,8 +343,8 @@ final class OpenStream implements LeaderFollowers.Source, DeviceWatch.Stream {
         }
     }
 
-    /// Looks at the connection between two writes, so that the second finds out when the peer has gone. A write after
-    /// a read need not look: the read has.
+    /// Looks at the connection between two writes, so that the second finds out when the peer has gone. A write
+    /// after a read need not look: the read has.
     private void beginWrite() throws IOException {
         checkOpen();
         if (hasSent) {

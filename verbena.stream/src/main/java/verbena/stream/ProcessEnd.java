@@ -9,8 +9,8 @@ import verbena.verbs.Preview;
 /// left, and then the end of each stream; the memory of a stream goes with its process.
 ///
 /// A shutdown hook waits for the streams that were closed. It runs beside those of the program, which may write
-/// still: so open streams are left alone, and their peers find them reset. A caller that runs behind all hooks can do
-/// more, by [#expect] and [#run].
+/// still: so open streams are left alone, and their peers find them reset. A caller that runs behind all hooks can
+/// do more, by [#expect] and [#run].
 @Preview
 public final class ProcessEnd {
     private static final Duration LONGEST = Duration.ofSeconds(10);

@@ -320,8 +320,8 @@ public final class StreamChannel
         return stream == null ? 0 : stream.unacknowledged();
     }
 
-    /// Begins a read or a write, and returns how long it may wait, in nanoseconds. A blocking call of an interrupted
-    /// thread closes the channel.
+    /// Begins a read or a write, and returns how long it may wait, in nanoseconds. A blocking call of an
+    /// interrupted thread closes the channel.
     private long beginIo() throws IOException {
         if (!isBlocking) {
             return 0;
@@ -355,17 +355,17 @@ public final class StreamChannel
 
     // ---- readiness, for selectors
 
-    /// Sets a listener that runs each time that an operation may have become possible which [#readyOps] did not find
-    /// possible. It runs in any thread, that of the device too, which may be in the middle of a call of this class.
-    /// So it must neither wait nor call this class.
+    /// Sets a listener that runs each time that an operation may have become possible which [#readyOps] did not
+    /// find possible. It runs in any thread, that of the device too, which may be in the middle of a call of this
+    /// class. So it must neither wait nor call this class.
     ///
     /// @throws NotYetConnectedException when it is not connected
     public void onReadiness(Runnable listener) throws ClosedChannelException {
         connected().listen(listener);
     }
 
-    /// Returns the operations among these that would not wait now, but return bytes, the end or a failure. When there
-    /// is none, the listener of [#onReadiness] runs after there may be one.
+    /// Returns the operations among these that would not wait now, but return bytes, the end or a failure. When
+    /// there is none, the listener of [#onReadiness] runs after there may be one.
     ///
     /// @param interestOps of `OP_READ` and `OP_WRITE` of [java.nio.channels.SelectionKey], and [#OP_END]
     public int readyOps(int interestOps) {
@@ -399,9 +399,9 @@ public final class StreamChannel
         return this;
     }
 
-    /// Ends the connection when the written bytes have arrived, for which it waits at most [StreamOptions#linger()].
-    /// A thread that reads or writes gets an [java.nio.channels.AsynchronousCloseException]. Idempotent; does not
-    /// throw.
+    /// Ends the connection when the written bytes have arrived, for which it waits at most
+    /// [StreamOptions#linger()]. A thread that reads or writes gets an
+    /// [java.nio.channels.AsynchronousCloseException]. Idempotent; does not throw.
     @Override
     public void close() {
         close(StreamOptions.nanos(options.linger()));

@@ -11,8 +11,8 @@ import verbena.verbs.spi.Waiter;
 public final class StreamDevices {
     private StreamDevices() {}
 
-    /// Returns a thread that waits at the device of streams, where the listeners of [StreamChannel#onReadiness] run;
-    /// null when the device does not allow it.
+    /// Returns a thread that waits at the device of streams, where the listeners of [StreamChannel#onReadiness]
+    /// run; null when the device does not allow it.
     ///
     /// @param at the device of an open stream ([StreamChannel#context()])
     /// @param isOver as [verbena.verbs.spi.WaitableChannel#waiter] has it

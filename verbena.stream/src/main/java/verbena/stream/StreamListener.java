@@ -181,8 +181,8 @@ public final class StreamListener implements Channel {
 
     // ---- readiness, for selectors
 
-    /// Sets `listener` to run each time that a connection has come, or this listener has failed. It runs in a thread
-    /// of Verbena's, and must neither wait nor call this class.
+    /// Sets `listener` to run each time that a connection has come, or this listener has failed. It runs in a
+    /// thread of Verbena's, and must neither wait nor call this class.
     public void onReadiness(Runnable listener) {
         readiness = listener;
     }

@@ -24,8 +24,8 @@ public final class StreamSleep {
 
     /// The place where the thread sleeps when it cannot sleep at a device.
     public interface Elsewhere {
-        /// Makes the device watch what this place watches. Returns false when that is too much, and the thread has to
-        /// sleep here.
+        /// Makes the device watch what this place watches. Returns false when that is too much, and the thread
+        /// has to sleep here.
         boolean watch(Waiter at);
 
         /// Sleeps, at most so long; it may end early. A wake-up that came before it ends it at once.
@@ -87,8 +87,8 @@ public final class StreamSleep {
         }
     }
 
-    /// Sleeps at most so long, `Long.MAX_VALUE` for ever; it may end early. Returns whether the other place may have
-    /// events.
+    /// Sleeps at most so long, `Long.MAX_VALUE` for ever; it may end early. Returns whether the other place may
+    /// have events.
     public boolean sleep(long nanos) throws IOException {
         Waiter at = waiter;
         if (at == null) {

@@ -138,8 +138,8 @@ public final class Verbena implements Runnable {
         System.exit(status);
     }
 
-    /// Returns the command line with all commands, ready to execute; tests and the workbench give it writers of their
-    /// own.
+    /// Returns the command line with all commands, ready to execute; tests and the workbench give it writers of
+    /// their own.
     public static CommandLine commandLine() {
         return commandLine(COMMANDS);
     }

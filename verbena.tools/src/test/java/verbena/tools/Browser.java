@@ -18,8 +18,8 @@ public final class Browser {
 
     private Browser() {}
 
-    /// Finds out where pages are hard to read: each is opened in light and dark, as wide as a window and as a phone.
-    /// Any error of a script fails. Skips the test where there is no browser.
+    /// Finds out where pages are hard to read: each is opened in light and dark, as wide as a window and as a
+    /// phone. Any error of a script fails. Skips the test where there is no browser.
     ///
     /// @param folder for its files
     /// @param pages by name

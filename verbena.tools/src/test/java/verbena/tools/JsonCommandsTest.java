@@ -155,13 +155,16 @@ class JsonCommandsTest {
 
     /// A zero where nothing was measured is left out of JSON.
     private static void allAreIn(String text, List<Double> known) {
-        NUMBER.matcher(text).results().map(found -> found.group().replace(",", "")).forEach(number -> {
-            int digits = number.contains(".") ? number.length() - number.indexOf('.') - 1 : 0;
-            double value = Double.parseDouble(number);
-            double tolerance = Math.max(0.51 * Math.pow(10, -digits), value * 1e-5);
-            assertThat(value == 0 || known.stream().anyMatch(each -> Math.abs(each - value) <= tolerance))
-                    .as("%s of \"%s\" in %s", number, text, known)
-                    .isTrue();
-        });
+        NUMBER.matcher(text)
+                .results()
+                .map(found -> found.group().replace(",", ""))
+                .forEach(number -> {
+                    int digits = number.contains(".") ? number.length() - number.indexOf('.') - 1 : 0;
+                    double value = Double.parseDouble(number);
+                    double tolerance = Math.max(0.51 * Math.pow(10, -digits), value * 1e-5);
+                    assertThat(value == 0 || known.stream().anyMatch(each -> Math.abs(each - value) <= tolerance))
+                            .as("%s of \"%s\" in %s", number, text, known)
+                            .isTrue();
+                });
     }
 }

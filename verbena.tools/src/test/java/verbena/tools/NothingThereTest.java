@@ -11,8 +11,8 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import verbena.tools.kit.JavaCommand;
 
-/// Commands as processes where something is missing that they need: a network, or room on the disk. What is missing is
-/// no error of Verbena's.
+/// Commands as processes where something is missing that they need: a network, or room on the disk. What is missing
+/// is no error of Verbena's.
 @EnabledOnOs(OS.LINUX)
 @Timeout(120)
 class NothingThereTest {

@@ -235,8 +235,8 @@ class ReadmeTest {
         assertThat(wrong).isEmpty();
     }
 
-    /// What stands behind `./verbena`, in code of any kind, without comments and marks of what may be left out. A name
-    /// alone is one of a command, not a command to give.
+    /// What stands behind `./verbena`, in code of any kind, without comments and marks of what may be left out. A
+    /// name alone is one of a command, not a command to give.
     private static List<String[]> commands(String document) {
         return Stream.of("(?m)^ {4,}(?:\\$ )?\\./verbena +([a-z].*)", "`(?:\\w+ [^`]*?)?\\./verbena\\s+([a-z][^`]*)`")
                 .flatMap(code -> Pattern.compile(code).matcher(document).results())

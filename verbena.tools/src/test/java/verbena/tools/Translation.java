@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// A document in English and the same one in Chinese. They are equal where a reader types, measures or follows: blocks,
-/// code, figures and links.
+/// A document in English and the same one in Chinese. They are equal where a reader types, measures or follows:
+/// blocks, code, figures and links.
 record Translation(String english, String chinese) {
     private static final Path ROOT =
             Path.of(Objects.requireNonNull(System.getProperty("verbena.root"), "verbena.root is set by the build"));
@@ -175,8 +175,8 @@ record Translation(String english, String chinese) {
         return (written + " " + UNITS.getOrDefault(unit, unit)).strip();
     }
 
-    /// The targets of links from the root, those of Chinese pages under their English names. What does not exist, or is
-    /// a page of the other language, has a mark.
+    /// The targets of links from the root, those of Chinese pages under their English names. What does not exist,
+    /// or is a page of the other language, has a mark.
     private static List<String> links(String document, Block block) {
         if (block.isCode()) {
             return List.of();

@@ -207,8 +207,8 @@ class VerbsDocTest {
                 .toList();
     }
 
-    /// What stands on Netty and Spark, tests of other rooms, and all of the workshop are not on the class path of this
-    /// room.
+    /// What stands on Netty and Spark, tests of other rooms, and all of the workshop are not on the class path of
+    /// this room.
     private static boolean isElsewhere(String name) {
         try (Stream<Path> rooms = Files.list(ROOT);
                 Stream<Path> workshop = Files.list(ROOT.resolve("workshop"))) {

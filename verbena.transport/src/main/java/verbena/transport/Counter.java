@@ -43,7 +43,8 @@ public enum Counter {
     DIRECT_DECLINED_MESSAGES("direct.declined-messages"),
     /// Keep-alives: questions whether an idle peer lives, repeated ones included.
     KEEP_ALIVES("keep-alives"),
-    /// Packets that a switch has marked. The names of the four that count congestion are those of the kernel's drivers.
+    /// Packets that a switch has marked. The names of the four that count congestion are those of the kernel's
+    /// drivers.
     MARKED_PACKETS("np_ecn_marked_roce_packets"),
     /// Notifications of congestion that were sent for them.
     SENT_NOTIFICATIONS("np_cnp_sent"),

@@ -47,8 +47,8 @@ public final class InboundMessage {
         }
     }
 
-    /// Returns whether a packet of this opcode may come now (IBTA 9.7.4.1): First and Only begin a message when none
-    /// is open; Middle and Last continue a message of their kind.
+    /// Returns whether a packet of this opcode may come now (IBTA 9.7.4.1): First and Only begin a message when
+    /// none is open; Middle and Last continue a message of their kind.
     public boolean fits(Opcode opcode) {
         return opcode.startsMessage() ? kind == Kind.NONE : kind == kindOf(opcode);
     }

@@ -53,8 +53,8 @@ public final class Migration {
         return p.migration == PathMigration.ARMED && Bth.migrated(frame.slot, frame.start);
     }
 
-    /// Migrates after the peer; returns false, and leaves all as it is, when the packet has not come by the alternate
-    /// path.
+    /// Migrates after the peer; returns false, and leaves all as it is, when the packet has not come by the
+    /// alternate path.
     ///
     /// @param isByPath whether the packet has come by the path in use
     boolean follow(Frame frame, boolean isByPath) {
@@ -86,7 +86,8 @@ public final class Migration {
         }
     }
 
-    /// Returns whether the 15 low bits of the P_Keys are equal, and at least one side is a full member (IBTA 10.9.3).
+    /// Returns whether the 15 low bits of the P_Keys are equal, and at least one side is a full member (IBTA
+    /// 10.9.3).
     static boolean pkeyMatches(Frame frame, int own) {
         int pkey = Bth.pkey(frame.slot, frame.start);
         return ((pkey ^ own) & 0x7FFF) == 0 && ((pkey | own) & 0x8000) != 0 && (own & 0x7FFF) != 0;

@@ -37,7 +37,8 @@ public enum PacketFate {
     DROPPED_EARLY_RESPONSE("dropped.early-response"),
     /// A message of an unreliable service that broke off or found no receive.
     DROPPED_MESSAGE("dropped.message"),
-    /// A notification of congestion that changes nothing: it comes too soon after another, or nothing here heeds it.
+    /// A notification of congestion that changes nothing: it comes too soon after another, or nothing here heeds
+    /// it.
     DROPPED_NOTIFICATION("dropped.notification"),
     /// A management datagram that is none, or whose class has no agent here.
     DROPPED_MANAGEMENT("dropped.management");
@@ -48,8 +49,8 @@ public enum PacketFate {
         this.label = label;
     }
 
-    /// Returns whether a peer that knows its connection never gets this fate. Many of them mean that a peer is trying
-    /// numbers.
+    /// Returns whether a peer that knows its connection never gets this fate. Many of them mean that a peer is
+    /// trying numbers.
     public boolean isGuess() {
         return switch (this) {
             case DROPPED_UNKNOWN_QP, DROPPED_SOURCE, DROPPED_PKEY, DROPPED_QKEY -> true;

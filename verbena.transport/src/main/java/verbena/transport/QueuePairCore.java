@@ -103,7 +103,8 @@ public final class QueuePairCore {
     }
 
     /// Returns whether a packet comes from the peer that this queue pair is connected to, by the known path (IBTA
-    /// 9.6.1.5). A peer that has promised a UDP source port is held to it: another user of its host cannot have that
+    /// 9.6.1.5). A peer that has promised a UDP source port is held to it: another user of its host cannot have
+    /// that
     /// port of the same address (decision 0050).
     public boolean isFromPeer(Frame frame) {
         Path path = parameters.path;
@@ -201,8 +202,8 @@ public final class QueuePairCore {
 
     // ---- state
 
-    /// Changes the state on the protocol's own account. Posters learn of it before anything is flushed: see the queue
-    /// pair's side.
+    /// Changes the state on the protocol's own account. Posters learn of it before anything is flushed: see the
+    /// queue pair's side.
     public void enter(QpState state, String cause) {
         parameters.state = state;
         if (rootCause == null) {

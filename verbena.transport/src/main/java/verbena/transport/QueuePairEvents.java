@@ -34,8 +34,8 @@ public interface QueuePairEvents {
     /// @param packets that it would have sent and got; valid during the call
     default void onDirect(DirectPackets packets) {}
 
-    /// Handles an access error: the peer of a reliable connection, by a packet that was next in its sequence, wanted
-    /// memory that it may not have. Not called for a key of memory that was closed not long ago.
+    /// Handles an access error: the peer of a reliable connection, by a packet that was next in its sequence,
+    /// wanted memory that it may not have. Not called for a key of memory that was closed not long ago.
     default void onAccessError() {}
 
     /// Handles the first packet that fits since RTR, so the peer knows the connection: once a request, once an

@@ -16,8 +16,8 @@ public interface QueuePairLife {
     /// @param cause in words, for everything that is flushed
     void breakDown(String cause);
 
-    /// Handles the end of the process at the other end, from which no answer will ever come. The oldest request fails
-    /// as after the last retry, where there are retries.
+    /// Handles the end of the process at the other end, from which no answer will ever come. The oldest request
+    /// fails as after the last retry, where there are retries.
     ///
     /// @param cause in words, for everything that is flushed
     default void peerGone(String cause) {

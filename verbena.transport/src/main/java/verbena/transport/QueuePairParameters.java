@@ -22,7 +22,8 @@ public final class QueuePairParameters {
 
     /// Payload bytes of a full packet.
     public int pathMtu = 1024;
-    /// The P_Key table of the port; on InfiniBand a subnet manager writes it, and the engine's owner takes that over.
+    /// The P_Key table of the port; on InfiniBand a subnet manager writes it, and the engine's owner takes that
+    /// over.
     public int[] pkeys = {0xFFFF};
     /// The index of its P_Key in the table.
     public int pkeyIndex;
@@ -115,8 +116,8 @@ public final class QueuePairParameters {
         }
     }
 
-    /// Returns all modified settings to their first values (RESET). Number, protection domains, windows, spare frames
-    /// and the rule on congestion stay.
+    /// Returns all modified settings to their first values (RESET). Number, protection domains, windows, spare
+    /// frames and the rule on congestion stay.
     public void reset() {
         var fresh = new QueuePairParameters(qpn);
         pathMtu = fresh.pathMtu;

@@ -98,7 +98,8 @@ public final class Receiving {
         core.fail(completions, receive.wrId, status, WcOpcode.RECV, 0, cause);
     }
 
-    /// Completes the receive in use and all that are posted as flushed, in order (ERR); those of a shared queue stay.
+    /// Completes the receive in use and all that are posted as flushed, in order (ERR); those of a shared queue
+    /// stay.
     public void flush() {
         if (isOpen) {
             isOpen = false;

@@ -38,8 +38,8 @@ public class RequestWriter {
         return request.operation.isAtomic() ? 1 : Psn.count(request.bytes(), p.pathMtu);
     }
 
-    /// Writes the headers that depend on nothing but the transport, and the length; the other headers follow, and the
-    /// payload may be there already.
+    /// Writes the headers that depend on nothing but the transport, and the length; the other headers follow, and
+    /// the payload may be there already.
     protected void begin(
             Frame frame,
             SendRequest request,

@@ -9,12 +9,12 @@ public interface Scheduled {
     /// No deadline.
     long NEVER = Long.MAX_VALUE;
 
-    /// Fills `frame` with the next packet to send, addresses included; false when there is none now. Called until it
-    /// returns false after each arrival, doorbell and deadline. Data of streams leaves meanwhile.
+    /// Fills `frame` with the next packet to send, addresses included; false when there is none now. Called until
+    /// it returns false after each arrival, doorbell and deadline. Data of streams leaves meanwhile.
     boolean poll(Frame frame, long nowNanos);
 
-    /// Returns the time to call [#onDeadline(long)]; [#NEVER] when there is nothing to wait for. Asking or coming too
-    /// early does no harm.
+    /// Returns the time to call [#onDeadline(long)]; [#NEVER] when there is nothing to wait for. Asking or coming
+    /// too early does no harm.
     long deadlineNanos();
 
     /// Called at the deadline, or when it may have come.

@@ -19,8 +19,8 @@ import java.util.Objects;
 /// @param serviceLevel 0 to 15
 /// @param destinationLid InfiniBand only; 0 otherwise. With the GID `::` the packets have no GRH.
 /// @param sourcePathBits which of several own LIDs to send from (LMC), 0 to 127; InfiniBand only
-/// @param staticRate packets leave no faster on average (IBTA 9.11), where the port's link is faster; InfiniBand only,
-///     other devices keep it and do nothing with it
+/// @param staticRate packets leave no faster on average (IBTA 9.11), where the port's link is faster; InfiniBand
+///     only, other devices keep it and do nothing with it
 public record AddressVector(
         Gid destination,
         int sourceGidIndex,

@@ -6,8 +6,8 @@ import java.util.Optional;
 /// A queue of finished requests (ibv_create_cq(3)). Any thread may poll; each completion is given out once. The
 /// thread that polled a request's completion sees what the request wrote.
 ///
-/// A completion queue that overflows is broken: [AsyncEvent.CompletionQueueEvent] is raised and its queue pairs go to
-/// ERR. Make it as large as all requests that can be outstanding on it.
+/// A completion queue that overflows is broken: [AsyncEvent.CompletionQueueEvent] is raised and its queue pairs go
+/// to ERR. Make it as large as all requests that can be outstanding on it.
 public interface CompletionQueue extends VerbsObject {
     Context context();
 

@@ -12,8 +12,8 @@ import java.util.Set;
 /// @param retryCount attempts after the first, 0 to 7
 /// @param rnrRetry attempts after an RNR NAK, 0 to 6; 7 is without limit
 /// @param minRnrTimer how long the peer is asked to wait when no receive is posted
-/// @param maxReadAtomic READs and atomics that this end may have outstanding, and that it serves at once; more than the
-///     device has means as many as it has ([DeviceAttributes#maxQpInitiatorReadAtomic()],
+/// @param maxReadAtomic READs and atomics that this end may have outstanding, and that it serves at once; more than
+///     the device has means as many as it has ([DeviceAttributes#maxQpInitiatorReadAtomic()],
 ///     [DeviceAttributes#maxQpReadAtomic()])
 /// @param trafficClass IPv6 traffic class or IPv4 TOS
 public record ConnectOptions(

@@ -45,8 +45,8 @@ public interface Context extends VerbsObject {
     /// @throws IllegalArgumentException when there is no such port or entry
     int pkey(int port, int index);
 
-    /// Finds an open queue pair of this device by its number: from [WorkCompletion#qpn()] to the queue pair, and to the
-    /// program's own object ([QueuePair#attachment()]). Takes no lock, and allocates nothing.
+    /// Finds an open queue pair of this device by its number: from [WorkCompletion#qpn()] to the queue pair, and to
+    /// the program's own object ([QueuePair#attachment()]). Takes no lock, and allocates nothing.
     ///
     /// @return null when no open queue pair has this number
     @Nullable

@@ -5,6 +5,6 @@ package verbena.verbs;
 public enum FlushTarget {
     /// Visible to every reader at the peer; needs the right [Access#FLUSH_GLOBAL].
     GLOBAL,
-    /// In memory that survives a loss of power; needs the right [Access#FLUSH_PERSISTENT].
+    /// Memory that survives a loss of power; needs the right [Access#FLUSH_PERSISTENT].
     PERSISTENT
 }

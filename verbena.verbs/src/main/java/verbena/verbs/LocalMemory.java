@@ -3,8 +3,8 @@ package verbena.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
-/// A place in registered memory of this side: a [MemoryRegion], or a part of one ([#slice]). It is made once and named
-/// in any number of requests, by any thread; [RemoteMemory] is a place of the peer's.
+/// A place in registered memory of this side: a [MemoryRegion], or a part of one ([#slice]). It is made once and
+/// named in any number of requests, by any thread; [RemoteMemory] is a place of the peer's.
 ///
 /// Operations that move data take their two places as a copy does, the source first, and the source says how many
 /// bytes move. The destination has room for at least as many.

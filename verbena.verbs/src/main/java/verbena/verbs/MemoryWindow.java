@@ -5,9 +5,9 @@ package verbena.verbs;
 public interface MemoryWindow extends VerbsObject {
     /// Kinds of window (`enum ibv_mw_type`).
     enum Type {
-        /// Of a protection domain: any of its peers that has the key may use it. Can be bound again.
+        /// A window of a protection domain: any of its peers that has the key may use it. Can be bound again.
         TYPE_1,
-        /// Of the queue pair that binds it, until it is invalidated.
+        /// A window of the queue pair that binds it, until it is invalidated.
         TYPE_2;
 
         /// Returns the number that libibverbs gives it.

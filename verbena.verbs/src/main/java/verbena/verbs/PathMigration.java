@@ -5,7 +5,8 @@ package verbena.verbs;
 public enum PathMigration {
     /// The path that it has is its only one: that with which it was connected, or the one that it has migrated to.
     MIGRATED,
-    /// An alternate path is loaded, and the queue pair waits until the peer has one too. A packet of the peer tells.
+    /// An alternate path is loaded, and the queue pair waits until the peer has one too. A packet of the peer
+    /// tells.
     REARM,
     /// The alternate path takes the place of the path when all retries are used up, or the peer migrates.
     ARMED;

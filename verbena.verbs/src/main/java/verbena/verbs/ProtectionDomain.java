@@ -8,8 +8,8 @@ import java.util.Set;
 public interface ProtectionDomain extends VerbsObject {
     Context context();
 
-    /// Registers memory that the caller owns. The region keeps the segment reachable; if its arena is closed all the
-    /// same, requests that touch it end with an error status and nothing else happens.
+    /// Registers memory that the caller owns. The region keeps the segment reachable; if its arena is closed all
+    /// the same, requests that touch it end with an error status and nothing else happens.
     ///
     /// @param segment native or mapped memory of any size, not confined to one thread
     /// @throws IllegalArgumentException when the segment is on the heap, confined, or read-only with write access,

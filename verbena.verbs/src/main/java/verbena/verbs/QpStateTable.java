@@ -27,8 +27,8 @@ public final class QpStateTable {
                 "type " + type, "; the way is RESET, INIT, RTR, RTS", from, to, step(type, from, to), modification);
     }
 
-    /// Returns the same for a queue pair over iWARP. It is connected by its stream and by nothing else, so a program
-    /// takes it to INIT, RESET and ERR only, and of all attributes only the rights mean something.
+    /// Returns the same for a queue pair over iWARP. It is connected by its stream and by nothing else, so a
+    /// program takes it to INIT, RESET and ERR only, and of all attributes only the rights mean something.
     ///
     /// @param device name of the device
     /// @throws UnsupportedException when it is to be drained
@@ -168,8 +168,8 @@ public final class QpStateTable {
         };
     }
 
-    /// Returns a step for an end of XRC, which is half of a reliable connection and lacks what the other half is set
-    /// to (IBTA A14).
+    /// Returns a step for an end of XRC, which is half of a reliable connection and lacks what the other half is
+    /// set to (IBTA A14).
     private static Step without(Set<QpAttribute> lacking, Step of) {
         var required = EnumSet.copyOf(of.required);
         required.removeAll(lacking);

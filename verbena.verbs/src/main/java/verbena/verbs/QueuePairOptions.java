@@ -79,8 +79,8 @@ public record QueuePairOptions(
         return of(QpType.UD, cq);
     }
 
-    /// Returns the sending end of an extended reliable connection with what [#of] gives. It has no receive queue, so
-    /// the sizes of that do not count.
+    /// Returns the sending end of an extended reliable connection with what [#of] gives. It has no receive queue,
+    /// so the sizes of that do not count.
     public static QueuePairOptions xrcInitiator(CompletionQueue cq) {
         return of(QpType.XRC_INITIATOR, cq);
     }

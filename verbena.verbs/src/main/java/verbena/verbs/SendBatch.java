@@ -110,8 +110,8 @@ public interface SendBatch extends AutoCloseable {
     /// @param qkey of the receiver; with its high bit set the own queue pair's is sent instead (IBTA 10.2.5)
     SendBatch to(AddressHandle handle, int qpn, int qkey);
 
-    /// Names the shared receive queue of the peer that the request is for (XRC); every request on an initiator needs
-    /// it. A WRITE, a READ or an atomic reaches memory of that queue's protection domain.
+    /// Names the shared receive queue of the peer that the request is for (XRC); every request on an initiator
+    /// needs it. A WRITE, a READ or an atomic reaches memory of that queue's protection domain.
     ///
     /// @param srqNumber the peer's [SharedReceiveQueue#number()]
     SendBatch to(int srqNumber);

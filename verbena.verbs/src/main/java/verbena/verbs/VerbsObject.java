@@ -12,6 +12,7 @@ public interface VerbsObject extends AutoCloseable {
     @Override
     void close();
 
-    /// Returns whether [#close()] has been done. False while a thread is closing it, though its verbs already refuse.
+    /// Returns whether [#close()] has been done. False while a thread is closing it, though its verbs already
+    /// refuse.
     boolean isClosed();
 }

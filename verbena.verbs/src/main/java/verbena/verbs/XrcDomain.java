@@ -4,8 +4,8 @@ package verbena.verbs;
 /// (ibv_open_xrcd(3)). Safe for use by any thread.
 ///
 /// Each request of such a connection says which shared receive queue of the peer it is for, so one connection serves
-/// many receivers. It goes in one direction: from a queue pair of type [QpType#XRC_INITIATOR], which sends only, to a
-/// target of a domain, which receives only.
+/// many receivers. It goes in one direction: from a queue pair of type [QpType#XRC_INITIATOR], which sends only, to
+/// a target of a domain, which receives only.
 ///
 /// ```java
 /// // the receiving end

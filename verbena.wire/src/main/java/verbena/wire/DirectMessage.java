@@ -6,8 +6,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 
-/// A message of a reliable connection between two devices of one host that goes without packets, or an answer to such
-/// messages. All fields are in native order, because a message does not leave the host.
+/// A message of a reliable connection between two devices of one host that goes without packets, or an answer to
+/// such messages. All fields are in native order, because a message does not leave the host.
 ///
 /// | byte | of all | of a WRITE |
 /// |---|---|---|
@@ -67,8 +67,8 @@ public final class DirectMessage {
         to.set(JAVA_INT, at + 20, 0);
     }
 
-    /// Writes a device's answer to a [#QUERY] for a queue pair that is not there, or is not connected to the sender:
-    /// from the oldest message without an answer on, nothing is taken.
+    /// Writes a device's answer to a [#QUERY] for a queue pair that is not there, or is not connected to the
+    /// sender: from the oldest message without an answer on, nothing is taken.
     public static void writeDecline(MemorySegment to, long at, Frame query) {
         int asking = sourceQp(query);
         int asked = destinationQp(query);
@@ -92,7 +92,8 @@ public final class DirectMessage {
         to.set(JAVA_INT, at + 36, bytes);
     }
 
-    /// Returns whether the frame, which has the message in its own slot, has a known kind and a length that fits it.
+    /// Returns whether the frame, which has the message in its own slot, has a known kind and a length that fits
+    /// it.
     public static boolean isWellFormed(Frame frame) {
         if (frame.length < HEADER_BYTES || frame.length > BYTES_MAX) {
             return false;

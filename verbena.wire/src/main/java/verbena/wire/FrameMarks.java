@@ -8,11 +8,11 @@ public final class FrameMarks {
     /// The bit of an outgoing packet that is flipped after the ICRC was written, counted from the lowest bit of the
     /// first byte; -1 for none. For fault injection: the packet then arrives as if a wire had damaged it.
     public int damagedBit = -1;
-    /// The fate of a received packet, by its number among the fates of the transport above. The code that judges the
-    /// packet writes it, and taps read it afterwards.
+    /// The fate of a received packet, by its number among the fates of the transport above. The code that judges
+    /// the packet writes it, and taps read it afterwards.
     public int fate = NO_FATE;
-    /// Whether the network stack has refused the outgoing packet for good. Only the link sets it; a caller that reads
-    /// it clears it first.
+    /// Whether the network stack has refused the outgoing packet for good. Only the link sets it; a caller that
+    /// reads it clears it first.
     public boolean unsendable;
 
     FrameMarks() {}

@@ -38,18 +38,19 @@ final class ConnectCalls {
     /// `RDMA_MAX_RESP_RES` and `RDMA_MAX_INIT_DEPTH`: as many as there can be, or as the peer has asked for.
     private static final int READS_ANY = 255;
 
-    /// The time-out that the kernel's connection manager gives to RoCE: 0.54 s, so a peer may be held up for seconds.
+    /// The time-out that the kernel's connection manager gives to RoCE: 0.54 s, so a peer may be held up for
+    /// seconds.
     private static final AckTimeout KERNELS = new AckTimeout(17);
-    /// Like the kernel's: a sender that meets no receive is to come again after 0.66 s. Programs set only how often.
-    /// Five times of what we ask for otherwise are over before a busy program has posted its receive.
+    /// Like the kernel's: a sender that meets no receive is to come again after 0.66 s. Programs set only how
+    /// often. Five times of what we ask for otherwise are over before a busy program has posted its receive.
     static final ConnectionParameters DEFAULTS = ConnectionParameters.defaults().withMinRnrTimer(new RnrTimer(0));
 
     private ConnectCalls() {}
 
     // ---- queue pairs
 
-    /// Makes the queue pair of an identifier. Without a domain the device's own is taken; without completion queues,
-    /// new ones with channels, as large as the queues.
+    /// Makes the queue pair of an identifier. Without a domain the device's own is taken; without completion
+    /// queues, new ones with channels, as large as the queues.
     static long cmCreateQp(long id, long pd, long attributes) {
         var handle = IdHandle.get(id);
         create(handle, domain(handle, pd), Native.some(attributes), 0);
@@ -177,8 +178,8 @@ final class ConnectCalls {
         return handle.id.space().isDatagram() ? 0 : CmCalls.complete(handle);
     }
 
-    /// Uses a queue pair that the program made itself. It is `id->qp` when the program has set that, and this library
-    /// brings it to RTS as librdmacm does; else it is a number.
+    /// Uses a queue pair that the program made itself. It is `id->qp` when the program has set that, and this
+    /// library brings it to RTS as librdmacm does; else it is a number.
     private static void useOwnQueuePair(IdHandle handle, long parameters) {
         long set = handle.get("qp");
         if (set != 0) {

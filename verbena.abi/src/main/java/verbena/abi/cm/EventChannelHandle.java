@@ -37,9 +37,9 @@ public final class EventChannelHandle extends Handle {
         return Handles.put(made);
     }
 
-    /// Opens a channel. When the program is to see one device only, its connections are that device's; otherwise the
-    /// address decides. Connections within this host go through its memory when the program sees a device for that,
-    /// because it has to know the device of each identifier.
+    /// Opens a channel. When the program is to see one device only, its connections are that device's; otherwise
+    /// the address decides. Connections within this host go through its memory when the program sees a device for
+    /// that, because it has to know the device of each identifier.
     static EventChannel open() {
         Optional<DeviceHandle> only = DeviceHandle.only();
         if (only.isPresent()) {

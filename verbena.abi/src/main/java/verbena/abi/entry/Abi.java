@@ -23,9 +23,9 @@ import verbena.abi.verbs.VerbsEntryPoints;
 import verbena.foreign.GuardedAccess;
 
 /// The border between C and Java. `start.c` starts the JVM and calls [#start]. Each call that C makes (`calls.h`) is
-/// bound to the static method of the same name, `alloc_pd` to `allocPd`, in a class of [Calls#ALL]. Its arguments are
-/// pointers and integers, all as `long`, and it answers a pointer, a number or a negative errno. An exception becomes
-/// an errno ([Errno]), and none reaches the program.
+/// bound to the static method of the same name, `alloc_pd` to `allocPd`, in a class of [Calls#ALL]. Its arguments
+/// are pointers and integers, all as `long`, and it answers a pointer, a number or a negative errno. An exception
+/// becomes an errno ([Errno]), and none reaches the program.
 final class Abi {
     /// The calls that C may make; read when it makes the first call.
     private static final class Calls {

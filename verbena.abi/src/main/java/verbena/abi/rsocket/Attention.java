@@ -203,7 +203,8 @@ final class Attention implements Attended {
 
     // ---- who waits
 
-    /// Handles a program that asks this library directly: only threads that wait for the descriptor need the kernel.
+    /// Handles a program that asks this library directly: only threads that wait for the descriptor need the
+    /// kernel.
     void askedDirectly() {
         isWatched = kernelWaiters > 0;
     }

@@ -13,8 +13,8 @@ import verbena.foreign.Memory;
 import verbena.verbs.Endpoint;
 
 /// The messages between two rsockets of datagrams, as rdma-core's `librdmacm/docs/rsocket` has it. Over queue pairs
-/// each datagram has its sender's name in front. A sender that does not know the peer's queue pair sends by UDP, with
-/// its own queue pair's number in front; the peer answers in the same way, without data.
+/// each datagram has its sender's name in front. A sender that does not know the peer's queue pair sends by UDP,
+/// with its own queue pair's number in front; the peer answers in the same way, without data.
 final class DatagramMessage {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int TAG = 0x5555_5555;
@@ -84,8 +84,8 @@ final class DatagramMessage {
             return own instanceof Inet4Address ? 16 : 28;
         }
 
-        /// Returns the name of its sender. Within loopback the system sends from 127.0.0.1 whatever address the queue
-        /// pair has, and datagrams over that have the queue pair's.
+        /// Returns the name of its sender. Within loopback the system sends from 127.0.0.1 whatever address the
+        /// queue pair has, and datagrams over that have the queue pair's.
         InetSocketAddress sender(InetSocketAddress from) {
             return own.isLoopbackAddress() && from.getAddress().isLoopbackAddress()
                     ? new InetSocketAddress(own, from.getPort())

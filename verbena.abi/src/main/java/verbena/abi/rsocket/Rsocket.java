@@ -263,8 +263,8 @@ final class Rsocket implements AnyRsocket, RsocketIds.Owner {
         }
     }
 
-    /// Takes the outcome of connecting: after `EINPROGRESS` the next call tells what has become of it, once, as Linux
-    /// has it.
+    /// Takes the outcome of connecting: after `EINPROGRESS` the next call tells what has become of it, once, as
+    /// Linux has it.
     private long takeOutcome(long otherwise) {
         if (!isOutcomeUntold) {
             return otherwise;

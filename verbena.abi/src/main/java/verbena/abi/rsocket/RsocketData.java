@@ -19,8 +19,8 @@ final class RsocketData {
         this.waits = waits;
     }
 
-    /// Reads as many bytes as there are into the pieces of memory, one after the other. The call waits for the first
-    /// byte, or for all.
+    /// Reads as many bytes as there are into the pieces of memory, one after the other. The call waits for the
+    /// first byte, or for all.
     long receive(Pieces into, boolean isPeek, boolean wantsAll, boolean nonBlocking) {
         state.lock.lock();
         try {

@@ -10,8 +10,8 @@ import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
-/// The identifiers of all rsockets, which have one channel, and the thread that brings each rsocket the events of its
-/// own.
+/// The identifiers of all rsockets, which have one channel, and the thread that brings each rsocket the events of
+/// its own.
 public final class RsocketIds {
     /// An rsocket whose connection comes and goes.
     interface Owner {

@@ -173,8 +173,8 @@ public final class ContextHandle extends Handle {
         return isPrograms;
     }
 
-    /// Closes the device, and with it all objects that the program has not destroyed, as with the kernel's: perftest
-    /// and others count on it.
+    /// Closes the device, and with it all objects that the program has not destroyed, as with the kernel's:
+    /// perftest and others count on it.
     @Override
     protected void close() {
         if (isPrograms) {

@@ -190,8 +190,8 @@ final class DeviceFiles {
         }
     }
 
-    /// Links the network card's own directory, so that programs see where the card sits; without a card, there is no
-    /// particular place.
+    /// Links the network card's own directory, so that programs see where the card sits; without a card, there is
+    /// no particular place.
     private void hardware(String at, List<GidEntry> gids) throws IOException {
         for (GidEntry gid : gids) {
             Path card = Path.of("/sys/class/net", gid.networkInterface(), "device");

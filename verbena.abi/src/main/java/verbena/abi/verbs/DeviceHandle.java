@@ -31,9 +31,9 @@ public record DeviceHandle(long pointer, Device device, String name, int number)
     private static final String NAMES =
             Optional.ofNullable(System.getenv("VERBENA_DEVICES")).orElse("").strip();
 
-    /// Lists the devices of `VERBENA_DEVICES`, names with a blank between. When that is not set, it lists all devices
-    /// except those that reach processes of this host only. Programs such as UCX judge by addresses which peers a
-    /// device reaches, and such a device has the addresses of loopback, as `rocev2_lo` has.
+    /// Lists the devices of `VERBENA_DEVICES`, names with a blank between. When that is not set, it lists all
+    /// devices except those that reach processes of this host only. Programs such as UCX judge by addresses which
+    /// peers a device reaches, and such a device has the addresses of loopback, as `rocev2_lo` has.
     public static List<DeviceHandle> list() {
         var devices = NAMES.isEmpty()
                 ? Device.list().stream().filter(each -> !each.isOfHost()).toList()
@@ -56,8 +56,8 @@ public record DeviceHandle(long pointer, Device device, String name, int number)
         return isOnly() ? Optional.of(list().getFirst()) : Optional.empty();
     }
 
-    /// Returns the context of the listed device that has a local address, which all connections share; empty when no
-    /// listed device has it.
+    /// Returns the context of the listed device that has a local address, which all connections share; empty when
+    /// no listed device has it.
     public static Optional<Context> at(Gid local) {
         return list().stream()
                 .filter(each -> !NAMES.isEmpty() || !each.isIwarp())

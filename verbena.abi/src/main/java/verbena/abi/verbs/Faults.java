@@ -46,8 +46,8 @@ final class Faults {
         return bits;
     }
 
-    /// Returns whether queue pairs of this type do not have the operation. Then the batch begins a request that fails
-    /// in its turn.
+    /// Returns whether queue pairs of this type do not have the operation. Then the batch begins a request that
+    /// fails in its turn.
     static boolean failsForOperation(SendBatch batch, QueuePairHandle handle, int opcode, long wrId) {
         boolean fails = opcode >= 0 && opcode < Integer.SIZE && (handle.missingOperations >>> opcode & 1) != 0;
         if (fails) {
@@ -91,8 +91,8 @@ final class Faults {
                 || opcode == VerbsConstants.IBV_WR_ATOMIC_FETCH_AND_ADD;
     }
 
-    /// Returns whether the address handle belongs to another protection domain. The request that was begun last fails
-    /// then.
+    /// Returns whether the address handle belongs to another protection domain. The request that was begun last
+    /// fails then.
     static boolean failsForWay(SendBatch batch, QueuePairHandle handle, AddressHandleHandle way) {
         boolean fails = !way.way.protectionDomain().equals(handle.qp.protectionDomain());
         if (fails) {

@@ -100,8 +100,8 @@ final class MemoryCalls {
         return RegionHandle.of(region, domain, address, length).pointer;
     }
 
-    /// Returns the kernel's error for memory that it is to pin (`ib_umem_get`). It is EFAULT when a part is missing,
-    /// or may not be written although it is to be.
+    /// Returns the kernel's error for memory that it is to pin (`ib_umem_get`). It is EFAULT when a part is
+    /// missing, or may not be written although it is to be.
     private static long check(long address, long length, Set<Access> rights) {
         boolean isWritten = WRITING.stream().anyMatch(rights::contains);
         return length == 0 ? 0 : -Checks.MEMORY.call(address, length, isWritten ? 1 : 0);
@@ -116,10 +116,10 @@ final class MemoryCalls {
         return Access.ofBits((int) access & ~OPTIONAL & ~HUGETLB);
     }
 
-    /// Changes a region in the points that the flags name. A change of memory is a new region under the same pointer,
-    /// with new keys. An error that the library itself finds is `IBV_REREG_MR_ERR_INPUT` (ibv_rereg_mr(3)). Any other
-    /// error is the kernel's for a card, with `IBV_REREG_MR_ERR_CMD`. `ibverbs.c` distinguishes the two by
-    /// [#WRONG_INPUT].
+    /// Changes a region in the points that the flags name. A change of memory is a new region under the same
+    /// pointer, with new keys. An error that the library itself finds is `IBV_REREG_MR_ERR_INPUT`
+    /// (ibv_rereg_mr(3)). Any other error is the kernel's for a card, with `IBV_REREG_MR_ERR_CMD`. `ibverbs.c`
+    /// distinguishes the two by [#WRONG_INPUT].
     static long reregMr(long mr, long flags, long pd, long address, long length, long access) {
         var given = Handles.find(mr, RegionHandle.class);
         boolean memory = (flags & VerbsConstants.IBV_REREG_MR_CHANGE_TRANSLATION) != 0;

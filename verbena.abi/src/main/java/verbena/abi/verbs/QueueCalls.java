@@ -329,8 +329,8 @@ public final class QueueCalls {
         return 0;
     }
 
-    /// Returns the attributes that programs may name without effect, because the other half of a reliable connection
-    /// has them. The kernel drops them for an end of XRC before it checks anything (`modify_qp_mask`).
+    /// Returns the attributes that programs may name without effect, because the other half of a reliable
+    /// connection has them. The kernel drops them for an end of XRC before it checks anything (`modify_qp_mask`).
     private static long ignored(QpType type) {
         return switch (type) {
             case XRC_INITIATOR -> VerbsConstants.IBV_QP_MAX_DEST_RD_ATOMIC | VerbsConstants.IBV_QP_MIN_RNR_TIMER;

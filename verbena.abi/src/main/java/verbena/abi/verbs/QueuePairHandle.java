@@ -107,8 +107,8 @@ public final class QueuePairHandle extends Handle {
         return new QueuePairHandle(qp, xrcd.device, 0, 0, new Target(xrcd.object(), new AtomicInteger(1)));
     }
 
-    /// Opens one more reference to a target that exists; returns null when there is none. Events about the target go
-    /// to the handle that it was made with.
+    /// Opens one more reference to a target that exists; returns null when there is none. Events about the target
+    /// go to the handle that it was made with.
     static @Nullable QueuePairHandle openTarget(XrcDomainHandle xrcd, int qpn) {
         for (QueuePairHandle each : Handles.all(QueuePairHandle.class)) {
             Target its = each.target;

@@ -142,8 +142,8 @@ public final class MpaConnection {
         }
     }
 
-    /// Handles bytes that have arrived. Returns how many of them are done with; the rest comes again with those that
-    /// follow, or belongs to the queue pair.
+    /// Handles bytes that have arrived. Returns how many of them are done with; the rest comes again with those
+    /// that follow, or belongs to the queue pair.
     ///
     /// @param segmentBytes bytes of payload of a full TCP segment
     public int onBytes(MemorySegment bytes, long from, int available, int segmentBytes) {

@@ -40,13 +40,14 @@ public record MpaTerms(
     public record Outcome(
             @Nullable StreamTerms terms, @Nullable TerminateCode code) {}
 
-    /// Returns terms of revision 2, with all that belongs to it; a WRITE or a READ will do for the first message. The
-    /// application of either side may send first then. Devices offer these terms.
+    /// Returns terms of revision 2, with all that belongs to it; a WRITE or a READ will do for the first message.
+    /// The application of either side may send first then. Devices offer these terms.
     public static MpaTerms enhanced(boolean crc, int ird, int ord) {
         return new MpaTerms(2, true, crc, false, true, false, true, true, ird, ord);
     }
 
-    /// Returns terms of revision 1: nothing is agreed about READs, and the initiator's application has to send first.
+    /// Returns terms of revision 1: nothing is agreed about READs, and the initiator's application has to send
+    /// first.
     public static MpaTerms basic(boolean crc) {
         return new MpaTerms(1, false, crc, false, false, false, false, false, MpaFrame.DEPTH_MAX, MpaFrame.DEPTH_MAX);
     }
@@ -94,9 +95,9 @@ public record MpaTerms(
         return MpaFrame.PRIVATE_DATA_MAX - (enhanced ? MpaFrame.ENHANCED_BYTES : 0);
     }
 
-    /// Returns the answer to a request by a responder that could do these terms: in the request's revision, with what
-    /// both can, and with one of the first messages that the request offers. As soft-iWARP does, a WRITE before a
-    /// READ.
+    /// Returns the answer to a request by a responder that could do these terms: in the request's revision, with
+    /// what both can, and with one of the first messages that the request offers. As soft-iWARP does, a WRITE
+    /// before a READ.
     public MpaTerms reply(MpaTerms request) {
         boolean p2p = request.peerToPeer;
         boolean write = p2p && request.rtrWrite && rtrWrite;
@@ -132,9 +133,9 @@ public record MpaTerms(
                 rtr(reply));
     }
 
-    /// Returns the terms of an initiator that has sent `request` and received `reply`, which does not reject. It has
-    /// no more READs outstanding than the responder can serve. It cannot go on when the responder wants more READs of
-    /// it than it can serve, or has picked none of the first messages that it offered (RFC 6581 9).
+    /// Returns the terms of an initiator that has sent `request` and received `reply`, which does not reject. It
+    /// has no more READs outstanding than the responder can serve. It cannot go on when the responder wants more
+    /// READs of it than it can serve, or has picked none of the first messages that it offered (RFC 6581 9).
     ///
     /// @param ird what to serve, and
     /// @param ord to have outstanding, when the reply gives none

@@ -64,8 +64,8 @@ public final class Handshake {
 
     /// Writes the next message.
     ///
-    /// @param payload data that goes with it. The first one is hidden from those without the secret only, the second
-    ///     from those who pretend to be the peer not, the third from all but the peer
+    /// @param payload data that goes with it. The first one is hidden from those without the secret only, the
+    ///     second from those who pretend to be the peer not, the third from all but the peer
     /// @throws IllegalStateException when it is not this end's turn
     public byte[] write(byte[] payload) {
         if (!writes()) {

@@ -109,7 +109,9 @@ public final class KeyExchange {
         byte[] message;
         long nextNanos;
         long pauseNanos = RESEND_NANOS;
-        @Nullable Handshake handshake;
+
+        @Nullable
+        Handshake handshake;
 
         Begun(byte[] id, byte[] message, long now) {
             this.id = id;
@@ -132,7 +134,10 @@ public final class KeyExchange {
         final long endNanos;
         final int spi;
         final byte[] message;
-        @Nullable Handshake handshake;
+
+        @Nullable
+        Handshake handshake;
+
         boolean isDone;
 
         /// Returns whether the agreement is under way: as long as the other end repeats its messages.
@@ -181,8 +186,8 @@ public final class KeyExchange {
         unknownNanos = now;
     }
 
-    /// Agrees on keys with itself, which loads and compiles what an agreement needs. The first one of a process takes
-    /// some hundred milliseconds, and would stop an engine for as long.
+    /// Agrees on keys with itself, which loads and compiles what an agreement needs. The first one of a process
+    /// takes some hundred milliseconds, and would stop an engine for as long.
     ///
     /// @param rounds how often
     public static void rehearse(int rounds) {

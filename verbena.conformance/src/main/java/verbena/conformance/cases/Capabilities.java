@@ -281,8 +281,8 @@ public final class Capabilities {
                 (end, segment) -> end.domain.register(segment, Set.of(Access.LOCAL_WRITE, Access.ON_DEMAND)));
     }
 
-    /// Checks a region of another device's memory. Not every host has a dma-buf; a device that registers them reports
-    /// that this is none.
+    /// Checks a region of another device's memory. Not every host has a dma-buf; a device that registers them
+    /// reports that this is none.
     public static void memoryOfAnotherDevice(Fixture fixture) throws Exception {
         TestEnd end = fixture.end();
         Expect.Action use = () -> end.domain.registerDmaBuf(Integer.MAX_VALUE, 0, 4096, 0, Access.local());

@@ -49,7 +49,8 @@ public final class ExtendedConnections {
             into.postReceive(wrId, b.memory, offset, length);
         }
 
-        /// Takes the next completion of `at`, which has to be a receive that a message of so many bytes went into.
+        /// Takes the next completion of `at`, which has to be a receive that a message of so many bytes went
+        /// into.
         void received(TestEnd at, long wrId, long bytes) throws InterruptedException {
             var received = (Completion.Success) at.take(at.cq);
             Expect.equal("receive", wrId, received.wrId());

@@ -33,8 +33,8 @@ public final class Limits {
         return fixture.wire(QpType.RC).options(end).withSizes(sizes);
     }
 
-    /// Checks that a queue pair of this size can be made and one larger by one cannot; the exception names limit and
-    /// resource.
+    /// Checks that a queue pair of this size can be made and one larger by one cannot; the exception names limit
+    /// and resource.
     private static void isExact(Fixture fixture, String resource, int limit, IntFunction<Sizes> sizes) {
         TestEnd end = fixture.end();
         // The largest of soft-RoCE, a million, takes seconds.

@@ -50,8 +50,8 @@ import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 
-/// Everything that a program can do with the verbs, as actions that an actor draws: on objects that all actors share,
-/// and that any of them may have closed.
+/// Everything that a program can do with the verbs, as actions that an actor draws: on objects that all actors
+/// share, and that any of them may have closed.
 final class Actions {
     private static final int QKEY = 0x0BAD_CAFE;
     /// Of this process on loopback.

@@ -16,9 +16,9 @@ import org.junit.jupiter.api.TestFactory;
 import verbena.conformance.fixture.Fixture;
 import verbena.verbs.Device;
 
-/// Everything public is promised to any thread: so threads do everything at once, over every device. Some
-/// thirty seconds in all; `-Dverbena.chaos.seconds=N` for longer, `-Dverbena.deep=true` for an hour, `-Dverbena.seed=N`
-/// for other actions, and `-Dverbena.chaos.devices=rxe0;siw0` for other devices.
+/// Everything public is promised to any thread: so threads do everything at once, over every device. Some thirty
+/// seconds in all; `-Dverbena.chaos.seconds=N` for longer, `-Dverbena.deep=true` for an hour, `-Dverbena.seed=N` for
+/// other actions, and `-Dverbena.chaos.devices=rxe0;siw0` for other devices.
 class ChaosTest {
     private static final int SECONDS =
             Integer.getInteger("verbena.chaos.seconds", Boolean.getBoolean("verbena.deep") ? 3_600 : 24);

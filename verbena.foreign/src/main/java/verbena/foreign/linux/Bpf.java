@@ -76,8 +76,8 @@ public final class Bpf {
         return call(command);
     }
 
-    /// Loads an XDP program that the kernel checks, and returns its descriptor. When the kernel refuses it, [#log()]
-    /// has the kernel's reasons.
+    /// Loads an XDP program that the kernel checks, and returns its descriptor. When the kernel refuses it,
+    /// [#log()] has the kernel's reasons.
     ///
     /// @param instructions as many `struct bpf_insn` as fit
     /// @param name for people, at most 15 letters

@@ -16,8 +16,8 @@ import verbena.foreign.linux.LinuxAbi.Iovec;
 import verbena.foreign.linux.LinuxAbi.Msghdr;
 
 /// Messages with at most one descriptor each, over a UNIX-domain socket that keeps messages apart
-/// ([LinuxSockets#localSocket()], unix(7): SCM_RIGHTS). The kernel gives the receiver a descriptor of its own for the
-/// same file; the sender's stays the sender's.
+/// ([LinuxSockets#localSocket()], unix(7): SCM_RIGHTS). The kernel gives the receiver a descriptor of its own for
+/// the same file; the sender's stays the sender's.
 ///
 /// The peer may be hostile: no message of its makes this process hold a descriptor that [#descriptor()] does not
 /// tell. Belongs to one thread at a time, and allocates nothing after it was made.
@@ -87,8 +87,8 @@ public final class DescriptorMessages {
         return (flags & MSG_TRUNC) == 0 ? received : -LinuxAbi.EMSGSIZE;
     }
 
-    /// Returns the descriptor that came with the message of the last [#receive]: the caller's to close. -1 when none
-    /// came, more than one, or this process can have no more.
+    /// Returns the descriptor that came with the message of the last [#receive]: the caller's to close. -1 when
+    /// none came, more than one, or this process can have no more.
     public int descriptor() {
         return descriptor;
     }
@@ -110,8 +110,8 @@ public final class DescriptorMessages {
     }
 
     /// Calls a function, and calls it again for the reason when it has failed. The JDK may allocate when it has to
-    /// return an error, so only a failed call is made again. The failed call took nothing and gave nothing, so it is
-    /// as good if it succeeds now.
+    /// return an error, so only a failed call is made again. The failed call took nothing and gave nothing, so it
+    /// is as good if it succeeds now.
     private int call(SystemFunction function, int fd, int flags) {
         int answer = (int) function.call(fd, header.address(), flags);
         return answer >= 0 ? answer : function.tryCall(state, fd, header.address(), flags);

@@ -27,8 +27,8 @@ public final class EventCounter {
         return fd;
     }
 
-    /// Rings the counter. Any thread, also after [#close()]: the lock keeps the descriptor from being closed, and its
-    /// number used again, during the call.
+    /// Rings the counter. Any thread, also after [#close()]: the lock keeps the descriptor from being closed, and
+    /// its number used again, during the call.
     public synchronized void ring() {
         if (open) {
             LinuxSockets.addToEventCounter(fd, one);

@@ -62,8 +62,8 @@ public final class Lifeline {
         return NONE;
     }
 
-    /// Holds the writing end. Nothing that runs here after the first call may need a descriptor, of a class file for
-    /// example.
+    /// Holds the writing end. Nothing that runs here after the first call may need a descriptor, of a class file
+    /// for example.
     private void hold(int writing, Thread opener) {
         boolean held = closeRange(writing + 1, -1, LinuxAbi.CLOSE_RANGE_UNSHARE)
                 && (writing == 0 || closeRange(0, writing - 1, 0));

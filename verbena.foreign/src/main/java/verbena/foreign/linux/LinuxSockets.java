@@ -184,8 +184,8 @@ public final class LinuxSockets {
         return SHUTDOWN.tryCall(state, fd, how, 0);
     }
 
-    /// Sends the bytes that a `struct msghdr` gathers, and returns how many were taken. The three segments stay alive
-    /// meanwhile.
+    /// Sends the bytes that a `struct msghdr` gathers, and returns how many were taken. The three segments stay
+    /// alive meanwhile.
     public long sendGathered(int fd, MemorySegment msghdr, MemorySegment a, MemorySegment b, MemorySegment c) {
         try {
             long sent = (long) OfMessages.SENDMSG.invokeExact(fd, msghdr, LinuxAbi.MSG_NOSIGNAL, a, b, c);
@@ -215,8 +215,8 @@ public final class LinuxSockets {
         return SEND.call(fd, message.address(), message.byteSize(), LinuxAbi.MSG_NOSIGNAL) >= 0;
     }
 
-    /// Returns the effective user at the other end of a connected [#localSocket()], or of its listener; negative when
-    /// there is none.
+    /// Returns the effective user at the other end of a connected [#localSocket()], or of its listener; negative
+    /// when there is none.
     public int peerUser(int fd) {
         optionLength.set(JAVA_INT, 0, LinuxAbi.Ucred.BYTES);
         int result = GETSOCKOPT.tryCall(
@@ -314,7 +314,8 @@ public final class LinuxSockets {
         return receive(fd, mmsghdrs, count, 0);
     }
 
-    /// Receives messages that the system gives back to their sender, with all their headers (recv(2), MSG_ERRQUEUE).
+    /// Receives messages that the system gives back to their sender, with all their headers (recv(2),
+    /// MSG_ERRQUEUE).
     public static int receiveReturned(int fd, MemorySegment mmsghdrs, int count) {
         return receive(fd, mmsghdrs, count, LinuxAbi.MSG_ERRQUEUE);
     }

@@ -227,7 +227,8 @@ public final class MemoryFile implements AutoCloseable {
             this.isWritable = isWritable;
         }
 
-        /// Gives the file its size, maps it and seals it, in this order: the last seal forbids what comes before it.
+        /// Gives the file its size, maps it and seals it, in this order: the last seal forbids what comes
+        /// before it.
         synchronized MemorySegment claim(MemorySegment state, long bytes, Arena arena) throws IOException {
             int error = Calls.FTRUNCATE.tryCall(state, fd, bytes, 0);
             if (error < 0) {

@@ -12,11 +12,11 @@ import verbena.foreign.linux.LinuxAbi.Iovec;
 /// The access that the kernel gives this process to another of the same host: copies from its memory and to it
 /// (process_vm_readv(2)).
 ///
-/// The kernel finds the process by its number. When a process has ended, and its parent knows, the number can be used
-/// anew at any time. A look at the process before the call does not help: it may end between the look and the call.
-/// So each call first copies 8 bytes at the [mark][ProcessMark] of the process that is meant. A call names one process,
-/// and ends at the first address that has no memory. So nothing of a process without this mark is touched: of
-/// a later one with the same number, of a child, or of another program that the process has become.
+/// The kernel finds the process by its number. When a process has ended, and its parent knows, the number can be
+/// used anew at any time. A look at the process before the call does not help: it may end between the look and the
+/// call. So each call first copies 8 bytes at the [mark][ProcessMark] of the process that is meant. A call names one
+/// process, and ends at the first address that has no memory. So nothing of a process without this mark is touched:
+/// of a later one with the same number, of a child, or of another program that the process has become.
 ///
 /// Copying needs the right to trace the process (ptrace(2)): -EPERM tells that the kernel forbids it, for another
 /// user, in another user namespace, or by Yama or seccomp; -ENOSYS, that it cannot. -ESRCH tells that there is no

@@ -91,7 +91,8 @@ public final class PacketRing {
         });
     }
 
-    /// Returns the whole memory. Frames lie in it, with [#BEFORE_FRAME_BYTES] before each, which may be overwritten.
+    /// Returns the whole memory. Frames lie in it, with [#BEFORE_FRAME_BYTES] before each, which may be
+    /// overwritten.
     public MemorySegment memory() {
         return memory;
     }

@@ -8,11 +8,12 @@ import verbena.foreign.Memory;
 import verbena.foreign.SystemFunction;
 
 /// A copy by stores that pass the caches (MOVNTDQ; Intel SDM volume 1, 10.4.6.2, "non-temporal"). An ordinary store
-/// first fetches the line of memory that it changes. Where another processor has read that line last, the fetch takes
-/// longer than all else. A store that passes the caches fetches nothing. The next reader takes the bytes from memory.
+/// first fetches the line of memory that it changes. Where another processor has read that line last, the fetch
+/// takes longer than all else. A store that passes the caches fetches nothing. The next reader takes the bytes from
+/// memory.
 ///
-/// Neither Java nor the C library offers such stores, so the loop is here as machine code. A virtual machine makes code
-/// at run time itself, so a system that runs one lets this be run. Any thread.
+/// Neither Java nor the C library offers such stores, so the loop is here as machine code. A virtual machine makes
+/// code at run time itself, so a system that runs one lets this be run. Any thread.
 public final class StreamingStores {
     /// The unit of a copy: its destination begins at a multiple of this, and its length is a multiple of it.
     public static final int UNIT = 64;

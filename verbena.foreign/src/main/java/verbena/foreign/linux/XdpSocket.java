@@ -476,8 +476,8 @@ public final class XdpSocket {
         return !isZeroCopy && departures.consumed() != departures.produced();
     }
 
-    /// Returns the number of frames that found no memory, or no place in the ring; negative when the kernel does not
-    /// report it. Any thread, but one at a time.
+    /// Returns the number of frames that found no memory, or no place in the ring; negative when the kernel does
+    /// not report it. Any thread, but one at a time.
     ///
     /// @param asking of the thread that asks
     public long dropped(LinuxSockets asking) {

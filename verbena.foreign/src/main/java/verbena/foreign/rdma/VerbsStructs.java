@@ -82,8 +82,8 @@ public final class VerbsStructs {
             abi_compat       ptr
             """, CONTEXT_OPS);
 
-    /// The struct before an `ibv_context` whose `abi_compat` is all ones. New operations are put in front, so one is
-    /// there when `sz` reaches back to it.
+    /// The struct before an `ibv_context` whose `abi_compat` is all ones. New operations are put in front, so one
+    /// is there when `sz` reaches back to it.
     public static final Struct VERBS_CONTEXT = Struct.of("struct verbs_context", """
             query_port                 ptr
             advise_mr                  ptr

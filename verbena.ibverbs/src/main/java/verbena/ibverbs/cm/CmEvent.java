@@ -34,8 +34,8 @@ record CmEvent(long id, long listenId, int type, int status, PeerParameters peer
                         : Optional.empty());
     }
 
-    /// Reads the peer's parameters. The kernel reports the limits of this side: it serves the requests that the peer
-    /// has outstanding, and the reverse.
+    /// Reads the peer's parameters. The kernel reports the limits of this side: it serves the requests that the
+    /// peer has outstanding, and the reverse.
     private static PeerParameters connection(long event) {
         return new PeerParameters(
                 data(event, "param.conn"),

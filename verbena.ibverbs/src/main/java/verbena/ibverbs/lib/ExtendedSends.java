@@ -15,8 +15,8 @@ import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Capability;
 
 /// The requests that `struct ibv_send_wr` has no room for, [Capability#ATOMIC_WRITE] and [Capability#FLUSH]: an
-/// extended queue pair (`struct ibv_qp_ex`, ibv_create_qp_ex(3)) takes each by calls of its own, between the lists of
-/// the others (ibv_wr_post(3)). One thread at a time.
+/// extended queue pair (`struct ibv_qp_ex`, ibv_create_qp_ex(3)) takes each by calls of its own, between the lists
+/// of the others (ibv_wr_post(3)). One thread at a time.
 public final class ExtendedSends {
     /// `void wr_start(qp)`.
     private static final MethodHandle START = NativeFunction.handle(FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));

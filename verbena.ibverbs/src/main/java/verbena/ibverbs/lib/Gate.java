@@ -5,8 +5,8 @@ import java.util.concurrent.locks.LockSupport;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.spi.OwnedObject;
 
-/// The way to an object in C: one thread at a time, and none once it is closed. A thread that closes it waits for the
-/// one inside, so C's object can be destroyed then. Going in is one compare-and-set, coming out one store.
+/// The way to an object in C: one thread at a time, and none once it is closed. A thread that closes it waits for
+/// the one inside, so C's object can be destroyed then. Going in is one compare-and-set, coming out one store.
 public final class Gate {
     private static final long FREE = 0;
     private static final long CLOSED = -1;
@@ -62,8 +62,8 @@ public final class Gate {
         state.setRelease(FREE);
     }
 
-    /// Closes the gate: from now on no thread goes in, and none is inside. A calling thread that was inside has left
-    /// it.
+    /// Closes the gate: from now on no thread goes in, and none is inside. A calling thread that was inside has
+    /// left it.
     public void close(String verb, OwnedObject owner) {
         if (isMine()) {
             state.setRelease(CLOSED);

@@ -49,8 +49,8 @@ public final class Poller implements AutoCloseable {
         change(new Source(descriptor, onReadable), true);
     }
 
-    /// Removes a descriptor, whose action then runs no more; the descriptor can be closed. Not from the poller's own
-    /// thread.
+    /// Removes a descriptor, whose action then runs no more; the descriptor can be closed. Not from the poller's
+    /// own thread.
     public void remove(int descriptor) {
         change(new Source(descriptor, () -> {}), false);
     }

@@ -41,8 +41,8 @@ final class IbvMemoryWindow extends OwnedObject implements MemoryWindow {
         return address;
     }
 
-    /// Records the key of a bind that was handed to the device. C leaves it to the program to write the key into its
-    /// struct, and some devices find by that the window of the next bind.
+    /// Records the key of a bind that was handed to the device. C leaves it to the program to write the key into
+    /// its struct, and some devices find by that the window of the next bind.
     void bound(int key) {
         rkey = key;
         Memory.putInt(address + MW.at("rkey"), key);

@@ -178,8 +178,8 @@ final class IbvReceives extends Receives {
         return n;
     }
 
-    /// Returns the exception for a bad receive: the receives before the bad one were handed over, it and those behind
-    /// were not.
+    /// Returns the exception for a bad receive: the receives before the bad one were handed over, it and those
+    /// behind were not.
     private RuntimeException refused(int error) {
         long at = Memory.getLong(bad);
         int index = (int) ((at - requests) / stride);

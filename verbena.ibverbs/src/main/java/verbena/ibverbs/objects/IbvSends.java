@@ -33,8 +33,8 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.spi.OwnedObject;
 import verbena.verbs.spi.SendOperation;
 
-/// The posting side of a send queue. It writes requests as C's structs into memory of its own, and hands them over as a
-/// list with one call. Behind each request is room for its scatter/gather entries and its inline data.
+/// The posting side of a send queue. It writes requests as C's structs into memory of its own, and hands them over
+/// as a list with one call. Behind each request is room for its scatter/gather entries and its inline data.
 final class IbvSends extends Sends {
     private static final long WR_BYTES = SEND_WR.size();
     private static final long WR_ID = SEND_WR.at("wr_id");
@@ -360,8 +360,8 @@ final class IbvSends extends Sends {
         }
     }
 
-    /// Posts a batch with requests that take a call of their own, each in its place among the others. These are binds
-    /// of windows of type 1, and the requests that [ExtendedSends] hands over.
+    /// Posts a batch with requests that take a call of their own, each in its place among the others. These are
+    /// binds of windows of type 1, and the requests that [ExtendedSends] hands over.
     private void postInParts(int n) {
         int from = 0;
         for (int i = 0; i < n; i++) {

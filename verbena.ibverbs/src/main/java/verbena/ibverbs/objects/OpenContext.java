@@ -107,7 +107,8 @@ public abstract class OpenContext extends OwnedObject implements Context {
         Arguments.require(verb, this, capability);
     }
 
-    /// Returns the next interrupt of the device: completion queues take turns at the interrupts that the device has.
+    /// Returns the next interrupt of the device: completion queues take turns at the interrupts that the device
+    /// has.
     public final int nextVector() {
         return Math.floorMod(vector.getAndIncrement(), vectors);
     }

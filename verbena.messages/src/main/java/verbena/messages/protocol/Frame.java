@@ -48,8 +48,8 @@ final class Frame {
 
     private Frame() {}
 
-    /// Writes a header in two stores, because the device copies the frame by words. A processor hands a word on from
-    /// one store at once, and from several stores only when all are in its cache.
+    /// Writes a header in two stores, because the device copies the frame by words. A processor hands a word on
+    /// from one store at once, and from several stores only when all are in its cache.
     static void write(MemorySegment out, int type, int kind, int flags, int credits, int offer, long tag) {
         int first = type << 24 | kind << 16 | flags << 8 | (credits & CREDITS_MAX);
         out.set(LONG, 0, (long) first << Integer.SIZE | Integer.toUnsignedLong(offer));

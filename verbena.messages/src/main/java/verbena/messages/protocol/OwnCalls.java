@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
 /// The calls of this end to another, without input and output. The caller passes the time. Guarded by the worker.
 ///
 /// **Places.** The two ends have agreed how many calls may be under way. A caller that gives up is told at once, and
-/// so is the other end; but the call is under way until that has answered, however late. Calls that were given up have
-/// as many places again. When they have used those up, they keep the places of others. So the other end never has more
-/// than twice as many calls, and a call more than that breaks the rules.
+/// so is the other end; but the call is under way until that has answered, however late. Calls that were given up
+/// have as many places again. When they have used those up, they keep the places of others. So the other end never
+/// has more than twice as many calls, and a call more than that breaks the rules.
 ///
-/// **Memory.** A call that may be given up has memory of its caller neither in a request that the other end reads, nor
-/// in an answer that is being read: the caller may use it for something else at any moment.
+/// **Memory.** A call that may be given up has memory of its caller neither in a request that the other end reads,
+/// nor in an answer that is being read: the caller may use it for something else at any moment.
 public final class OwnCalls {
     /// Bytes of the text of a failure, at most.
     public static final int FAULT_BYTES_MAX = 1000;

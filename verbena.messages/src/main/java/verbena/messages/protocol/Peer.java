@@ -270,8 +270,8 @@ public final class Peer {
         assert credits >= 0 && areCreditsInRange() : "credits " + credits + ", given " + given;
     }
 
-    /// Returns whether all credits are in range: each frame of the window is the other end's to send, owed to it, or
-    /// being handled; one is the reserve.
+    /// Returns whether all credits are in range: each frame of the window is the other end's to send, owed to it,
+    /// or being handled; one is the reserve.
     private boolean areCreditsInRange() {
         return given >= 0 && owed >= 0 && given + owed < limits.window();
     }

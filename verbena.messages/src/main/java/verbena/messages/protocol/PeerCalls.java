@@ -26,7 +26,8 @@ public final class PeerCalls {
         /// Begins the call when its request is there: [PeerCalls#answer] follows.
         protected abstract void begin();
 
-        /// Interrupts the call, for whose answer its caller does not wait. Called after [#begin()], perhaps often.
+        /// Interrupts the call, for whose answer its caller does not wait. Called after [#begin()], perhaps
+        /// often.
         protected abstract void interrupt();
 
         /// Gives back what it has: it does not begin. Nothing when it has nothing.

@@ -12,8 +12,8 @@ public interface PeerOwner {
     /// @param length bytes
     Optional<Incoming> incoming(Kind kind, long tag, long length);
 
-    /// Handles a whole active message. The frame is the owner's until [Peer#handled()]; returns false when the owner
-    /// refuses it.
+    /// Handles a whole active message. The frame is the owner's until [Peer#handled()]; returns false when the
+    /// owner refuses it.
     ///
     /// @param at where the header begins, behind which the data is
     boolean active(int handler, MemorySegment frame, int at, int headerBytes, long dataBytes);

@@ -10,14 +10,15 @@ import org.jspecify.annotations.Nullable;
 /// The frames that are under way between two workers, and the rails over which they go. A rail is a connection; two
 /// workers have one, or several over several devices. Without input and output. Guarded by the worker.
 ///
-/// **Frames** go by one rail, the lowest that is not lost, in order. With several rails each has a header: its number,
-/// and how many frames this end has got. Its slot is kept until the other end has it, so that it can be sent again.
+/// **Frames** go by one rail, the lowest that is not lost, in order. With several rails each has a header: its
+/// number, and how many frames this end has got. Its slot is kept until the other end has it, so that it can be sent
+/// again.
 ///
 /// **A lost rail.** An end that finds a rail lost takes nothing from it any more. It tells the other end, by the
-/// lowest rail that is left: which rails are lost, and how many frames it has got. The other end gives them up too, and
-/// tells the same. An end whose rail for frames was lost waits until both have told of the same lost rails. Then it
-/// knows what the other end has got, and sends all behind that again, by the lowest rail that is left. Rails never
-/// come back.
+/// lowest rail that is left: which rails are lost, and how many frames it has got. The other end gives them up too,
+/// and tells the same. An end whose rail for frames was lost waits until both have told of the same lost rails. Then
+/// it knows what the other end has got, and sends all behind that again, by the lowest rail that is left. Rails
+/// never come back.
 public final class Rails {
     /// Rails of two workers at most.
     public static final int MAX = 8;

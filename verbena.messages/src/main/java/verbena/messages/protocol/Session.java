@@ -16,8 +16,9 @@ public final class Session {
         this.rails = rails;
     }
 
-    /// Takes a frame that has come by a rail; its memory can be used again when this returns. What is wrong with it is
-    /// the answer, and ends the peer; null when all is well. Of a lost rail, or of a lost peer, it means nothing.
+    /// Takes a frame that has come by a rail; its memory can be used again when this returns. What is wrong with it
+    /// is the answer, and ends the peer; null when all is well. Of a lost rail, or of a lost peer, it means
+    /// nothing.
     ///
     /// @param behind the frame without the header that it has when there are several rails
     /// @param bytes of the frame; the memory may be longer

@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 
-/// Memory for long messages that no program has given memory for, used again and again. Fresh memory would have to be
-/// cleared, fetched from the system page by page, and registered. Under the lock of the worker.
+/// Memory for long messages that no program has given memory for, used again and again. Fresh memory would have to
+/// be cleared, fetched from the system page by page, and registered. Under the lock of the worker.
 public final class Buffers {
     /// Bytes that wait to be used again, at most.
     static final long FREE_MAX = 16 << 20;

@@ -32,8 +32,8 @@ public final class LongMessages {
         this.registrations = new Registrations(rails.size());
     }
 
-    /// Allocates memory for messages. Returns null for [#allocateHere]: with several rails, because each can be given
-    /// back. May take long, so it is made without the lock.
+    /// Allocates memory for messages. Returns null for [#allocateHere]: with several rails, because each can be
+    /// given back. May take long, so it is made without the lock.
     @Nullable
     public MemoryRegion allocate(long bytes) {
         return rails.size() > 1

@@ -16,10 +16,10 @@ import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
 import verbena.verbs.VerbsException;
 
-/// The one-sided operations to one peer. What fits into a frame goes through a slot of the worker; longer
-/// memory of the program is registered as long as its operation is under way. All go by the rail of frames, in order.
-/// With several rails a long one is cut over all of them; none of the others is under way meanwhile. Under the lock
-/// of the worker.
+/// The one-sided operations to one peer. What fits into a frame goes through a slot of the worker; longer memory of
+/// the program is registered as long as its operation is under way. All go by the rail of frames, in order. With
+/// several rails a long one is cut over all of them; none of the others is under way meanwhile. Under the lock of
+/// the worker.
 public final class Operations {
     static final int UNDER_WAY = 16;
 
@@ -247,8 +247,8 @@ public final class Operations {
         end(operation, true, slots);
     }
 
-    /// Begins again, in order, the operations that were under way on a rail that is lost. Atomics fail: they may have
-    /// been done.
+    /// Begins again, in order, the operations that were under way on a rail that is lost. Atomics fail: they may
+    /// have been done.
     void loseRail(int rail, Slots slots) {
         var again = new ArrayList<Operation>();
         for (Operation each : List.copyOf(underWay.values())) {
@@ -269,7 +269,8 @@ public final class Operations {
         order.again(again);
     }
 
-    /// Fails all operations because the peer is lost. Slots are free when its queue pair is closed ([Slots#forget]).
+    /// Fails all operations because the peer is lost. Slots are free when its queue pair is closed
+    /// ([Slots#forget]).
     void lose(String why) {
         List<Operation> failing = new ArrayList<>(underWay.values());
         underWay.clear();

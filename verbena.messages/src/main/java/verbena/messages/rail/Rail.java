@@ -124,8 +124,8 @@ public final class Rail {
                 .withPrivateData(hello);
     }
 
-    /// Posts a receive for each frame that so many peers may send, and 16 to 32 more. While there are few peers, their
-    /// frames come into memory that the caches know.
+    /// Posts a receive for each frame that so many peers may send, and 16 to 32 more. While there are few peers,
+    /// their frames come into memory that the caches know.
     public void need(int peers) {
         needed = peers * receivesOfPeer + SPARE;
         try {

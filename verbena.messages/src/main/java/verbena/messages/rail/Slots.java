@@ -5,8 +5,9 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import verbena.messages.protocol.Rails;
 
-/// The memory from which a worker sends, in slots of a frame each. All devices of the worker have it registered, so a
-/// frame that was lost with one can be sent again by another. Claimed when it is made. Under the lock of the worker.
+/// The memory from which a worker sends, in slots of a frame each. All devices of the worker have it registered, so
+/// a frame that was lost with one can be sent again by another. Claimed when it is made. Under the lock of the
+/// worker.
 final class Slots {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;

@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// Frames between workers as text: a type, and pairs of a field's name and its value. A whole message is named by its
-/// kind. Fields that are zero or not there are `none`.
+/// Frames between workers as text: a type, and pairs of a field's name and its value. A whole message is named by
+/// its kind. Fields that are zero or not there are `none`.
 final class FrameText {
     private FrameText() {}
 

@@ -16,9 +16,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.RemoteMemory;
 
-/// Workers `a`, `b` and `c` without devices, in virtual time, told as a sequence diagram; TESTING.md shows the lines.
-/// Every frame that is sent has to stand in the script, in each end's order. So has every READ, every operation that
-/// begins, and all that a program is told. Fields that a line does not name are not compared.
+/// Workers `a`, `b` and `c` without devices, in virtual time, told as a sequence diagram; TESTING.md shows the
+/// lines. Every frame that is sent has to stand in the script, in each end's order. So has every READ, every
+/// operation that begins, and all that a program is told. Fields that a line does not name are not compared.
 final class WorkerScript {
     private static final long MILLIS = 1_000_000;
 

@@ -12,9 +12,9 @@ import java.util.TreeMap;
 /// What clients of a store have asked, when, and what they were told. It is linearizable when some order of the
 /// operations explains all answers, in which each operation takes effect between its call and its return.
 ///
-/// The search is that of Wing and Gong (1993), with Lowe's memory of where it has been (2017): the operations that have
-/// taken effect, and the value. Keys have nothing to do with each other, so each is searched by itself. Safe for use
-/// by any thread.
+/// The search is that of Wing and Gong (1993), with Lowe's memory of where it has been (2017): the operations that
+/// have taken effect, and the value. Keys have nothing to do with each other, so each is searched by itself. Safe
+/// for use by any thread.
 final class History {
     /// What a key has when it has no value.
     static final String NONE = "";

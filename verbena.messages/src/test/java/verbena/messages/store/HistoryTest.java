@@ -10,9 +10,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.messages.store.History.Operation;
 
-/// The judge of the store's histories is judged by histories whose verdict is known. An operation is `put a 1-2 false`,
-/// `delete 1-2 true` or `get 1-2 a`, with the times of its call and its return; without a return, its outcome is not
-/// known.
+/// The judge of the store's histories is judged by histories whose verdict is known. An operation is `put a 1-2
+/// false`, `delete 1-2 true` or `get 1-2 a`, with the times of its call and its return; without a return, its
+/// outcome is not known.
 class HistoryTest {
     private static List<Operation> history(String text) {
         var operations = new ArrayList<Operation>();
@@ -78,8 +78,8 @@ class HistoryTest {
         assertThat(History.isLinearizable(history(text))).isFalse();
     }
 
-    /// Operations that each take effect at one moment, as a register has them, around which they are stretched. When
-    /// one get is told an older value than the one that is there throughout, the history is wrong.
+    /// Operations that each take effect at one moment, as a register has them, around which they are stretched.
+    /// When one get is told an older value than the one that is there throughout, the history is wrong.
     @Test
     void longHistoriesAreAcceptedAndOneOldAnswerInThemIsFound() {
         for (int seed = 0; seed < 30; seed++) {

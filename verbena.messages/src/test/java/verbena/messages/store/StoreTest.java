@@ -215,7 +215,8 @@ class StoreTest {
             };
         }
 
-        /// What every key has at the end: a change that was acknowledged and is lost makes the history a wrong one.
+        /// What every key has at the end: a change that was acknowledged and is lost makes the history a wrong
+        /// one.
         void readAll(ClassLoader loader, Context device, String replicas) throws Exception {
             try (var client = new Client(loader, device, replicas)) {
                 for (int i = 0; i < KEYS; i++) {

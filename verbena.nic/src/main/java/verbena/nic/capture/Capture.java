@@ -134,8 +134,8 @@ public final class Capture implements AutoCloseable {
         }
     }
 
-    /// Returns the next whole blocks of packets, until they are `enough` bytes; empty when nothing has come. All are
-    /// of interface 0.
+    /// Returns the next whole blocks of packets, until they are `enough` bytes; empty when nothing has come. All
+    /// are of interface 0.
     public synchronized byte[] take(int enough) {
         takenNanos = System.nanoTime();
         return blocks.take(enough);

@@ -39,7 +39,8 @@ final class CaptureBlocks {
         this.epochNanos = epochNanos;
     }
 
-    /// Returns the blocks of the waiting notes, whole, until they are `enough` bytes; empty when there are no notes.
+    /// Returns the blocks of the waiting notes, whole, until they are `enough` bytes; empty when there are no
+    /// notes.
     byte[] take(int enough) {
         out = new ByteArrayOutputStream();
         int note = ring.peek();

@@ -20,9 +20,9 @@ import verbena.wire.pcap.PcapngBlocks;
 import verbena.wire.roce.RoceV2;
 
 /// The maker of TCP segments around the bytes of streams, as they would be on a wire that loses nothing. There is a
-/// handshake, consecutive sequence numbers, acknowledgements that travel with data, and an end. The segments that the
-/// system has really sent are not known here. Pieces of one call are one segment. Pieces that had no room in the ring
-/// leave a gap in the sequence numbers, as in a capture of a wire.
+/// handshake, consecutive sequence numbers, acknowledgements that travel with data, and an end. The segments that
+/// the system has really sent are not known here. Pieces of one call are one segment. Pieces that had no room in the
+/// ring leave a gap in the sequence numbers, as in a capture of a wire.
 final class TcpStreams {
     private static final int MAC_BYTES = 6;
     private static final int ETHERNET_BYTES = 14;

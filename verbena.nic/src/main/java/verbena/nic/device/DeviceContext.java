@@ -166,9 +166,9 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         Management.opened(this);
     }
 
-    /// Begins to report changes of the host's network. [AsyncEvent.Type#PORT_ERR] means that no address of the device
-    /// can be used any more, [AsyncEvent.Type#PORT_ACTIVE] that one can be used again. [AsyncEvent.Type#GID_CHANGE]
-    /// means that other addresses can be used.
+    /// Begins to report changes of the host's network. [AsyncEvent.Type#PORT_ERR] means that no address of the
+    /// device can be used any more, [AsyncEvent.Type#PORT_ACTIVE] that one can be used again.
+    /// [AsyncEvent.Type#GID_CHANGE] means that other addresses can be used.
     public void watchNetwork() {
         NetworkWatch.add(networkChanged);
     }
@@ -453,8 +453,8 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         }
     }
 
-    /// Returns false, because a closing thread cannot help. Throws when it owns an engine, because it cannot wait for
-    /// the engine's end.
+    /// Returns false, because a closing thread cannot help. Throws when it owns an engine, because it cannot wait
+    /// for the engine's end.
     @Override
     protected boolean help() {
         engines.checkNotMine(label());

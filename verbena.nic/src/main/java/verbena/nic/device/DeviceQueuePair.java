@@ -5,8 +5,8 @@ import verbena.nic.observe.ObservedQueuePair;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 
-/// A queue pair as its parts, and the other objects of its device, see it. For the owner of its engine, except where a
-/// method says so.
+/// A queue pair as its parts, and the other objects of its device, see it. For the owner of its engine, except where
+/// a method says so.
 interface DeviceQueuePair extends LocalQueuePair, ObservedQueuePair {
     /// Throws when it is closed. Any thread.
     void checkOpen(String verb);

@@ -1,8 +1,8 @@
 package verbena.nic.engine;
 
 /// The time that the attendant stays away while threads of the application do the engine's work. The time starts at
-/// [Tuning#ABSENCE_NANOS_MIN] and doubles with each absence. It is also the longest time that packets wait when these
-/// threads suddenly stop. Used by one thread.
+/// [Tuning#ABSENCE_NANOS_MIN] and doubles with each absence. It is also the longest time that packets wait when
+/// these threads suddenly stop. Used by one thread.
 final class Absence {
     private long nanos = Tuning.ABSENCE_NANOS_MIN;
 

@@ -4,9 +4,9 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 
-/// The containment of exceptions. An exception in the code of a queue pair ends that queue pair ([EngineTask.Owner]),
-/// is counted and reported. An exception that belongs to no queue pair and no command, in the link for example, stops
-/// the engine and its device.
+/// The containment of exceptions. An exception in the code of a queue pair ends that queue pair
+/// ([EngineTask.Owner]), is counted and reported. An exception that belongs to no queue pair and no command, in the
+/// link for example, stops the engine and its device.
 final class Containment {
     private final Counters counters;
     private final EngineListener listener;

@@ -87,7 +87,8 @@ final class Driver {
         return attendance.owner() != null;
     }
 
-    /// Ends the engine's thread and every wait for the engine; returns whether the caller was interrupted meanwhile.
+    /// Ends the engine's thread and every wait for the engine; returns whether the caller was interrupted
+    /// meanwhile.
     boolean end() {
         closed = true;
         work.link().wakeup();
@@ -184,8 +185,8 @@ final class Driver {
         return any;
     }
 
-    /// Moves what needs no turn, and nothing else: the queue pairs that it is for have their turns with the next poll,
-    /// or when the attendant is back. False when there is no such thing, or more to do.
+    /// Moves what needs no turn, and nothing else: the queue pairs that it is for have their turns with the next
+    /// poll, or when the attendant is back. False when there is no such thing, or more to do.
     private boolean moveAtOnce(QuickTraffic link) {
         if (!ownership.tryOwn()) {
             return false;

@@ -368,8 +368,8 @@ public final class Engine implements AutoCloseable {
         outbound.remove(task);
     }
 
-    /// Hands what has arrived, and is no packet, to a queue pair, which then has its turn. What the queue pair's code
-    /// throws ends that queue pair alone. For the owner.
+    /// Hands what has arrived, and is no packet, to a queue pair, which then has its turn. What the queue pair's
+    /// code throws ends that queue pair alone. For the owner.
     ///
     /// @return false when there is no such queue pair, or it does not take this
     public boolean hand(int qpn, EngineTask.Arrival arrival) {

@@ -56,8 +56,8 @@ public final class EngineTask {
 
     /// The owner of a queue pair.
     public interface Owner {
-        /// Called once by the engine's owner when the code of the queue pair has failed. The queue pair has to go to
-        /// ERR.
+        /// Called once by the engine's owner when the code of the queue pair has failed. The queue pair has to
+        /// go to ERR.
         ///
         /// @param cause the reason, in words
         void onBroken(String cause);
@@ -115,8 +115,8 @@ public final class EngineTask {
         return RUNG.compareAndSet(this, false, true);
     }
 
-    /// Makes the next ring link the task to the list again; called by the engine. Uses a volatile write, so that the
-    /// next poll sees what was published before an earlier ring.
+    /// Makes the next ring link the task to the list again; called by the engine. Uses a volatile write, so that
+    /// the next poll sees what was published before an earlier ring.
     void answer() {
         assert (boolean) RUNG.getVolatile(this) : "a task on the list has rung";
         nextRung = null;

@@ -56,8 +56,8 @@ final class Outbound {
 
     // ---- packets
 
-    /// Sends a batch, or the rest of the last one. Returns how many packets the link has taken, or 1 when a queue pair
-    /// has done something else and has not finished.
+    /// Sends a batch, or the rest of the last one. Returns how many packets the link has taken, or 1 when a queue
+    /// pair has done something else and has not finished.
     int send(Link link, long now) {
         assert 0 <= from && from <= to && to <= Tuning.BATCH : "order of departures";
         boolean hasMore = false;
@@ -79,8 +79,8 @@ final class Outbound {
         return taken;
     }
 
-    /// Fills frames. Returns true when a queue pair has used its turn for something else than packets, and has asked
-    /// for another turn. It has that turn in the next piece of work.
+    /// Fills frames. Returns true when a queue pair has used its turn for something else than packets, and has
+    /// asked for another turn. It has that turn in the next piece of work.
     private boolean fill(Link link, long now) {
         EngineTask first = null;
         while (to < Tuning.BATCH && !ready.isEmpty() && !ready.element().equals(first)) {

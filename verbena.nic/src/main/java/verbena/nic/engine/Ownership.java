@@ -4,7 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// The record of the thread that owns the engine: one at a time, for one piece of work at a time. Any thread may try.
+/// The record of the thread that owns the engine: one at a time, for one piece of work at a time. Any thread may
+/// try.
 ///
 /// The next owner sees everything that an owner wrote. No thread waits here for the ownership: it leaves its work
 /// where the owner finds it ([Driver]).

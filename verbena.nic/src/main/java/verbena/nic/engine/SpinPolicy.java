@@ -1,9 +1,9 @@
 package verbena.nic.engine;
 
-/// The decision whether a thread that waits spins before it sleeps in the kernel; to spin is to look again and again.
-/// The policy learns how long waits take when the thread sleeps at once, and how long when it spins. Two peers that
-/// both sleep never see short waits, however fast they could be. So the thread tries spinning now and then for a few
-/// waits, and keeps spinning while that pays.
+/// The decision whether a thread that waits spins before it sleeps in the kernel; to spin is to look again and
+/// again. The policy learns how long waits take when the thread sleeps at once, and how long when it spins. Two
+/// peers that both sleep never see short waits, however fast they could be. So the thread tries spinning now and
+/// then for a few waits, and keeps spinning while that pays.
 ///
 /// | state | what a wait does | ends when |
 /// |---|---|---|
@@ -12,10 +12,10 @@ package verbena.nic.engine;
 /// | looking | spins, for up to four times the usual wait | waits become long, or the processor was taken away |
 ///
 /// A thread that loses its processor while it spins uses time that another thread needs: a compiler, for example, or
-/// a neighbour on the same host. It stops spinning at once. A look that moves packets takes long without any loss. The
-/// pause before the next trial doubles each time that spinning did not last, so that vain trials cost no more than a
-/// few hundredths of the time. On a single processor no thread spins, because the thread that could answer needs that
-/// processor.
+/// a neighbour on the same host. It stops spinning at once. A look that moves packets takes long without any loss.
+/// The pause before the next trial doubles each time that spinning did not last, so that vain trials cost no more
+/// than a few hundredths of the time. On a single processor no thread spins, because the thread that could answer
+/// needs that processor.
 ///
 /// Used by one thread at a time.
 public final class SpinPolicy {

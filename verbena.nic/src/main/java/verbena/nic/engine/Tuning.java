@@ -14,8 +14,8 @@ package verbena.nic.engine;
 final class Tuning {
     // ---- a piece of work
 
-    /// The most frames each way, and the most commands and deadlines, in one piece of work. The system sends as many
-    /// segments as one message (decision 0036).
+    /// The most frames each way, and the most commands and deadlines, in one piece of work. The system sends as
+    /// many segments as one message (decision 0036).
     static final int BATCH = 64;
     /// The most frames that one queue pair may fill before the next has its turn: a bound, a quarter of a batch, so
     /// that one batch serves four.
@@ -36,11 +36,11 @@ final class Tuning {
 
     // ---- who works, and for how long
 
-    /// The number of pieces of work that a poster does for its own requests before it leaves the rest to the engine's
-    /// thread (decision 0014): a bound for posters, whose time is the program's.
+    /// The number of pieces of work that a poster does for its own requests before it leaves the rest to the
+    /// engine's thread (decision 0014): a bound for posters, whose time is the program's.
     static final int POSTER_PIECES = 4;
-    /// The number of pieces of work that a poller does for arrivals: one that receives and one that answers (decision
-    /// 0030).
+    /// The number of pieces of work that a poller does for arrivals: one that receives and one that answers
+    /// (decision 0030).
     static final int POLLER_PIECES = 2;
     /// The answers to this many packets may wait for the next step of a thread that polls without pause (decision
     /// 0030: one way took 8.4 µs, of which 2 µs were the acknowledgement before the answer).
@@ -48,11 +48,11 @@ final class Tuning {
     /// The largest number of polls in a row that only look at the link (decision 0144). The next one looks for
     /// everything: deadlines, sockets.
     static final int GLANCES_MAX = 32;
-    /// The number of looks at shared memory for each reading of the clock: a look takes less time than that (decision
-    /// 0156).
+    /// The number of looks at shared memory for each reading of the clock: a look takes less time than that
+    /// (decision 0156).
     static final int LOOKS_AT_ONCE = 4;
-    /// The average time between the polls of a thread that polls without pause, at most: a bound, some polls in vain
-    /// with a yield between them.
+    /// The average time between the polls of a thread that polls without pause, at most: a bound, some polls in
+    /// vain with a yield between them.
     static final long POLL_NANOS = 25_000;
     /// The fewest polls that count as polling without pause: a bound, one poll is no habit.
     static final int POLLS_MIN = 8;
@@ -60,8 +60,8 @@ final class Tuning {
     /// bound, as a command takes.
     static final long COMMAND_NANOS = 20_000;
     /// The time to wait before the next try when the link has no room, or another thread owns the engine: a bound.
-    /// While another thread owns the engine, the wait doubles each time, because on a single processor the owner may
-    /// need the processor of the thread that waits.
+    /// While another thread owns the engine, the wait doubles each time, because on a single processor the owner
+    /// may need the processor of the thread that waits.
     static final long RETRY_NANOS = 50_000;
     /// The number of times that it doubles.
     static final int RETRY_DOUBLINGS = 4;
@@ -72,8 +72,8 @@ final class Tuning {
     static final long ABSENCE_NANOS_MIN = 250_000;
     /// The longest one, and how long a thread that wants the place parks unless it is woken.
     static final long ABSENCE_NANOS_MAX = 1_000_000;
-    /// The longest one when threads poll so often that they are unlikely to stop. A look costs 12 µs: p99 of a wait was
-    /// 72 µs with one each millisecond, and is 57.
+    /// The longest one when threads poll so often that they are unlikely to stop. A look costs 12 µs: p99 of a wait
+    /// was 72 µs with one each millisecond, and is 57.
     static final long ABSENCE_NANOS_OFTEN = 4_000_000;
     /// The average time between polls up to which a thread polls often.
     static final long OFTEN_NANOS = 100_000;
@@ -93,7 +93,8 @@ final class Tuning {
     static final long SPIN_WAIT_NANOS_MAX = 1_000_000;
     /// The shortest time for which a thread looks.
     static final long SPIN_LOOK_NANOS_MIN = 50_000;
-    /// The longest time for which a look can work: it moves a batch of packets each way, and copies what is in them.
+    /// The longest time for which a look can work: it moves a batch of packets each way, and copies what is in
+    /// them.
     static final long SPIN_WORK_NANOS_MAX = 1_000_000;
     /// The weight of one wait in the average is one in this number.
     static final int SPIN_WEIGHT = 16;
@@ -109,8 +110,8 @@ final class Tuning {
     /// The shortest pause after a mistake: a trial that failed, a doorbell that was forgotten. It doubles each time
     /// (decisions 0062 and 0063).
     static final long PAUSE_NANOS_MIN = 2_000_000;
-    /// The longest pause when the mistake may be over soon: a doorbell was forgotten, or the processor was taken away,
-    /// by a compiler or a neighbour on the same host.
+    /// The longest pause when the mistake may be over soon: a doorbell was forgotten, or the processor was taken
+    /// away, by a compiler or a neighbour on the same host.
     static final long PAUSE_NANOS_MAX = 100_000_000;
 
     // ---- when a poller yields (decision 0150: one way on one core took 33 µs, and takes 10)

@@ -52,8 +52,8 @@ public final class FabricSocket {
     static final int OPEN_PORT = 9;
 
     static final int OPENED = 10;
-    /// A request to make or end an agent of such a program, over a connection of its own. The answer has an errno for
-    /// status.
+    /// A request to make or end an agent of such a program, over a connection of its own. The answer has an errno
+    /// for status.
     static final int REGISTER = 11;
 
     static final int UNREGISTER = 12;

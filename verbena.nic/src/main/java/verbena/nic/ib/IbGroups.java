@@ -14,9 +14,9 @@ import verbena.wire.mad.Mad;
 import verbena.wire.mad.McMemberRecord;
 import verbena.wire.mad.Sa;
 
-/// The multicast groups that the port of a device is a member of (IBTA 15.2.5.17): joins by the subnet administration
-/// for the first that wants a group, leaves with the last, and joins again when a subnet manager asks clients to
-/// register. Engine-confined.
+/// The multicast groups that the port of a device is a member of (IBTA 15.2.5.17): joins by the subnet
+/// administration for the first that wants a group, leaves with the last, and joins again when a subnet manager asks
+/// clients to register. Engine-confined.
 final class IbGroups {
     /// The membership of the port: it gets the packets, or it only sends. Either keeps the group alive.
     enum Role {
@@ -35,7 +35,8 @@ final class IbGroups {
         /// Called when the port has joined and packets travel.
         void onJoined(Properties properties);
 
-        /// Called when the subnet administration has refused it, or has not answered. The caller still has to leave.
+        /// Called when the subnet administration has refused it, or has not answered. The caller still has to
+        /// leave.
         void onRefused(String why);
     }
 

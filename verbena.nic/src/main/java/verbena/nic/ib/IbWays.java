@@ -168,8 +168,8 @@ final class IbWays implements Ways {
                 nowNanos);
     }
 
-    /// Returns the question for the path between the next LIDs of both ports. The administration knows none when the
-    /// peer's port has one LID only.
+    /// Returns the question for the path between the next LIDs of both ports. The administration knows none when
+    /// the peer's port has one LID only.
     private MemorySegment secondQuestion(Gid local, Gid remote, int lid) {
         MemorySegment mad = question(local, remote, PathRecord.HAS_SLID | PathRecord.HAS_DLID);
         PathRecord.SLID.put(Sa.data(mad), link.port().lid() ^ 1);

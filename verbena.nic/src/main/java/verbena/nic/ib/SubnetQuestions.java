@@ -12,8 +12,8 @@ import verbena.verbs.Gid;
 import verbena.wire.mad.Mad;
 import verbena.wire.mad.Sa;
 
-/// The questions of a device to the subnet administration (IBTA 15.2): each is sent until it is answered, or was sent
-/// [#TIMES] times. Engine-confined.
+/// The questions of a device to the subnet administration (IBTA 15.2): each is sent until it is answered, or was
+/// sent [#TIMES] times. Engine-confined.
 final class SubnetQuestions implements ManagementAgent {
     /// The number of times that a question is sent.
     static final int TIMES = 4;

@@ -202,8 +202,8 @@ final class StreamConnections implements ConnectionService, Scheduled {
             return acceptor;
         }
 
-        /// Passes a connection to the acceptor, now or when there is room. Returns false when too many wait, and no
-        /// other peer has more of them.
+        /// Passes a connection to the acceptor, now or when there is room. Returns false when too many wait,
+        /// and no other peer has more of them.
         boolean admit(StreamConnection connection, Consumer<Acceptor> decision) {
             if (undecided.size() < backlog) {
                 return decideOn(connection, decision);

@@ -53,14 +53,14 @@ public interface DeviceKind {
         return new int[] {0xFFFF};
     }
 
-    /// Returns how many bits per second of packets may leave by a path of this static rate; 0 for as many as the link
-    /// takes. On Ethernet and IP it means nothing: control of congestion says how fast a sender is.
+    /// Returns how many bits per second of packets may leave by a path of this static rate; 0 for as many as the
+    /// link takes. On Ethernet and IP it means nothing: control of congestion says how fast a sender is.
     default long bitsPerSecond(StaticRate rate) {
         return 0;
     }
 
-    /// Waits until packets of a multicast group come, on a wire that forwards them to members only. The caller is not
-    /// the engine's owner, and a queue pair is attached to the group.
+    /// Waits until packets of a multicast group come, on a wire that forwards them to members only. The caller is
+    /// not the engine's owner, and a queue pair is attached to the group.
     ///
     /// @throws verbena.verbs.DeviceException when they will not
     default void awaitGroup(Gid group) {}

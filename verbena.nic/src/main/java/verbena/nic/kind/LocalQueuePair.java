@@ -26,7 +26,8 @@ public interface LocalQueuePair extends QueuePair {
     /// Returns the number of the peer's queue pair; 0 when there is none.
     int peerQpn();
 
-    /// Moves to ERR, because the process at the other end has ended. The oldest request fails as after the last retry.
+    /// Moves to ERR, because the process at the other end has ended. The oldest request fails as after the last
+    /// retry.
     ///
     /// @param why the reason in words
     void peerGone(String why);

@@ -12,7 +12,7 @@ public interface QueuePairDriver extends QueuePairLife {
     /// Returns the address of the peer that it is connected to; empty when there is none. Any thread.
     String peer();
 
-    /// Returns whether an arrival waits for a receive, so that a thread that posts one has to ring the doorbell. Any
-    /// thread.
+    /// Returns whether an arrival waits for a receive, so that a thread that posts one has to ring the doorbell.
+    /// Any thread.
     boolean isStalled();
 }

@@ -58,8 +58,8 @@ public record Faults(
         }
     }
 
-    /// Reads `loss:5%,duplicate:1%,reorder:3%,corrupt:0.1%,mark:2%,delay:2ms,on:received,seed:7`, any of these in any
-    /// order.
+    /// Reads `loss:5%,duplicate:1%,reorder:3%,corrupt:0.1%,mark:2%,delay:2ms,on:received,seed:7`, any of these in
+    /// any order.
     ///
     /// @throws IllegalArgumentException when a name or a value is invalid; the message lists the valid ones
     public static Faults parse(String text) {

@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 import verbena.transport.congestion.CongestionRule;
 import verbena.wire.Frame;
 
-/// A link around another that loses, duplicates, holds back, damages, marks and delays packets, by chance or by seed.
-/// It tests a program, or this library, under a bad network without needing one.
+/// A link around another that loses, duplicates, holds back, damages, marks and delays packets, by chance or by
+/// seed. It tests a program, or this library, under a bad network without needing one.
 ///
 /// Damage is what a wire does to bits. For departures, [Seal] inverts the bit when the ICRC is in place
 /// ([Frame#marks]). For arrivals, the ICRC has been judged already, so the packet is marked as one with a wrong

@@ -29,8 +29,8 @@ import verbena.wire.roce.RoceV2;
 ///
 /// The first word of a record says that it is there. So a reader that waits for a record looks at the line that the
 /// record comes in, and fetches one line from the other processor, not two. The writer stores the first word of all
-/// that it shows after the rest of it, and sets the word behind it to 0 before that. The reader tells the writer only
-/// now and then how far it is: a store to a line that the other processor has looked at holds up all behind it.
+/// that it shows after the rest of it, and sets the word behind it to 0 before that. The reader tells the writer
+/// only now and then how far it is: a store to a line that the other processor has looked at holds up all behind it.
 ///
 /// The reader believes nothing of what it reads: it copies a frame before it looks at it, and a record that cannot
 /// be breaks the ring ([#isBroken()]).
@@ -39,8 +39,8 @@ public final class FrameRing {
     public static final int HEAD_BYTES = 256;
 
     private static final long READ = 0;
-    /// The place of the word for a sleeping reader: in a pair of lines of its own, because processors like to fetch a
-    /// pair.
+    /// The place of the word for a sleeping reader: in a pair of lines of its own, because processors like to fetch
+    /// a pair.
     public static final long ASLEEP = 128;
 
     private static final int LINE = 64;
@@ -51,8 +51,8 @@ public final class FrameRing {
     private static final int MESSAGE = 1 << 30;
 
     private static final int MESSAGE_AT = 8;
-    /// The lines behind the last record whose first word is 0, where there is room: while the reader takes a record,
-    /// the writer prepares for the next.
+    /// The lines behind the last record whose first word is 0, where there is room: while the reader takes a
+    /// record, the writer prepares for the next.
     private static final int PREPARED = 4 * LINE;
     /// The part of the ring, as a divisor, after which a reader that always finds records reports its position.
     private static final int TOLD_PART = 16;
@@ -265,8 +265,8 @@ public final class FrameRing {
         return take(Content.FRAME, frames, from, count);
     }
 
-    /// Fills `frames[from]` and its successors with the oldest records that hold this, at most `count`, up to the first
-    /// that holds the other; returns how many.
+    /// Fills `frames[from]` and its successors with the oldest records that hold this, at most `count`, up to the
+    /// first that holds the other; returns how many.
     public int take(Content content, Frame[] frames, int from, int count) {
         boolean areMessages = content == Content.MESSAGE;
         int taken = 0;

@@ -3,8 +3,8 @@ package verbena.nic.link;
 import java.lang.foreign.Arena;
 import verbena.wire.Frame;
 
-/// The frames held back until their time: a heap by time, then by order of arrival, over a fixed number of slots. For
-/// one thread.
+/// The frames held back until their time: a heap by time, then by order of arrival, over a fixed number of slots.
+/// For one thread.
 final class HeldFrames {
     /// The result of [#firstDue()] when no frame is held.
     static final long NEVER = Long.MAX_VALUE;

@@ -51,8 +51,8 @@ public final class Interfaces {
             gids = List.copyOf(gids);
         }
 
-        /// Returns the largest path MTU that fits, as soft-RoCE computes it: a payload of 4096, …, 256 bytes and 80
-        /// bytes of headers.
+        /// Returns the largest path MTU that fits, as soft-RoCE computes it: a payload of 4096, …, 256 bytes
+        /// and 80 bytes of headers.
         public Mtu pathMtu() {
             return PathMtu.ofInterface(mtu);
         }
@@ -62,8 +62,8 @@ public final class Interfaces {
             return new HostInterface(name, index, mtu, mac, up, loopback, bitsPerSecond, entries);
         }
 
-        /// Returns the interface with another GID table of one IPv4 or IPv6 address. Devices on loopback need it:
-        /// every address of 127.0.0.0/8 is local there, though only one is listed.
+        /// Returns the interface with another GID table of one IPv4 or IPv6 address. Devices on loopback need
+        /// it: every address of 127.0.0.0/8 is local there, though only one is listed.
         public HostInterface withOnly(InetAddress address) {
             GidEntry entry = new GidEntry(0, Gid.of(address), GidType.ROCE_V2, name, index);
             return with(List.of(entry));

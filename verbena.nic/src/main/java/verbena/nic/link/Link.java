@@ -15,13 +15,15 @@ public interface Link extends Carrier {
     /// The length of the smallest packet: BTH and ICRC.
     int PACKET_MIN = Bth.BYTES + 4;
 
-    /// The number of groups that a link can be a member of at once: with UDP, each costs a socket at each interface.
+    /// The number of groups that a link can be a member of at once: with UDP, each costs a socket at each
+    /// interface.
     int GROUPS_MAX = 256;
 
     /// The hop limit of a multicast that has none of its own (RFC 1112, 6.1; RFC 3493, 5.2).
     int MULTICAST_HOPS_DEFAULT = 1;
 
-    /// Returns the largest packet in bytes, from BTH to ICRC, that fits on this link unfragmented from every address.
+    /// Returns the largest packet in bytes, from BTH to ICRC, that fits on this link unfragmented from every
+    /// address.
     int packetMax();
 
     /// Fills `frames[from]` and its successors with arrivals, at most `count`; returns how many. Each frame then
@@ -69,8 +71,9 @@ public interface Link extends Carrier {
     /// not a member. Called like [#join(Gid)].
     void leave(Gid group);
 
-    /// Returns the UDP port that every packet between these addresses leaves from, and every packet after a migration
-    /// within this host; 0 when it may differ between packets, or the link has no ports. Never changes. Any thread.
+    /// Returns the UDP port that every packet between these addresses leaves from, and every packet after a
+    /// migration within this host; 0 when it may differ between packets, or the link has no ports. Never changes.
+    /// Any thread.
     default int sourcePort(Gid from, Gid to) {
         return 0;
     }

@@ -7,8 +7,8 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.roce.RoceV2;
 
-/// The exception when a link cannot be opened, or cannot join a multicast group. The kind is for programs that decide
-/// by it; the message is for persons.
+/// The exception when a link cannot be opened, or cannot join a multicast group. The kind is for programs that
+/// decide by it; the message is for persons.
 public final class LinkException extends RuntimeException {
     /// The reason.
     public enum Kind {

@@ -25,9 +25,9 @@ public final class LoopbackAddress {
 
     private LoopbackAddress() {}
 
-    /// Opens something at an address of its own. Calls `open` with one candidate after the other while it fails with
-    /// [LinkException.Kind#PORT_IN_USE], and returns its result. No other process can take the address between the
-    /// search and the use.
+    /// Opens something at an address of its own. Calls `open` with one candidate after the other while it fails
+    /// with [LinkException.Kind#PORT_IN_USE], and returns its result. No other process can take the address between
+    /// the search and the use.
     ///
     /// @throws LinkException the exception of `open` for the last candidate, or for another reason than the port
     public static <T> T claim(Function<Inet4Address, T> open) {
@@ -62,8 +62,8 @@ public final class LoopbackAddress {
         }
     }
 
-    /// Returns an address whose UDP `port` is free at this moment, to be shown before it is used. Another process may
-    /// take it before the caller does; [#claim(Function)] leaves no such gap.
+    /// Returns an address whose UDP `port` is free at this moment, to be shown before it is used. Another process
+    /// may take it before the caller does; [#claim(Function)] leaves no such gap.
     ///
     /// @throws LinkException when none is found
     public static Inet4Address find(int port) {

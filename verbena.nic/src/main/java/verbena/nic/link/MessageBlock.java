@@ -234,8 +234,8 @@ public final class MessageBlock {
         return control + ((controls.get(JAVA_LONG, control + Cmsghdr.CMSG_LEN) + 7) & ~7L);
     }
 
-    /// Returns when message `i` came to this host, in milliseconds of the wall clock; 0 when the message has no time
-    /// stamp ([LinuxAbi#SO_TIMESTAMPNS]).
+    /// Returns when message `i` came to this host, in milliseconds of the wall clock; 0 when the message has no
+    /// time stamp ([LinuxAbi#SO_TIMESTAMPNS]).
     public long arrivalMillis(int i) {
         long at = control(i);
         long end = at + headers.get(JAVA_LONG, header(i) + Mmsghdr.MSG_CONTROLLEN);

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/// The record of the threads that use a link's sockets and memory at this moment. One thread may receive or send, and
-/// another may sleep, each for the length of a call. A thread that has closed the link occupies it for ever.
+/// The record of the threads that use a link's sockets and memory at this moment. One thread may receive or send,
+/// and another may sleep, each for the length of a call. A thread that has closed the link occupies it for ever.
 ///
 ///     try (Occupancy.Stay stay = occupancy.move()) {
 ///         if (stay == null) {
@@ -59,7 +59,8 @@ public final class Occupancy {
         sleeping.close();
     }
 
-    /// Enters, and then looks whether the link is being closed. The thread that closes does both in the other order.
+    /// Enters, and then looks whether the link is being closed. The thread that closes does both in the other
+    /// order.
     private @Nullable Stay enter(Stay stay) {
         if (closing.get()) {
             return null;

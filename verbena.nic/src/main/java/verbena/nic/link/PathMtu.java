@@ -4,7 +4,8 @@ import verbena.verbs.Mtu;
 
 /// The computation of the path MTU that fits on an interface.
 public final class PathMtu {
-    /// The bytes of all headers that rxe counts before and behind the payload: IPv6 40, UDP 8, BTH 12, RETH 16, ICRC
+    /// The bytes of all headers that rxe counts before and behind the payload: IPv6 40, UDP 8, BTH 12, RETH 16,
+    /// ICRC
     /// 4. A full WRITE ONLY WITH IMMEDIATE over IPv6 needs 4 more, but no real interface has an MTU that is too
     /// short by just these.
     static final int HEADERS = 80;

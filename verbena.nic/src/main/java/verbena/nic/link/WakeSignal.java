@@ -2,8 +2,8 @@ package verbena.nic.link;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// The decision whether a wake-up needs a system call: only when a thread sleeps or is about to. There is one sleeper
-/// and any number of wakers.
+/// The decision whether a wake-up needs a system call: only when a thread sleeps or is about to. There is one
+/// sleeper and any number of wakers.
 ///
 /// No wake-up is lost, because both sides swap the same word and only swaps decide. In the order of these swaps, a
 /// waker's swap comes

@@ -326,8 +326,8 @@ public final class JfrEvents {
         String reason;
     }
 
-    /// The kinds of events that packets cause. A caller asks the kind before it makes an event. So a repair allocates
-    /// nothing while there is no recording.
+    /// The kinds of events that packets cause. A caller asks the kind before it makes an event. So a repair
+    /// allocates nothing while there is no recording.
     private static final class Kinds {
         private static final EventType REPEATED = EventType.getEventType(Repeated.class);
         private static final EventType NOT_READY = EventType.getEventType(NotReady.class);

@@ -80,8 +80,8 @@ final class ConnectedQueuePair {
         }
     }
 
-    /// Begins keep-alive, because both sides know the connection now. A peer that does not know it yet cannot answer,
-    /// although it lives.
+    /// Begins keep-alive, because both sides know the connection now. A peer that does not know it yet cannot
+    /// answer, although it lives.
     void keepAlive() {
         LocalQueuePair local = queuePair;
         Duration silence = keepAlive;
@@ -104,8 +104,8 @@ final class ConnectedQueuePair {
         }
     }
 
-    /// Loads and arms an alternate path. The peer has left the path before: a queue pair that still waits to migrate
-    /// does so first.
+    /// Loads and arms an alternate path. The peer has left the path before: a queue pair that still waits to
+    /// migrate does so first.
     ///
     /// @param then is told on its engine whether that was done
     void load(AlternatePath path, Consumer<Boolean> then) {

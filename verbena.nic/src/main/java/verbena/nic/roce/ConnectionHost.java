@@ -51,7 +51,7 @@ interface ConnectionHost {
     /// Counts and reports a peer that has not proven the secret. Called by the engine's owner.
     void unproven(CmRoute route, CmRefusal why);
 
-    /// Notes that an established connection of this peer has asked for memory without the right to access it. Called
-    /// by the engine's owner.
+    /// Notes that an established connection of this peer has asked for memory without the right to access it.
+    /// Called by the engine's owner.
     void suspect(Gid peer);
 }

@@ -42,8 +42,8 @@ record DeviceOptions(
 
     private static final int QUEUE_LAST = 4_095;
 
-    static final DeviceOptions NONE =
-            new DeviceOptions(0, UdpOptions.DEFAULT, null, Ethernet.NO_TAG, null, CongestionRule.NONE, null, null, Protection.NONE);
+    static final DeviceOptions NONE = new DeviceOptions(
+            0, UdpOptions.DEFAULT, null, Ethernet.NO_TAG, null, CongestionRule.NONE, null, null, Protection.NONE);
     /// The options of a device that is on Ethernet itself.
     private static final DeviceOptions NONE_ON_ETHERNET = NONE.withWay(EthernetWay.PACKET_SOCKET);
 
@@ -123,13 +123,33 @@ record DeviceOptions(
                 };
             case "mtu" ->
                 new DeviceOptions(
-                        engines, link, way, vlan, Mtu.ofBytes(Integer.parseInt(value)), congestion, faults, capture, protection);
-            case "faults" -> new DeviceOptions(engines, link, way, vlan, mtu, congestion, Faults.parse(value), capture, protection);
+                        engines,
+                        link,
+                        way,
+                        vlan,
+                        Mtu.ofBytes(Integer.parseInt(value)),
+                        congestion,
+                        faults,
+                        capture,
+                        protection);
+            case "faults" ->
+                new DeviceOptions(engines, link, way, vlan, mtu, congestion, Faults.parse(value), capture, protection);
             case "engines" ->
-                new DeviceOptions(HostProvider.parseEngines(value), link, way, vlan, mtu, congestion, faults, capture, protection);
+                new DeviceOptions(
+                        HostProvider.parseEngines(value),
+                        link,
+                        way,
+                        vlan,
+                        mtu,
+                        congestion,
+                        faults,
+                        capture,
+                        protection);
             case "capture" ->
-                new DeviceOptions(engines, link, way, vlan, mtu, congestion, faults, CaptureFile.parse(value), protection);
-            case "vlan" -> new DeviceOptions(engines, link, way, parseVlan(value), mtu, congestion, faults, capture, protection);
+                new DeviceOptions(
+                        engines, link, way, vlan, mtu, congestion, faults, CaptureFile.parse(value), protection);
+            case "vlan" ->
+                new DeviceOptions(engines, link, way, parseVlan(value), mtu, congestion, faults, capture, protection);
             case "queue" -> withWay(new EthernetWay(parseQueue(value), xdp().pollsBusily()));
             case "busy-poll" -> withWay(new EthernetWay(xdp().queue(), parseSwitch(value)));
             case "congestion" -> {
@@ -140,10 +160,9 @@ record DeviceOptions(
             case "secret" -> withProtection(protection.with(value));
             case "ecn" -> withCongestion(congestion.withMarks(parseSwitch(value)));
             default ->
-                throw new IllegalArgumentException(
-                        "there is no option \"" + pair[0]
-                                + "\"; there are busy-poll, capture, congestion, ecn, engines, faults, link, mtu, psp,"
-                                + " queue, secret and vlan");
+                throw new IllegalArgumentException("there is no option \"" + pair[0]
+                        + "\"; there are busy-poll, capture, congestion, ecn, engines, faults, link, mtu, psp,"
+                        + " queue, secret and vlan");
         };
     }
 
@@ -205,8 +224,8 @@ record DeviceOptions(
                 : congestion;
     }
 
-    /// Returns the number of engines of a device: the one in the options, else as many as fit. Several need the Linux
-    /// link: without it they cannot have sockets at one address.
+    /// Returns the number of engines of a device: the one in the options, else as many as fit. Several need the
+    /// Linux link: without it they cannot have sockets at one address.
     ///
     /// @throws IllegalArgumentException when several are asked for and cannot be had
     int enginesToOpen() {

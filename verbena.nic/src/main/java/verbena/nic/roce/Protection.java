@@ -18,7 +18,7 @@ record Protection(boolean isOn, @Nullable Path secret) {
     /// The protection of packets in the clear: none.
     static final Protection NONE = new Protection(false, null);
 
-    /// After these an agreement takes milliseconds.
+    /// Rehearsals after which an agreement takes milliseconds.
     private static final int REHEARSALS = 3;
 
     private static final int SECRET_BYTES_MIN = 32;
@@ -38,8 +38,8 @@ record Protection(boolean isOn, @Nullable Path secret) {
     /// @throws IllegalArgumentException when one of the two options is there without the other
     void check(String device) {
         if (isOn && secret == null) {
-            throw new IllegalArgumentException("device " + device
-                    + ": option \"psp=on\" needs secret=FILE, a file that all peers have");
+            throw new IllegalArgumentException(
+                    "device " + device + ": option \"psp=on\" needs secret=FILE, a file that all peers have");
         }
         if (!isOn && secret != null) {
             throw new IllegalArgumentException("device " + device

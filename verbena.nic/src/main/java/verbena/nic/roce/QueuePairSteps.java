@@ -60,9 +60,9 @@ final class QueuePairSteps {
         return rep.withFailover(offered(req.alternate()) == null ? Rep.FAILOVER_REJECTED : Rep.FAILOVER_ACCEPTED);
     }
 
-    /// Returns the offered alternate path, as seen from this side; null when it is not taken; on the passive side. It
-    /// must lead to the address that asks, as the first path must, so that an attacker aims no packets of ours at a
-    /// third party.
+    /// Returns the offered alternate path, as seen from this side; null when it is not taken; on the passive side.
+    /// It must lead to the address that asks, as the first path must, so that an attacker aims no packets of ours
+    /// at a third party.
     @Nullable
     AddressVector offered(CmPath path) {
         boolean isOfPeer =

@@ -203,9 +203,9 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                 said);
     }
 
-    /// Handles the first packet that the peer sends through the queue pair. If the peer has asked for the connection,
-    /// its RTU is late or lost. If this side has asked and the peer answers a request, the peer has our RTU. (A
-    /// request of the peer is no proof, because it need not wait for the RTU.)
+    /// Handles the first packet that the peer sends through the queue pair. If the peer has asked for the
+    /// connection, its RTU is late or lost. If this side has asked and the peer answers a request, the peer has our
+    /// RTU. (A request of the peer is no proof, because it need not wait for the RTU.)
     @Override
     public void onFirstPacket(boolean isAnswer) {
         // Later, so that nothing is told while the packet is looked at.

@@ -38,8 +38,8 @@ public final class RoceV1Provider extends HostProvider {
         return PacketWire.isPermitted() ? super.devices() : List.of();
     }
 
-    /// Returns the interfaces with their addresses in the order of the kernel's GID tables: first the address that is
-    /// made from the interface's own, then those of IP.
+    /// Returns the interfaces with their addresses in the order of the kernel's GID tables: first the address that
+    /// is made from the interface's own, then those of IP.
     @Override
     protected List<HostInterface> interfaces() {
         return Interfaces.all().stream()

@@ -6,8 +6,8 @@ import verbena.nic.link.Interfaces.HostInterface;
 import verbena.verbs.Device;
 import verbena.verbs.GidType;
 
-/// The provider of `rocev2` devices: one on loopback, one for each network interface with an address, and one for any
-/// local address by name. [Device] tells the names; the options are
+/// The provider of `rocev2` devices: one on loopback, one for each network interface with an address, and one for
+/// any local address by name. [Device] tells the names; the options are
 ///
 /// | option | value |
 /// |---|---|

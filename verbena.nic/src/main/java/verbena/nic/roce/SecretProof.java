@@ -89,8 +89,8 @@ final class SecretProof {
         return CmProof.isProven(rep, secret.bytes(), route.local(), route.remote(), challenge, req);
     }
 
-    /// Takes, on the active side, the challenge of a peer, so that the next request proves the secret. Returns false
-    /// when this is no challenge, or one too many.
+    /// Takes, on the active side, the challenge of a peer, so that the next request proves the secret. Returns
+    /// false when this is no challenge, or one too many.
     boolean takesChallenge(Rej rej) {
         if (CmRefusal.of(rej) != CmRefusal.CHALLENGE || secret.isNone() || ++challenges > CHALLENGES_MAX) {
             return false;

@@ -54,8 +54,8 @@ public interface Ways {
         return call;
     }
 
-    /// Returns the path bits of an own LID: its lowest bits, as many as the port's LMC; -1 when it is no own LID, or
-    /// there are none.
+    /// Returns the path bits of an own LID: its lowest bits, as many as the port's LMC; -1 when it is no own LID,
+    /// or there are none.
     default int pathBits(int lid) {
         return -1;
     }

@@ -10,14 +10,15 @@ package verbena.nic.shm;
 final class CopyChoice {
     /// A shorter copy is made by ordinary stores.
     static final int BYTES_MIN = 4 << 10;
-    /// The number of copies by each kind of store that are compared. The fastest of them counts, because a thread may
-    /// lose its processor in any.
+    /// The number of copies by each kind of store that are compared. The fastest of them counts, because a thread
+    /// may lose its processor in any.
     static final int SAMPLES = 4;
     /// The number of copies before the first comparison. Their number doubles with each one that changes nothing.
     static final int PAUSE_MIN = 16;
 
     static final int PAUSE_MAX = 4_096;
-    /// Ordinary stores may take so much longer. The peer reads what they have left in a cache faster than from memory.
+    /// Ordinary stores may take so much longer. The peer reads what they have left in a cache faster than from
+    /// memory.
     static final double WORTH = 1.5;
 
     private boolean isPast;

@@ -13,9 +13,9 @@ import verbena.nic.shm.GrantMessage.Kind;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryTable;
 
-/// Direct access between the queue pairs of one link and those of its neighbours: the grants that each side has given
-/// and holds, and the messages about them. Whatever a neighbour says or does, nothing is thrown, and nothing outside
-/// a grant is touched. For the owner of the link's engine.
+/// Direct access between the queue pairs of one link and those of its neighbours: the grants that each side has
+/// given and holds, and the messages about them. Whatever a neighbour says or does, nothing is thrown, and nothing
+/// outside a grant is touched. For the owner of the link's engine.
 final class DirectAccess implements Neighbours.Listener, GrantsHeld.Access {
     private static final long PAUSE_NANOS = 20_000;
 

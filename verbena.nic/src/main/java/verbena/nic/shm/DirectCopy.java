@@ -16,11 +16,11 @@ import verbena.verbs.spi.SendOperation;
 /// The execution of one-sided requests between this side's regions and memory of the peer that is mapped here.
 /// Allocates nothing, and throws nothing, whatever becomes of either memory meanwhile. For the owner of the engine.
 ///
-/// Programs wait for the last bytes of a WRITE: these are stored after all others, and where alignment allows it, all
-/// at once. So are 1, 2, 4 or 8 bytes.
+/// Programs wait for the last bytes of a WRITE: these are stored after all others, and where alignment allows it,
+/// all at once. So are 1, 2, 4 or 8 bytes.
 ///
-/// A long WRITE may pass the caches ([CopyChoice]). Its bytes are gathered piece by piece where nothing can happen to
-/// them, and stored from there.
+/// A long WRITE may pass the caches ([CopyChoice]). Its bytes are gathered piece by piece where nothing can happen
+/// to them, and stored from there.
 final class DirectCopy {
     /// The largest number of bytes that one call copies.
     static final int PIECE_BYTES = 1 << 20;

@@ -77,8 +77,8 @@ record GrantMessage(
         DECLINED,
         /// The asker does not use the grant any more.
         RETURNED,
-        /// The owner has withdrawn it. The state word has that as well; this message makes an idle asker unmap the
-        /// file.
+        /// The owner has withdrawn it. The state word has that as well; this message makes an idle asker unmap
+        /// the file.
         REVOKED,
         /// The asker has unmapped the file: the next grant in it needs a descriptor again.
         DROPPED

@@ -8,9 +8,9 @@ import verbena.nic.link.sharing.Neighbours;
 /// The words of a page that one neighbour writes and the other reads. The first says which grant of the other side
 /// the writer uses at this moment; each other word is the state of a grant that the writer has given.
 ///
-/// The user of a grant says that it is busy, and then looks at the state; the owner changes the state, and then looks
-/// whether the user is busy. All four are kept in this order by full fences. So an owner that sees no busy user
-/// after the change knows that no access under way began before it, and none begins after it.
+/// The user of a grant says that it is busy, and then looks at the state; the owner changes the state, and then
+/// looks whether the user is busy. All four are kept in this order by full fences. So an owner that sees no busy
+/// user after the change knows that no access under way began before it, and none begins after it.
 ///
 /// The state words lie apart from the first word, which its writer changes with each access. In one cache line with
 /// it, they would come anew from the other processor each time that a neighbour looks at them.

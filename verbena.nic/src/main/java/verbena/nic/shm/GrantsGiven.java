@@ -22,13 +22,13 @@ import verbena.verbs.Access;
 import verbena.verbs.spi.LastingMemory;
 
 /// The grants that this side has given, one for a key and a queue pair: the peer of that queue pair may use what the
-/// key opens, without asking, as long as the grant's state word says so. Nothing is granted that the responder of the
-/// queue pair would refuse.
+/// key opens, without asking, as long as the grant's state word says so. Nothing is granted that the responder of
+/// the queue pair would refuse.
 ///
 /// A grant is withdrawn before what it was given for changes: the state word changes, and the caller waits until the
-/// peer is not in the middle of an access. A peer that is gone holds no caller up. One that has stopped in the middle
-/// does so once, and gets no more grants. What it may still use is not forgotten: no later end of the region is told
-/// that its memory is free, whatever the grant was withdrawn for.
+/// peer is not in the middle of an access. A peer that is gone holds no caller up. One that has stopped in the
+/// middle does so once, and gets no more grants. What it may still use is not forgotten: no later end of the region
+/// is told that its memory is free, whatever the grant was withdrawn for.
 ///
 /// Calls come from the owner of the engine, except that engines unbind windows while others work; hence the lock.
 final class GrantsGiven implements KeyWatch {
@@ -38,8 +38,8 @@ final class GrantsGiven implements KeyWatch {
     private static final int OF_PROCESS = Access.REMOTE_WRITE.bit() | Access.REMOTE_READ.bit();
     /// The largest number of grants that one neighbour has at once.
     static final int GRANTS_MAX = 4096;
-    /// The number of keys that a connection may ask for in vain. By packets, a single key without the right ends the
-    /// connection.
+    /// The number of keys that a connection may ask for in vain. By packets, a single key without the right ends
+    /// the connection.
     static final int REFUSALS_MAX = 16;
 
     private static final int SPINS = 2_000;
@@ -131,8 +131,8 @@ final class GrantsGiven implements KeyWatch {
         return isIdle && left.stream().noneMatch(each -> each.region >>> 8 == key >>> 8);
     }
 
-    /// Withdraws the grants of a window that was unbound. Nothing has to be unmapped, because the memory stays where
-    /// it is. The caller may own another engine than this one, and must not send.
+    /// Withdraws the grants of a window that was unbound. Nothing has to be unmapped, because the memory stays
+    /// where it is. The caller may own another engine than this one, and must not send.
     @Override
     public synchronized void onUnbound(int key) {
         List<Given> given = byHandle.get(key >>> 8);

@@ -13,8 +13,8 @@ import verbena.verbs.spi.SendOperation;
 /// asks for the grant of a key when a request needs one, which goes by packets meanwhile. For the owner of the
 /// engine.
 ///
-/// Grants are kept in a table by key, which grows to a limit. A key that finds its places taken by others that are in
-/// use goes by packets.
+/// Grants are kept in a table by key, which grows to a limit. A key that finds its places taken by others that are
+/// in use goes by packets.
 final class GrantsHeld implements PeerMemory {
     /// The pages that are shared with a neighbour.
     ///

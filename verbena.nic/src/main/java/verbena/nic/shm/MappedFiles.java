@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The files of one neighbour that are mapped here. Their number and size are limited: a hostile neighbour can use up
-/// no more of this process's address space. For the owner of the engine.
+/// The files of one neighbour that are mapped here. Their number and size are limited: a hostile neighbour can use
+/// up no more of this process's address space. For the owner of the engine.
 final class MappedFiles {
     static final int FILES_MAX = 1 << 10;
     static final long BYTES_MAX = 1L << 40;

@@ -60,8 +60,8 @@ final class ProcessCopy {
         }
     }
 
-    /// Names this side's memory for the next piece of the request; returns how many bytes it has, 0 when the request
-    /// may not use it any more.
+    /// Names this side's memory for the next piece of the request; returns how many bytes it has, 0 when the
+    /// request may not use it any more.
     private int addLocal(SendRequest request, int domain, MemoryTable memory, boolean isWrite) {
         int most = (int) Math.min(DirectCopy.PIECE_BYTES, request.bytes() - done);
         if (request.isInline) {

@@ -21,8 +21,8 @@ import verbena.verbs.Access;
 /// - remote writing or atomics, or windows that may allow them: files that peers can map writable.
 ///
 /// A peer that has mapped a file sees all regions in it, also those that it has no key for. It sees what closed
-/// regions left behind too, until the memory is given out again. A large region has a file of its own, which goes with
-/// it.
+/// regions left behind too, until the memory is given out again. A large region has a file of its own, which goes
+/// with it.
 ///
 /// Where the system has no memory file to give, for want of descriptors for instance, a region has memory of this
 /// process.

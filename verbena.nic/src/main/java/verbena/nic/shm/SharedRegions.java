@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.MemoryFile;
 
-/// The memory files of the kernel, as grants know them: those of this device's regions, and those of peers. Any thread.
+/// The memory files of the kernel, as grants know them: those of this device's regions, and those of peers. Any
+/// thread.
 final class SharedRegions implements MemoryFiles {
     private record Numbered(int number, MemoryFile file) implements File {
         @Override

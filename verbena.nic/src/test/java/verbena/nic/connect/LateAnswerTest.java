@@ -21,8 +21,8 @@ import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
-/// A server that takes one client and closes its listener before it answers, as rping does. Several devices share the
-/// address, so the client's repeated request has to find the device that has the first one.
+/// A server that takes one client and closes its listener before it answers, as rping does. Several devices share
+/// the address, so the client's repeated request has to find the device that has the first one.
 @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere an address is one device's")
 @Timeout(60)
 class LateAnswerTest {

@@ -6,9 +6,9 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/// Measures how late this machine runs threads. A thread waits for a time again and again for the whole test, and the
-/// kernel counts how long a thread that could run had no processor. A test may exceed a promised time by what the
-/// machine took from its threads meanwhile.
+/// Measures how late this machine runs threads. A thread waits for a time again and again for the whole test, and
+/// the kernel counts how long a thread that could run had no processor. A test may exceed a promised time by what
+/// the machine took from its threads meanwhile.
 final class Lateness implements AutoCloseable {
     private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
@@ -39,8 +39,8 @@ final class Lateness implements AutoCloseable {
         return worst;
     }
 
-    /// How long this thread has had no processor when it could run, in all its life. One that has worked hard gets its
-    /// next turn later than one that sleeps. 0 where the kernel does not tell (/proc/PID/schedstat).
+    /// How long this thread has had no processor when it could run, in all its life. One that has worked hard gets
+    /// its next turn later than one that sleeps. 0 where the kernel does not tell (/proc/PID/schedstat).
     static long nanosWithoutProcessor() {
         try {
             return Long.parseLong(

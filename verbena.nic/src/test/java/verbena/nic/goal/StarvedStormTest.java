@@ -14,8 +14,8 @@ import verbena.nic.GoalRun;
 import verbena.nic.link.LoopbackAddress;
 
 /// Goals F1 and F4 for messages over `shm` without packets. Two processes send each other messages, and have too few
-/// processors. One or the other gets none for several ACK timeouts, again and again. Each message comes once, in order,
-/// with its bytes, none is completed that has not come, and no connection ends.
+/// processors. One or the other gets none for several ACK timeouts, again and again. Each message comes once, in
+/// order, with its bytes, none is completed that has not come, and no connection ends.
 @Timeout(7_200)
 class StarvedStormTest {
     private static final Duration ACK_TIMEOUT = Duration.ofMillis(10);

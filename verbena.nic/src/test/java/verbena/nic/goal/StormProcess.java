@@ -24,8 +24,8 @@ import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 
-/// A process with many connections to another one, which carry numbered messages both ways at random moments. Threads
-/// that do nothing but take the processors run beside it. Ends with its parent.
+/// A process with many connections to another one, which carry numbered messages both ways at random moments.
+/// Threads that do nothing but take the processors run beside it. Ends with its parent.
 final class StormProcess implements AutoCloseable {
     private static final int CONNECTIONS = 12;
     private static final int SLOT_BYTES = 512;

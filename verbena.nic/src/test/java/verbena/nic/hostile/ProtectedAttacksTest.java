@@ -51,8 +51,8 @@ class ProtectedAttacksTest {
     private List<String> toPassive() {
         int psn = cable.b.qp.query().rqPsn();
         int qpn = cable.b.qp.qpn();
-        String target = "qp 0x%x va 0x%x rkey 0x%x"
-                .formatted(qpn, cable.b.memory.address() + PRIZE_AT, cable.b.memory.rkey());
+        String target =
+                "qp 0x%x va 0x%x rkey 0x%x".formatted(qpn, cable.b.memory.address() + PRIZE_AT, cable.b.memory.rkey());
         return List.of(
                 "WRITE_ONLY psn %d %s len 8 | 8".formatted(psn, target),
                 "READ_REQUEST psn %d %s len 8".formatted(psn, target),
@@ -74,7 +74,8 @@ class ProtectedAttacksTest {
     }
 
     private void assertUnharmed() {
-        assertThat(cable.b.memory.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, PRIZE_AT)).isZero();
+        assertThat(cable.b.memory.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, PRIZE_AT))
+                .isZero();
         assertThat(cable.a.qp.state()).isEqualTo(QpState.RTS);
         assertThat(cable.b.qp.state()).isEqualTo(QpState.RTS);
         assertThat(cable.b.cq.poll(wc)).isFalse();

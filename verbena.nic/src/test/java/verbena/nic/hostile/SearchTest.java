@@ -12,8 +12,8 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
 
-/// Goal S3: an attacker who tries PSNs, or queue pair numbers, finds none, and is noticed. Meanwhile an honest pair of
-/// devices goes on. By default the attacker tries those around the right one, deep all.
+/// Goal S3: an attacker who tries PSNs, or queue pair numbers, finds none, and is noticed. Meanwhile an honest pair
+/// of devices goes on. By default the attacker tries those around the right one, deep all.
 class SearchTest {
     private static final int ALL = 1 << 24;
     private static final int TRIED = GoalRun.size(1 << 20, ALL);

@@ -360,8 +360,8 @@ class IbDeviceTest {
         }
     }
 
-    /// A slow sender may be slower still, because its thread has to run. So only the least time is looked at: that of
-    /// 16 MiB at 2 Gb/s, which 2.5 Gb/s on the cable are.
+    /// A slow sender may be slower still, because its thread has to run. So only the least time is looked at: that
+    /// of 16 MiB at 2 Gb/s, which 2.5 Gb/s on the cable are.
     @Test
     void aQueuePairIsNoFasterThanItsStaticRate() throws Exception {
         try (End a = new End(0);
@@ -530,8 +530,8 @@ class IbDeviceTest {
         }
     }
 
-    /// IBTA 15.2.5.17: attaching joins by the subnet administration, an address of the group makes a sender, and the
-    /// last that leaves leaves.
+    /// IBTA 15.2.5.17: attaching joins by the subnet administration, an address of the group makes a sender, and
+    /// the last that leaves leaves.
     @Test
     void membersOfAGroupGetWhatItsSendersSend() throws Exception {
         try (End a = new End(0);

@@ -229,8 +229,8 @@ class IbMigrationTest {
         migratesWhenItsLinkIsCut(true);
     }
 
-    /// The REQ offers the path between the second LIDs, and both ends load it (IBTA 12.6.5, 12.9.7): no program does
-    /// anything for that.
+    /// The REQ offers the path between the second LIDs, and both ends load it (IBTA 12.6.5, 12.9.7): no program
+    /// does anything for that.
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aConnectionOfTheManagerMigratesByItself(boolean cutAtTheListener) throws Exception {
@@ -265,8 +265,8 @@ class IbMigrationTest {
         }
     }
 
-    /// After a migration the connection has an alternate path again, by LAP and APR (IBTA 12.8): the one that was left.
-    /// So it outlives a second fault, once the first one is repaired.
+    /// After a migration the connection has an alternate path again, by LAP and APR (IBTA 12.8): the one that was
+    /// left. So it outlives a second fault, once the first one is repaired.
     @Test
     void aConnectionOfTheManagerOutlivesASecondFault() throws Exception {
         try (End a = new End(1);

@@ -118,8 +118,8 @@ class PolledSleepTest {
         return ready > 0;
     }
 
-    /// Two threads play with a ball: each sleeps until it has the ball, plays it back and wakes the other. A wake-up
-    /// that is lost would leave both asleep.
+    /// Two threads play with a ball: each sleeps until it has the ball, plays it back and wakes the other. A
+    /// wake-up that is lost would leave both asleep.
     @Test
     void noWakeUpOfTwoThreadsIsLost() throws Exception {
         var other = new Quiet();

@@ -199,8 +199,8 @@ class RevocationTest {
         assertThat(wasInterrupted).isTrue();
     }
 
-    /// The peer asks for a key of a file, and then unmaps the file because its only grant there is withdrawn. The owner
-    /// still takes the file for mapped when it answers.
+    /// The peer asks for a key of a file, and then unmaps the file because its only grant there is withdrawn. The
+    /// owner still takes the file for mapped when it answers.
     @Test
     void aGrantThatCrossesTheEndOfItsFileIsAskedForAgain() {
         MemorySegment memory = b.allocate(BYTES, true);

@@ -2,7 +2,8 @@ package verbena.nio.programs;
 
 import java.util.concurrent.CountDownLatch;
 
-/// An agent that ends the process before the next agent begins, and the program of that process: the end waits for it.
+/// An agent that ends the process before the next agent begins, and the program of that process: the end waits for
+/// it.
 public final class EarlyEnd {
     private static final CountDownLatch IS_MAIN = new CountDownLatch(1);
 

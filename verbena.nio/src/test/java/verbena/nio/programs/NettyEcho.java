@@ -21,8 +21,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/// An echo over Netty's NIO transport. `server` prints its port and ends with its input; `client PORT BYTES` compares
-/// what comes back; `time PORT ROUNDS` prints the median of round trips of 16 bytes, in microseconds.
+/// An echo over Netty's NIO transport. `server` prints its port and ends with its input; `client PORT BYTES`
+/// compares what comes back; `time PORT ROUNDS` prints the median of round trips of 16 bytes, in microseconds.
 public final class NettyEcho {
     private static final String HOST = System.getProperty("host", "127.0.0.1");
 

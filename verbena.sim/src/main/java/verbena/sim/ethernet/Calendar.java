@@ -11,8 +11,8 @@ final class Calendar {
     static final long NEVER = Long.MAX_VALUE;
 
     private @Nullable Alarm[] alarms = new @Nullable Alarm[256];
-    /// The times of the alarms, and the order in which they were set. They stand beside the alarms because comparing
-    /// reads them alone.
+    /// The times of the alarms, and the order in which they were set. They stand beside the alarms because
+    /// comparing reads them alone.
     private long[] times = new long[256];
 
     private long[] orders = new long[256];

@@ -87,8 +87,8 @@ public final class Emulation {
                 && network.hosts().get(host).port().queuedBytes() < QUEUE_BYTES;
     }
 
-    /// Takes a frame that a host sends; copies it. A frame that is too short or too long is dropped and counted, and
-    /// so is one that finds no room.
+    /// Takes a frame that a host sends; copies it. A frame that is too short or too long is dropped and counted,
+    /// and so is one that finds no room.
     ///
     /// @param frame    begins with it
     /// @param length   without check sequence
@@ -157,7 +157,8 @@ public final class Emulation {
         outlet.send(host.number, frame, length, caller - beganNanos - network.nowNanos());
     }
 
-    /// Returns the time when [#advance] has something to do next, by the caller's clock; [Long#MAX_VALUE] for never.
+    /// Returns the time when [#advance] has something to do next, by the caller's clock; [Long#MAX_VALUE] for
+    /// never.
     public long dueNanos() {
         long due = calendar.due();
         return due == Calendar.NEVER ? Long.MAX_VALUE : beganNanos + Math.ceilDiv(due, Calendar.NANO) + 1;

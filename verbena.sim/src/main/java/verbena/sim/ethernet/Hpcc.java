@@ -2,9 +2,9 @@ package verbena.sim.ethernet;
 
 import verbena.transport.congestion.CongestionControl;
 
-/// A window by telemetry (Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, algorithm 1). Each answer
-/// tells how busy each link of the way is and what waits there. The window is such that the busiest link is used to 95
-/// %.
+/// A window by telemetry (Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, algorithm 1). Each
+/// answer tells how busy each link of the way is and what waits there. The window is such that the busiest link is
+/// used to 95 %.
 ///
 /// It needs switches that write into packets ([Telemetry]), so it is a rule of experiments only.
 final class Hpcc implements CongestionControl {

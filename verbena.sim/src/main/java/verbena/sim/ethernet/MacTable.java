@@ -2,8 +2,8 @@ package verbena.sim.ethernet;
 
 import java.util.Arrays;
 
-/// Behind which host an Ethernet address is. Holds [#CAPACITY] addresses: when it is full, it forgets those that it has
-/// learned and begins anew, as the frames of a sender that invents addresses would otherwise fill it for good.
+/// Behind which host an Ethernet address is. Holds [#CAPACITY] addresses: when it is full, it forgets those that it
+/// has learned and begins anew, as the frames of a sender that invents addresses would otherwise fill it for good.
 final class MacTable {
     static final int UNKNOWN = -1;
     static final int CAPACITY = 1 << 12;

@@ -26,8 +26,8 @@ public enum MessageSizes {
     HADOOP(
             new long[] {1, 180, 216, 560, 900, 1_100, 1_870, 3_160, 10_000, 400_000, 3_160_000, 10_000_000, 30_000_000},
             new double[] {0, 0.10, 0.20, 0.30, 0.40, 0.50, 0.60, 0.70, 0.80, 0.90, 0.95, 0.98, 1}),
-    /// Remote calls and storage, as in the evaluation of IRN (Mittal et al., SIGCOMM 2018): half of all messages are
-    /// of one packet, 15 % between 200 KB and 3 MB.
+    /// Remote calls and storage, as in the evaluation of IRN (Mittal et al., SIGCOMM 2018): half of all messages
+    /// are of one packet, 15 % between 200 KB and 3 MB.
     RPC_AND_STORAGE(new long[] {32, 1_000, 10_000, 200_000, 3_000_000}, new double[] {0, 0.50, 0.85, 0.85, 1});
 
     @SuppressWarnings("ImmutableEnumChecker") // written in the constructor only

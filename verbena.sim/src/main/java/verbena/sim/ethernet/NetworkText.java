@@ -16,8 +16,8 @@ import verbena.wire.notation.ByteSize;
 ///     link a leaf 100G 1us
 ///     link b leaf 100G 1us
 ///
-/// or one line for a usual shape ([Topologies]), with its numbers, the rate and delay of all links, and options of all
-/// switches:
+/// or one line for a usual shape ([Topologies]), with its numbers, the rate and delay of all links, and options of
+/// all switches:
 ///
 ///     star HOSTS 100G 1us
 ///     dumb-bell LEFT RIGHT 100G 1us

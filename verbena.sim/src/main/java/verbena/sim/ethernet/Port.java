@@ -212,7 +212,8 @@ final class Port {
         return lost;
     }
 
-    /// Returns the time since which a priority that has something to send is paused; [Calendar#NEVER] when it is not.
+    /// Returns the time since which a priority that has something to send is paused; [Calendar#NEVER] when it is
+    /// not.
     long stuckSince(int priority) {
         return isPaused(priority) && (filled & 1 << priority) != 0 ? pausedSince[priority] : Calendar.NEVER;
     }

@@ -24,8 +24,7 @@ final class SelectiveRepeat extends Transfer {
     // The receiver.
     private final PsnWindow arrived = new PsnWindow();
 
-    SelectiveRepeat(
-            Host source, Host destination, long bytes, int hash, TransferOptions options, Runnable onEnd) {
+    SelectiveRepeat(Host source, Host destination, long bytes, int hash, TransferOptions options, Runnable onEnd) {
         super(source, destination, bytes, hash, options, onEnd);
     }
 

@@ -176,7 +176,8 @@ public final class Switch extends Node {
             mark(packet);
         }
         if (packet.isMeasuring && packet.kind == LightPacket.Kind.DATA) { // an answer only carries it back
-            Objects.requireNonNull(packet.telemetry).add(out.queuedBytes(packet.priority), out.sentBytes(), out.picosPerByte, now);
+            Objects.requireNonNull(packet.telemetry)
+                    .add(out.queuedBytes(packet.priority), out.sentBytes(), out.picosPerByte, now);
         }
         if (!options.pauses()) {
             sharedUsed -= packet.bytes;

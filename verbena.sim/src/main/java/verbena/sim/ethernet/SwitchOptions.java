@@ -6,16 +6,16 @@ import java.util.function.Consumer;
 ///
 /// @param bufferBytes   what all its ports share
 /// @param headroomBytes what each way in keeps for packets that come after it has asked for a pause; 0 without pauses
-/// @param alpha         how much one way in, or without pauses one way out, may take up, as a multiple of what is free
-///                      (dynamic thresholds, Choudhury and Hahne 1998)
+/// @param alpha         how much one way in, or without pauses one way out, may take up, as a multiple of what is
+///                      free (dynamic thresholds, Choudhury and Hahne 1998)
 /// @param pauses        whether it asks for a pause before it drops (priority flow control, IEEE 802.1Qbb)
 /// @param markFrom      bytes in the queue of a way out above which packets are marked at random (RED); 0: never
 /// @param markAll       bytes above which each packet is marked
 /// @param markChance    the chance of a mark just below `markAll`, 0 to 1
 /// @param marksLeaving  whether a packet is marked by the queue that it leaves behind (Zhu et al., "ECN or Delay",
 ///                      CoNEXT 2016), and not by the one that it finds
-/// @param cutsThrough   whether a packet goes on as soon as its headers are there, where that can be (cut-through), and
-///                      not when the whole of it is (store and forward)
+/// @param cutsThrough   whether a packet goes on as soon as its headers are there, where that can be (cut-through),
+///                      and not when the whole of it is (store and forward)
 /// @param sprays        whether each packet chooses anew among equal ways, and may overtake others of its flow; if
 ///                      not, a flow keeps its way (ECMP)
 /// @param watchdogNanos how long a paused queue may stand still before it is emptied; 0: for ever

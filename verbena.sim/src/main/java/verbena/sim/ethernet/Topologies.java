@@ -100,8 +100,9 @@ public record Topologies(double bitsPerSecond, long delayNanos, SwitchOptions op
         network.begin();
     }
 
-    /// Builds switches in a ring with hosts at each. All packets go clockwise when `clockwise`, which closes a circle
-    /// of buffers that wait for each other; otherwise they never cross the link that would close it, as in a tree.
+    /// Builds switches in a ring with hosts at each. All packets go clockwise when `clockwise`, which closes a
+    /// circle of buffers that wait for each other; otherwise they never cross the link that would close it, as in a
+    /// tree.
     public void ring(EthernetNetwork network, int switches, int hostsEach, boolean clockwise) {
         List<Switch> ring = switches(network, "ring", switches);
         for (Switch each : ring) {

@@ -134,8 +134,8 @@ public abstract class Transfer extends Flow {
         return telemetry;
     }
 
-    /// Returns whether a packet asks for an answer. Enough packets ask that the window never closes without an answer
-    /// on its way, as in a live device.
+    /// Returns whether a packet asks for an answer. Enough packets ask that the window never closes without an
+    /// answer on its way, as in a live device.
     private boolean asks(long psn) {
         int limit = control.limit();
         if (psn == packets - 1

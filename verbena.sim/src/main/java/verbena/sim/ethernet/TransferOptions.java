@@ -14,7 +14,8 @@ import verbena.transport.congestion.CongestionControl;
 /// @param ackEvery      a sender asks for an answer to one packet in so many, and whenever it would have to wait
 ///                      otherwise; with [Recovery#SELECTIVE_REPEAT] each packet behind a gap is answered, too
 /// @param timeoutNanos  how long a sender waits for an answer before it sends again
-/// @param fewTimeoutNanos the same while at most three packets are under way: nothing behind them could tell of a loss
+/// @param fewTimeoutNanos the same while at most three packets are under way: nothing behind them could tell of a
+///     loss
 /// @param cnpNanos      at most one notification of marks to a sender in this time; 0: none at all
 /// @param control       makes the sender's rule, for a line of so many bits per second
 public record TransferOptions(

@@ -22,8 +22,8 @@ import verbena.sim.ethernet.TransferOptions;
 import verbena.transport.congestion.Dcqcn;
 import verbena.transport.congestion.DcqcnOptions;
 
-/// The same messages on the same network with the same parameters as in another simulator, HPCC's ns-3, whose figures
-/// are in `another-simulator.txt`: do the two agree?
+/// The same messages on the same network with the same parameters as in another simulator, HPCC's ns-3, whose
+/// figures are in `another-simulator.txt`: do the two agree?
 ///
 /// Each pair of hosts has one way, because two simulators choose among equal ways by different hashes.
 final class AnotherSimulator implements Scenario {
@@ -47,8 +47,8 @@ final class AnotherSimulator implements Scenario {
     /// A message, and the time that it took there by each rule, in nanoseconds.
     private record Message(int from, int to, long bytes, long startNanos, List<Long> nanos) {}
 
-    /// A rule, how many pauses the other's switches asked for in all its runs, and the columns of the table that have
-    /// these runs: several where marks make it a matter of chance.
+    /// A rule, how many pauses the other's switches asked for in all its runs, and the columns of the table that
+    /// have these runs: several where marks make it a matter of chance.
     private record Rule(String name, TransferOptions options, long pauses, List<Integer> columns) {}
 
     /// One message in one run: how many times as long as alone it took here and there.
@@ -151,8 +151,8 @@ final class AnotherSimulator implements Scenario {
 
     private enum Lengths {
         ALL("all messages", 0, Long.MAX_VALUE, 10),
-        /// Messages of up to 30 KB, where the third slowest of 227 decides: with marks, runs of ns-3 alone are 18 %
-        /// apart.
+        /// Messages of up to 30 KB, where the third slowest of 227 decides: with marks, runs of ns-3 alone are
+        /// 18 % apart.
         SHORT("up to 30 KB", 0, 30_000, 20),
         MIDDLE("30 KB to 1 MB", 30_000, 1_000_000, 10),
         LONG("above 1 MB", 1_000_000, Long.MAX_VALUE, 10);

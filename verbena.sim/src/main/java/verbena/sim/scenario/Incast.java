@@ -10,8 +10,8 @@ import verbena.sim.ethernet.Topologies;
 import verbena.sim.ethernet.Transfer;
 import verbena.sim.ethernet.TransferOptions;
 
-/// Sixteen hosts send to one at once. Without a rule the switch's buffer fills and pauses; DCQCN, Swift and HPCC keep
-/// the queue short, and the link busy.
+/// Sixteen hosts send to one at once. Without a rule the switch's buffer fills and pauses; DCQCN, Swift and HPCC
+/// keep the queue short, and the link busy.
 final class Incast implements Scenario {
     private static final int SENDERS = 16;
     private static final double RATE = 40e9;

@@ -8,8 +8,8 @@ import verbena.sim.ethernet.SwitchOptions;
 import verbena.sim.ethernet.Transfer;
 import verbena.sim.ethernet.TransferOptions;
 
-/// A flow that shares no congested link slows down, because pauses spread from switch to switch. Senders far away make
-/// it slower. With DCQCN they do not.
+/// A flow that shares no congested link slows down, because pauses spread from switch to switch. Senders far away
+/// make it slower. With DCQCN they do not.
 final class Victim implements Scenario {
     private static final long WARM_NANOS = 40_000_000;
     private static final long NANOS = 20_000_000;

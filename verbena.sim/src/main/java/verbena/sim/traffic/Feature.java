@@ -1,8 +1,8 @@
 package verbena.sim.traffic;
 
 /// Actions and faults of the reliable connections of a world, which have to go together with everything else that
-/// these connections do. A world counts how often each has really happened ([Account#happened]), not only that it was
-/// allowed to.
+/// these connections do. A world counts how often each has really happened ([Account#happened]), not only that it
+/// was allowed to.
 public enum Feature {
     /// A silent peer was asked whether it lives.
     KEEP_ALIVE("keep-alive"),

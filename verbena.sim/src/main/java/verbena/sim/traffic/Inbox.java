@@ -24,8 +24,8 @@ import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.XrcDomain;
 
-/// The receives of an end. An end has a receive queue of its own, which completes receives in the order in which they
-/// were posted. Or several ends of a device share one, or their extended connections name two.
+/// The receives of an end. An end has a receive queue of its own, which completes receives in the order in which
+/// they were posted. Or several ends of a device share one, or their extended connections name two.
 final class Inbox {
     enum Kind {
         OWN(0),

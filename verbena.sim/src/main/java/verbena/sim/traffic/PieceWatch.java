@@ -11,8 +11,8 @@ import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.Reth;
 
-/// A watch that counts READ requests which continue where the one before them ends, as a READ of several pieces looks
-/// on the wire.
+/// A watch that counts READ requests which continue where the one before them ends, as a READ of several pieces
+/// looks on the wire.
 final class PieceWatch extends ForwardingLink {
     private record Last(long end, int psn) {}
 

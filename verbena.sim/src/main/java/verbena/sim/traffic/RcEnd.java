@@ -24,10 +24,10 @@ import verbena.verbs.WorkCompletion;
 
 /// One end of an [RcTraffic]: posts requests at random, polls, and compares with the model what comes.
 ///
-/// The model: requests succeed in order, each once. A message that has succeeded was received, as sent, in order, each
-/// once. The peer's board is what WRITEs that succeeded have made of it and nothing else; a WRITE that failed has
-/// written a first part of its data, perhaps none. An atomic returns what the one before has left. Every byte that no
-/// request names keeps its canary.
+/// The model: requests succeed in order, each once. A message that has succeeded was received, as sent, in order,
+/// each once. The peer's board is what WRITEs that succeeded have made of it and nothing else; a WRITE that failed
+/// has written a first part of its data, perhaps none. An atomic returns what the one before has left. Every byte
+/// that no request names keeps its canary.
 final class RcEnd implements Inbox.Receiver, RcPoster.Peer {
     /// A drained send queue goes on within this time.
     private static final long REST_NANOS = 2_000_000;

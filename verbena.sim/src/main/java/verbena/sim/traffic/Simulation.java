@@ -103,8 +103,8 @@ public final class Simulation {
         }
     }
 
-    /// Returns the congestion rule of device `i`. Each device declares that its packets may be marked, and the first
-    /// heeds marks.
+    /// Returns the congestion rule of device `i`. Each device declares that its packets may be marked, and the
+    /// first heeds marks.
     private static CongestionRule congestion(int i, SplittableRandom random) {
         boolean heedsMarks = i == 0 || random.nextBoolean();
         String rule = heedsMarks
@@ -140,8 +140,8 @@ public final class Simulation {
         }
     }
 
-    /// Connects one of each kind in any case, because each finds bugs of its own. Chance adds more, and more that are
-    /// reliable where they are to share something.
+    /// Connects one of each kind in any case, because each finds bugs of its own. Chance adds more, and more that
+    /// are reliable where they are to share something.
     private void connect() {
         int n = Service.values().length + world.random().nextInt(TRAFFICS_MORE);
         int more = rules.have(Feature.SHARED_WINDOW)
@@ -187,8 +187,8 @@ public final class Simulation {
         return mtu;
     }
 
-    /// Returns the inbox of another end of this device. There are two shared inboxes, because all that share one live
-    /// on one engine.
+    /// Returns the inbox of another end of this device. There are two shared inboxes, because all that share one
+    /// live on one engine.
     private Inbox inbox(SimDevice device, Mtu mtu, Inbox.Kind kind) {
         List<Inbox> alike = inboxes.stream()
                 .filter(inbox -> inbox.device == device && inbox.kind == kind)

@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import java.util.Locale;
 import verbena.sim.World;
 
-/// A world in which something is wrong: which seed, how to see it again, the last packets, and where a capture of them
-/// is.
+/// A world in which something is wrong: which seed, how to see it again, the last packets, and where a capture of
+/// them is.
 public final class SimulationFailure extends AssertionError {
     private static final int LINES = 40;
 

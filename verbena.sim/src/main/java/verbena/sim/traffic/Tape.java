@@ -21,7 +21,8 @@ final class Tape {
         }
     }
 
-    /// Returns the number of equal bytes of `memory` from `at` on and of the tape from `place` on, at most `length`.
+    /// Returns the number of equal bytes of `memory` from `at` on and of the tape from `place` on, at most
+    /// `length`.
     int common(MemorySegment memory, long at, int place, int length) {
         long mismatch = MemorySegment.mismatch(memory, at, at + length, bytes, place, (long) place + length);
         return mismatch < 0 ? length : (int) mismatch;

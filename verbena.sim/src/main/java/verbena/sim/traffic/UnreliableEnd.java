@@ -327,7 +327,8 @@ final class UnreliableEnd {
         return common == message.length ? common : common / mtu * mtu;
     }
 
-    /// Settles an epoch when nothing of it is under way: its writes are as they may be, and the next epoch can begin.
+    /// Settles an epoch when nothing of it is under way: its writes are as they may be, and the next epoch can
+    /// begin.
     void settle(List<UnreliableEnd> ends) {
         for (int i = 0; i < posted; i++) {
             Message message = messages[i];

@@ -13,8 +13,8 @@ import verbena.sim.explore.Fingerprint;
 import verbena.sim.explore.SmallWorld;
 import verbena.sim.explore.Step;
 
-/// Two ends with several rails, which break at any moment: what lies on a broken rail is gone, and each end finds out
-/// by itself, or is told by the other. All messages come once and in order as long as a rail is left.
+/// Two ends with several rails, which break at any moment: what lies on a broken rail is gone, and each end finds
+/// out by itself, or is told by the other. All messages come once and in order as long as a rail is left.
 final class RailsWorld implements SmallWorld {
     /// What is wrong on purpose.
     enum Plant {

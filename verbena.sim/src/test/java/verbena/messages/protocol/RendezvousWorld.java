@@ -16,8 +16,9 @@ import verbena.sim.explore.SmallWorld;
 import verbena.sim.explore.Step;
 import verbena.verbs.RemoteMemory;
 
-/// Long messages, which are offered, read and given back. The sender's program uses its memory for something else when
-/// it has been told, or closes it at any moment. The receiver's program takes receives back, and uses their memory.
+/// Long messages, which are offered, read and given back. The sender's program uses its memory for something else
+/// when it has been told, or closes it at any moment. The receiver's program takes receives back, and uses their
+/// memory.
 final class RendezvousWorld implements SmallWorld {
     /// What is wrong on purpose.
     enum Plant {

@@ -54,7 +54,8 @@ class FluidModelTest {
         return new double[] {(receiver.receivedBytes() - before) * 8 / 0.2 / flows, queue[0] / queue[1]};
     }
 
-    /// The same by integration of the model. Rates are packets per second; the delay of the loop is the CNP interval.
+    /// The same by integration of the model. Rates are packets per second; the delay of the loop is the CNP
+    /// interval.
     private static double[] model(int flows) {
         DcqcnOptions o = DcqcnOptions.PAPER;
         double capacity = LINE / 8 / PACKET_BYTES;

@@ -100,7 +100,8 @@ class SwitchTest {
         assertThat(marksOfTheFirst(options.markingLeaving())).isEqualTo(1);
     }
 
-    /// How many notifications come of a packet that waits for the wire, finds no queue, and leaves seven others behind.
+    /// How many notifications come of a packet that waits for the wire, finds no queue, and leaves seven others
+    /// behind.
     private static long marksOfTheFirst(SwitchOptions options) {
         var network = new EthernetNetwork(1);
         new Topologies(40e9, 1_000, options).star(network, 10);

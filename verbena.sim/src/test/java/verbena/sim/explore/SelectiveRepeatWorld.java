@@ -18,8 +18,8 @@ import verbena.wire.ib.Packet;
 
 /// Two ends of a reliable connection that repeat only what is missing
 /// ([0130](../../../../../../../docs/decisions/0130-selective-repeat-of-reads.md),
-/// [0131](../../../../../../../docs/decisions/0131-selective-repeat-of-requests.md)), on a network that loses packets,
-/// doubles them, and lets them overtake each other. `a` sends numbers, and READs of `b`.
+/// [0131](../../../../../../../docs/decisions/0131-selective-repeat-of-requests.md)), on a network that loses
+/// packets, doubles them, and lets them overtake each other. `a` sends numbers, and READs of `b`.
 final class SelectiveRepeatWorld implements SmallWorld {
     /// What is wrong on purpose, in what leaves an end.
     enum Plant {

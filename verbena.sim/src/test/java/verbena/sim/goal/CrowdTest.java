@@ -131,7 +131,8 @@ class CrowdTest {
             }
         }
 
-        /// Connects one more of each kind given, a filler after each of the others for as long as there are some.
+        /// Connects one more of each kind given, a filler after each of the others for as long as there are
+        /// some.
         void connect(Kind... kinds) {
             for (int i = 0; i < FILLERS + PATIENTS; i++) {
                 Kind kind = i % 2 == 0 && i / 2 < FILLERS ? Kind.FILL : kinds[i % kinds.length];

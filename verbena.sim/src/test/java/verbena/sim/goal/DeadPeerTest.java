@@ -188,8 +188,8 @@ class DeadPeerTest {
         }
     }
 
-    /// All of them have something due when it goes on, and a socket's buffer holds 250 packets. Keep-alives that left
-    /// all at once would get lost there.
+    /// All of them have something due when it goes on, and a socket's buffer holds 250 packets. Keep-alives that
+    /// left all at once would get lost there.
     @Test
     void aProcessThatStoodStillWithAThousandConnectionsTakesNobodyForDead() {
         long start = System.nanoTime();

@@ -25,7 +25,8 @@ import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
-/// Goal F4 in virtual time: an end that has stood still looks at what has arrived meanwhile before it judges its peers.
+/// Goal F4 in virtual time: an end that has stood still looks at what has arrived meanwhile before it judges its
+/// peers.
 class PausedEndTest {
     private static final int PORT = 7_471;
     private static final long MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);

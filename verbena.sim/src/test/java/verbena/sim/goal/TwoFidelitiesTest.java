@@ -14,12 +14,12 @@ import verbena.sim.ethernet.TransferOptions.Recovery;
 import verbena.transport.congestion.LossWindow;
 import verbena.transport.congestion.PeerWindow;
 
-/// The transports themselves, and the light packets of `verbena.sim.ethernet`, on the same wire with the same chance of
-/// loss and the same window ([LossWindow]): they have the same goodput.
+/// The transports themselves, and the light packets of `verbena.sim.ethernet`, on the same wire with the same chance
+/// of loss and the same window ([LossWindow]): they have the same goodput.
 class TwoFidelitiesTest {
     private static final double RATE = 8e9;
-    /// A device hands packets to its link up to 100 us before they leave, and one that is sent again waits behind them.
-    /// A host of light packets does not. So the way is much longer than that.
+    /// A device hands packets to its link up to 100 us before they leave, and one that is sent again waits behind
+    /// them. A host of light packets does not. So the way is much longer than that.
     private static final long LATENCY_NANOS = 1_000_000;
     private static final int MESSAGE_BYTES = 1 << 20;
     private static final long TOTAL_BYTES = Goal.size(16 << 20, 256 << 20);

@@ -20,8 +20,8 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.ib.Psn;
 
-/// Goal N5: PSNs go round under loss, sixteen times in the deep run, and every message is as sent. By default they pass
-/// the two places where a comparison may go wrong: from the last PSN to 0, and the middle.
+/// Goal N5: PSNs go round under loss, sixteen times in the deep run, and every message is as sent. By default they
+/// pass the two places where a comparison may go wrong: from the last PSN to 0, and the middle.
 abstract class Wraps {
     static final int PSNS = 1 << 24;
     static final long PSNS_USED = Goal.size(PSNS / 16, 16L * PSNS);

@@ -21,8 +21,8 @@ import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RnrTimer;
 
-/// Every way to ask for memory of a peer, with every way to be refused, on devices in lockstep with their model: each
-/// case compares what is on the wire, the completions and events of both pairs, and all memory.
+/// Every way to ask for memory of a peer, with every way to be refused, on devices in lockstep with their model:
+/// each case compares what is on the wire, the completions and events of both pairs, and all memory.
 final class AccessMatrix {
     /// What the key belongs to.
     enum Shown {

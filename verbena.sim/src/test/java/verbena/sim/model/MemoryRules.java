@@ -52,8 +52,8 @@ final class MemoryRules {
                 .list();
     }
 
-    /// A peer's request through `queuePair`: the place, or nothing when it is refused. Bytes are at least 1, because
-    /// a request for none is not asked (C9-88).
+    /// A peer's request through `queuePair`: the place, or nothing when it is refused. Bytes are at least 1,
+    /// because a request for none is not asked (C9-88).
     static @Nullable Place remote(ModelQueuePair queuePair, int rkey, long address, long bytes, Set<Access> rights) {
         Keyed keyed = queuePair.device().keyed(rkey);
         if (keyed == null || keyed.domain() != queuePair.remoteDomain()) {
@@ -119,7 +119,8 @@ final class MemoryRules {
         return all.toByteArray();
     }
 
-    /// Puts bytes into a list, from position `position` of it on; false when an entry that they reach cannot be used.
+    /// Puts bytes into a list, from position `position` of it on; false when an entry that they reach cannot be
+    /// used.
     static boolean scatter(ModelDomain domain, List<Piece> pieces, int position, byte[] data) {
         int begin = 0; // of the entry, in the list
         int done = 0;

@@ -21,8 +21,8 @@ import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WcStatus;
 
-/// A queue pair (IBTA 10.2.4, 10.3): its state and attributes, what is posted on it, and what ends with it. Each end of
-/// an extended connection is one too (IBTA A14): an initiator only sends, and a target only receives.
+/// A queue pair (IBTA 10.2.4, 10.3): its state and attributes, what is posted on it, and what ends with it. Each end
+/// of an extended connection is one too (IBTA A14): an initiator only sends, and a target only receives.
 public final class ModelQueuePair extends ModelObject {
     /// Why the oldest send request does not end.
     enum Waiting {
@@ -346,7 +346,8 @@ public final class ModelQueuePair extends ModelObject {
         }
     }
 
-    /// The oldest request has failed: a reliable connection is at its end; of others, the send queue (IBTA 10.3.1.6).
+    /// The oldest request has failed: a reliable connection is at its end; of others, the send queue (IBTA
+    /// 10.3.1.6).
     void fail(WcStatus status) {
         ModelSend request = endOldest();
         if (isReliable()) {

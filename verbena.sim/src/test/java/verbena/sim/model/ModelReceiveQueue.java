@@ -34,7 +34,8 @@ final class ModelReceiveQueue {
         receives.add(receive);
     }
 
-    /// The oldest; nothing when there is none. Fewer than the limit are left for the first time: that is told, once.
+    /// The oldest; nothing when there is none. Fewer than the limit are left for the first time: that is told,
+    /// once.
     @Nullable
     ModelReceive take() {
         ModelReceive taken = receives.poll();

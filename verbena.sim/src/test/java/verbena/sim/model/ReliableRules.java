@@ -14,8 +14,8 @@ import verbena.verbs.QpType;
 import verbena.verbs.WcStatus;
 import verbena.wire.ib.Psn;
 
-/// What a request of a reliable connection leads to (IBTA 9.7, 9.9.2 and 9.9.3), a message at a time: the requester's
-/// own checks, then the responder's in the standard's order. The first that fails decides.
+/// What a request of a reliable connection leads to (IBTA 9.7, 9.9.2 and 9.9.3), a message at a time: the
+/// requester's own checks, then the responder's in the standard's order. The first that fails decides.
 final class ReliableRules {
     private static final long MESSAGE_BYTES_MAX = 1L << 31;
 
@@ -83,8 +83,8 @@ final class ReliableRules {
         return false;
     }
 
-    /// Whom packets reach that are sent now (IBTA 9.6.1): a queue pair of that number and kind, that receives, and is
-    /// connected to where they come from.
+    /// Whom packets reach that are sent now (IBTA 9.6.1): a queue pair of that number and kind, that receives, and
+    /// is connected to where they come from.
     private @Nullable ModelQueuePair reach(ModelQueuePair from) {
         ModelQueuePair to = model.find(from.destination(), from.number(QpAttribute.DEST_QPN));
         return to != null

@@ -30,8 +30,8 @@ import verbena.verbs.VerbsObject;
 /// processes do. One thread drives them all, in virtual time. So a seed walks the same way each time, but for the
 /// slots of the links, which the host hands out.
 ///
-/// The seed draws whether requests may need no packets, how many engines a device has, and whether its memory lies in
-/// a file that peers can map.
+/// The seed draws whether requests may need no packets, how many engines a device has, and whether its memory lies
+/// in a file that peers can map.
 final class SharedMemoryWorld implements WalkWorld {
     /// A link that has connected is let in, then its file is taken, then what is in it.
     private static final int LOOKS = 4;

@@ -14,8 +14,8 @@ import verbena.verbs.QpType;
 import verbena.verbs.WcStatus;
 import verbena.wire.ib.Bth;
 
-/// What a request of an unreliable connection or a datagram leads to (IBTA 9.8 and 9.9.3.2), a message at a time. The
-/// sender is done when it has sent; what finds no receive is dropped silently.
+/// What a request of an unreliable connection or a datagram leads to (IBTA 9.8 and 9.9.3.2), a message at a time.
+/// The sender is done when it has sent; what finds no receive is dropped silently.
 final class UnreliableRules {
     /// What precedes a datagram in its receive (IBTA 11.4.1.2).
     private static final int GRH_BYTES = 40;

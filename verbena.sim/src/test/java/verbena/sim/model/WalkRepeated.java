@@ -11,8 +11,8 @@ import verbena.verbs.QpAttribute;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 
-/// The steps of a [RandomWalk] over shared memory: one request after the other with the same key, so that all but the
-/// first need no packets. Meanwhile rights, windows and regions change or go.
+/// The steps of a [RandomWalk] over shared memory: one request after the other with the same key, so that all but
+/// the first need no packets. Meanwhile rights, windows and regions change or go.
 final class WalkRepeated extends WalkSteps {
     private static final List<Operation> ONE_SIDED = List.of(
             Operation.WRITE, Operation.READ, Operation.FETCH_ADD, Operation.COMPARE_SWAP, Operation.ATOMIC_WRITE);

@@ -95,7 +95,8 @@ final class WalkStates extends WalkSteps {
         walk.lockstep.connect(one, other, gid, walk.shared || chance(60) ? choices.withMtu(mtu()) : choices);
     }
 
-    /// Over shared memory always the same: where two ends differ, packets are refused, and what needs no packet is not.
+    /// Over shared memory always the same: where two ends differ, packets are refused, and what needs no packet is
+    /// not.
     private Mtu mtu() {
         return walk.shared ? Mtu.MTU_1024 : Mtu.values()[walk.random.nextInt(Mtu.values().length)];
     }

@@ -65,7 +65,8 @@ abstract class WalkSteps {
         return access;
     }
 
-    /// Of a datagram, whose receive shows it: where switches mark, it has no bits that they could change (RFC 3168).
+    /// Of a datagram, whose receive shows it: where switches mark, it has no bits that they could change (RFC
+    /// 3168).
     int trafficClass() {
         return walk.random.nextInt(256) & (RandomWalk.isMarked(walk.seed) ? ~CongestionRule.MARKED : ~0);
     }

@@ -2,9 +2,9 @@
 /// tests.
 ///
 /// Maps and lists, a whole message at a time, no packets but where a rule speaks of them, and nothing of the product
-/// but the vocabulary of `verbena.verbs`. Every verb is asked first (`may...`) and answers with all the reasons why it
-/// has to be refused ([Refusal]); which of them a device tells is its choice. Then it is done. What follows is worked
-/// out by [Model#settle()]: completions, events, memory, and the NAKs on the wire.
+/// but the vocabulary of `verbena.verbs`. Every verb is asked first (`may...`) and answers with all the reasons why
+/// it has to be refused ([Refusal]); which of them a device tells is its choice. Then it is done. What follows is
+/// worked out by [Model#settle()]: completions, events, memory, and the NAKs on the wire.
 ///
 /// | question | the one place |
 /// |---|---|

@@ -4,8 +4,8 @@ import static verbena.sim.script.PacketScript.rc;
 
 import org.junit.jupiter.api.Test;
 
-/// Who asks for an acknowledgement, when one is sent and what it says (IBTA 9.7.5.1), and how far a requester may run
-/// ahead of it.
+/// Who asks for an acknowledgement, when one is sent and what it says (IBTA 9.7.5.1), and how far a requester may
+/// run ahead of it.
 class AcknowledgementTest {
     @Test
     void oneAcknowledgementCoversEverythingBeforeIt() {

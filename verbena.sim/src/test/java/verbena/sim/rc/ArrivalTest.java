@@ -4,8 +4,8 @@ import static verbena.sim.script.PacketScript.rc;
 
 import org.junit.jupiter.api.Test;
 
-/// The checks that stand before the protocol: shape, ICRC, queue pair, partition, addresses (IBTA 9.6), and what is to
-/// be ignored.
+/// The checks that stand before the protocol: shape, ICRC, queue pair, partition, addresses (IBTA 9.6), and what is
+/// to be ignored.
 class ArrivalTest {
     @Test
     void aPacketOfAnotherPartitionIsDropped() {

@@ -4,7 +4,8 @@ import static verbena.sim.script.PacketScript.rc;
 
 import org.junit.jupiter.api.Test;
 
-/// Every packet that can get lost, come late, twice or damaged, and how the two ends recover (IBTA 9.7.5.1.2, 9.7.6).
+/// Every packet that can get lost, come late, twice or damaged, and how the two ends recover (IBTA 9.7.5.1.2,
+/// 9.7.6).
 class LossTest {
     @Test
     void aLostFirstPacketIsReportedByTheOneAfterIt() {

@@ -6,8 +6,8 @@ import static verbena.sim.script.PacketScript.xrc;
 import org.junit.jupiter.api.Test;
 import verbena.sim.script.PacketScript;
 
-/// Answers to READs that come early are kept, and only the missing ones are asked for again (decision 0130). In scripts
-/// of other classes an end goes back instead.
+/// Answers to READs that come early are kept, and only the missing ones are asked for again (decision 0130). In
+/// scripts of other classes an end goes back instead.
 class SelectiveRepeatTest {
     private static PacketScript selective() {
         return rc().mtu(256).selectiveRepeat();

@@ -5,8 +5,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /// What the network does with a packet: `->` delivers it, `-x` loses it, `->>4ms` delivers it late, `-2>` twice,
-/// `-2>>4ms` once now and once late. `-~>` delivers it with a bit flipped, `-ce>` with the mark of a congested switch
-/// (RFC 3168).
+/// `-2>>4ms` once now and once late. `-~>` delivers it with a bit flipped, `-ce>` with the mark of a congested
+/// switch (RFC 3168).
 ///
 /// @param copiesNow deliveries at once
 /// @param lateNanos when one more copy arrives; negative for never

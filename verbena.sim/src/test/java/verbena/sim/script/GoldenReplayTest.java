@@ -16,8 +16,8 @@ import verbena.sim.script.Replay.Allowance;
 import verbena.sim.script.Replay.Plan;
 
 /// Replays every capture of the lab but those of connection management. Our end takes the place of one side, and is
-/// given the other side's packets at their times. It has to send what the kernel's soft-RoCE sent, byte for byte, ICRC
-/// included. Each capture is replayed twice: once as A, which asks, and once as B, which answers.
+/// given the other side's packets at their times. It has to send what the kernel's soft-RoCE sent, byte for byte,
+/// ICRC included. Each capture is replayed twice: once as A, which asks, and once as B, which answers.
 ///
 /// What legitimately differs is named here for each packet; the reasons are in [Allowance].
 class GoldenReplayTest {

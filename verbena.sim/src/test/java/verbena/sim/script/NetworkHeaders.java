@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 
-/// What a packet line says of the network headers, behind the packet: `from 10.0.0.9 to 239.1.1.1 tos 0x20 ttl 3 port
-/// 0xc123`. What is not named is as usual when a packet is made up, and not compared when it was sent.
+/// What a packet line says of the network headers, behind the packet: `from 10.0.0.9 to 239.1.1.1 tos 0x20 ttl 3
+/// port 0xc123`. What is not named is as usual when a packet is made up, and not compared when it was sent.
 final class NetworkHeaders {
     private @Nullable Gid from;
     private @Nullable Gid to;

@@ -59,9 +59,9 @@ import verbena.wire.roce.RoceV2;
 /// in the recorded order; how the two kinds mix is a matter of which end was scheduled when.
 @NullMarked
 final class Replay {
-    /// All that may differ from a recorded packet. Four fields always may. The sender is free to choose the UDP source
-    /// port and the IPv4 identification: ours is given the recorded ones before the ICRC is computed and compared.
-    /// The ICRC does not cover traffic class and time to live.
+    /// All that may differ from a recorded packet. Four fields always may. The sender is free to choose the UDP
+    /// source port and the IPv4 identification: ours is given the recorded ones before the ICRC is computed and
+    /// compared. The ICRC does not cover traffic class and time to live.
     enum Allowance {
         /// rxe goes on with MIDDLE or LAST when it answers the rest of a READ; the standard has FIRST or ONLY
         /// (IBTA 9.7.5.1.3), which we send. PSN and payload must be the same.
@@ -78,8 +78,9 @@ final class Replay {
         ASKED_AGAIN_AT_ONCE,
         /// rxe's timer counts in ticks of 4 ms and may end one early; ours is waited for.
         TIMER_IN_TICKS,
-        /// After a SEND of an unreliable connection that broke off, rxe takes no more: the message after it is not
-        /// received. By the standard (IBTA 9.8.2.2.4) it is, and so it is by us. Nothing on the wire shows it.
+        /// After a SEND of an unreliable connection that broke off, rxe takes no more: the message after it is
+        /// not received. By the standard (IBTA 9.8.2.2.4) it is, and so it is by us. Nothing on the wire shows
+        /// it.
         RECEIVES_AFTER_A_BROKEN_MESSAGE
     }
 
@@ -252,7 +253,8 @@ final class Replay {
         private static final Pattern TEXT =
                 Pattern.compile("qpn 0x([0-9a-f]+), first PSN 0x([0-9a-f]+), addr 0x([0-9a-f]+), rkey 0x([0-9a-f]+)");
 
-        /// A datagram's two ends, as far as its first packet tells: the packet does not tell where the memory lies.
+        /// A datagram's two ends, as far as its first packet tells: the packet does not tell where the memory
+        /// lies.
         static LoggedEnd senderOf(Frame first) {
             int deth = first.start + Packet.opcode(first).dethOffset();
             return new LoggedEnd(Deth.sourceQp(first.slot, deth), Bth.psn(first.slot, first.start), 0x1000, 0x100);

@@ -4,7 +4,8 @@ import static verbena.sim.script.PacketScript.ud;
 
 import org.junit.jupiter.api.Test;
 
-/// Receives that are missing, too small or cannot be written, and packets that are no datagrams for us (IBTA 9.8.3.2).
+/// Receives that are missing, too small or cannot be written, and packets that are no datagrams for us (IBTA
+/// 9.8.3.2).
 class ReceiveTest {
     @Test
     void aDatagramThatFindsNoReceiveIsDropped() {

@@ -27,9 +27,10 @@ import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// Two ends of a stream of bytes, with the smallest buffers: rings of a few bytes, each shown half by half, and credits
-/// for what has immediate data. Each program sends all of its bytes, then says that it sends no more, and reads what
-/// comes when it likes. The device is as late as it likes with everything, and READs memory when it sends.
+/// Two ends of a stream of bytes, with the smallest buffers: rings of a few bytes, each shown half by half, and
+/// credits for what has immediate data. Each program sends all of its bytes, then says that it sends no more, and
+/// reads what comes when it likes. The device is as late as it likes with everything, and READs memory when it
+/// sends.
 final class StreamsWorld implements SmallWorld {
     /// What is wrong on purpose, in what arrives.
     enum Plant {

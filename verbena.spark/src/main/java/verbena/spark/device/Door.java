@@ -35,7 +35,8 @@ public final class Door implements AutoCloseable {
     private static final AckTimeout ACK_TIMEOUT = AckTimeout.atLeast(Duration.ofMillis(100));
 
     private static final int READS = 16;
-    /// READs of one connection that are posted at once; more than are under way, so that there is always a next one.
+    /// READs of one connection that are posted at once; more than are under way, so that there is always a next
+    /// one.
     public static final int DEPTH = 128;
 
     /// A connection to a peer.

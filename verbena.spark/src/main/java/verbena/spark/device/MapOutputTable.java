@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.verbs.RemoteMemory;
 
 /// A table of the map outputs of an executor, in memory that other executors READ. It is a hash table of buckets of
-/// four slots. An output is in one of [#PROBES] successive buckets from its hash on, so a reader needs no help of the
-/// owner.
+/// four slots. An output is in one of [#PROBES] successive buckets from its hash on, so a reader needs no help of
+/// the owner.
 ///
 ///     map id | shuffle id, partitions | address | keys by door | bytes | check | 16 unused
 ///

@@ -24,8 +24,8 @@ public final class RegionBlock extends ManagedBuffer {
 
     private final MemorySegment data;
     private final Holder holder;
-    /// Those that were retained and not released. Spark's server releases blocks that it did not get to send, without
-    /// having retained them: such a release takes nothing away.
+    /// Those that were retained and not released. Spark's server releases blocks that it did not get to send,
+    /// without having retained them: such a release takes nothing away.
     private final AtomicInteger holds = new AtomicInteger();
 
     /// Holds nothing yet.

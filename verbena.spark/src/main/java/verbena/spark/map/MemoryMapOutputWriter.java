@@ -43,8 +43,8 @@ public final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
         return disk == null ? new Partition(partition) : new Streamed(disk.getPartitionWriter(partition));
     }
 
-    /// A partition of a file, without the channel that it may offer. What was moved went by the file's stream, whose
-    /// buffer would be written behind what goes by the channel.
+    /// A partition of a file, without the channel that it may offer. What was moved went by the file's stream,
+    /// whose buffer would be written behind what goes by the channel.
     private record Streamed(ShufflePartitionWriter file) implements ShufflePartitionWriter {
         @Override
         public OutputStream openStream() throws IOException {

@@ -50,8 +50,8 @@ final class OutputMemory implements RegionBlock.Holder {
         return begin;
     }
 
-    /// Handles an output that leaves, whose room is not used again. Returns whether it was the last one, so that this
-    /// memory has ended.
+    /// Handles an output that leaves, whose room is not used again. Returns whether it was the last one, so that
+    /// this memory has ended.
     synchronized boolean leave() {
         if (--outputs > 0) {
             return false;

@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Bytes of many partitions in the order in which they come: in memory, and behind that in a file when memory is full.
-/// So a partition of some bytes takes no more room than these. One thread uses it.
+/// Bytes of many partitions in the order in which they come: in memory, and behind that in a file when memory is
+/// full. So a partition of some bytes takes no more room than these. One thread uses it.
 public final class PartitionLog implements AutoCloseable {
     /// The places of a partition's bytes: begin and end of one piece after the other.
     private static final class Pieces {

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// A cluster of two hosts: network namespaces, and a pair of virtual interfaces that joins them. A token bucket at each
-/// end (`tc`) keeps the rate. The first host has a master and a worker, the second a worker. Needs root.
+/// A cluster of two hosts: network namespaces, and a pair of virtual interfaces that joins them. A token bucket at
+/// each end (`tc`) keeps the rate. The first host has a master and a worker, the second a worker. Needs root.
 final class SparkCable implements AutoCloseable {
     private static final String PREFIX = "10.79.1.";
     private static final String MASTER = "spark://" + PREFIX + "1:7077";

@@ -117,8 +117,8 @@ record SparkRun(Path home, Path jars, String classes, Duration limit) {
         return java(options, Application.class.getName(), arguments);
     }
 
-    /// The same by `spark-submit`: only Spark is on the class path, and the application and the manager come as jars of
-    /// the user.
+    /// The same by `spark-submit`: only Spark is on the class path, and the application and the manager come as
+    /// jars of the user.
     ProcessBuilder submitted(Map<String, String> settings, List<String> arguments) {
         String[] own = classes.split(":", -1);
         Path application = home.resolve("application.jar");

@@ -63,7 +63,8 @@ class MemoryMapOutputWriterTest {
         public void abort(Throwable error) {}
     }
 
-    /// For limits from nothing to more than enough: the output is whole, in memory or in the file, and nothing leaks.
+    /// For limits from nothing to more than enough: the output is whole, in memory or in the file, and nothing
+    /// leaks.
     @Test
     void anOutputIsWholeWhereverMemoryEnds() throws Exception {
         int inMemory = 0;

@@ -362,8 +362,8 @@ public final class ByteStream {
         return hasBegun && mappings.isFlushed() && hasSlot() && peerBuffers.room() > 0;
     }
 
-    /// Sends from memory of the stream's domain, without a copy here, as many bytes as there is room for now. Returns
-    /// their number. The device reads the memory until [#unacknowledged()] no longer counts it.
+    /// Sends from memory of the stream's domain, without a copy here, as many bytes as there is room for now.
+    /// Returns their number. The device reads the memory until [#unacknowledged()] no longer counts it.
     public long send(MemoryRegion from, long at, long length) {
         long done = 0;
         while (done < length && canSendDirectly()) {

@@ -1,7 +1,7 @@
 package verbena.stream.protocol;
 
-/// The ends of the two directions of a stream. Each side may announce that it sends no more, or that it neither sends
-/// nor takes anything more. Guarded as its [ByteStream] is.
+/// The ends of the two directions of a stream. Each side may announce that it sends no more, or that it neither
+/// sends nor takes anything more. Guarded as its [ByteStream] is.
 public final class StreamEnds {
     /// The result of [#shutdown] when the peer need not know.
     public static final int NOTHING = -1;

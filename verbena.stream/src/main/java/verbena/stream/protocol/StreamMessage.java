@@ -10,7 +10,8 @@ import verbena.verbs.cm.PrivateData;
 public final class StreamMessage {
     /// A message that so many bytes were written to the receive buffer.
     static final int DATA = 0;
-    /// A message with the limit of what may be sent. An entry of the list of targets may have been written before it.
+    /// A message with the limit of what may be sent. An entry of the list of targets may have been written before
+    /// it.
     static final int CREDITS = 4;
     /// A message that an entry of the table of mappings has been written.
     static final int MAPPING = 6;

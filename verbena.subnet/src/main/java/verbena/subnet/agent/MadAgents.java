@@ -19,8 +19,8 @@ import verbena.wire.mad.Rmpp;
 import verbena.wire.mad.Sa;
 import verbena.wire.mad.Smp;
 
-/// The agents of all programs at a port, and the handling of their datagrams, as Linux's kernel has it (umad_send(3),
-/// umad_register(3); IBTA 13.4, 13.6).
+/// The agents of all programs at a port, and the handling of their datagrams, as Linux's kernel has it
+/// (umad_send(3), umad_register(3); IBTA 13.4, 13.6).
 ///
 /// - What arrives unasked goes to the agent of its class, version and method.
 /// - A request that an agent sends gets the agent's number into the upper half of its transaction ID. An answer

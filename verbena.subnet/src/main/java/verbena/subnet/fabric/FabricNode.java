@@ -34,8 +34,8 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
         /// Reports the time at which a node has work to do.
         void isDue(long nanos);
 
-        /// Reports that a manager has taken the link of a port down (PortInfo); it comes up again where both ends
-        /// look for a peer.
+        /// Reports that a manager has taken the link of a port down (PortInfo); it comes up again where both
+        /// ends look for a peer.
         void onReset(FabricNode node, int port);
     }
 

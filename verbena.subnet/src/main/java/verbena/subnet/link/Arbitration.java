@@ -3,8 +3,8 @@ package verbena.subnet.link;
 import java.util.stream.IntStream;
 import verbena.subnet.node.NodePort;
 
-/// The choice of the lane that sends next: two tables of lanes with weights, and a limit on how much of high priority
-/// may go before low priority has a turn (IBTA 7.6.9). For one thread.
+/// The choice of the lane that sends next: two tables of lanes with weights, and a limit on how much of high
+/// priority may go before low priority has a turn (IBTA 7.6.9). For one thread.
 public final class Arbitration {
     /// The unit of a weight, in bytes.
     public static final int WEIGHT_BYTES = 64;

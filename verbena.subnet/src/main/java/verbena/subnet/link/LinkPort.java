@@ -115,8 +115,8 @@ public final class LinkPort {
         return port.state() >= PortInfo.ARMED;
     }
 
-    /// Puts a packet, which this port holds from now on, into the queue of a lane. A port that is not open counts and
-    /// drops it.
+    /// Puts a packet, which this port holds from now on, into the queue of a lane. A port that is not open counts
+    /// and drops it.
     public void send(int packet, int lane) {
         boolean isTaken = lane == MANAGEMENT_LANE
                 ? port.state() != PortInfo.DOWN && queues[lane].size() < MANAGEMENT_MAX

@@ -140,8 +140,8 @@ final class Configuration {
     }
 
     /// Returns the P_Keys of a port, in the order of the partitions. Every port has the default P_Key, because the
-    /// subnet administration uses it. The port is a limited member of the default partition unless the owner has made
-    /// it a full one.
+    /// subnet administration uses it. The port is a limited member of the default partition unless the owner has
+    /// made it a full one.
     int[] pkeys(SubnetPort port, Subnet subnet) {
         int[] keys = new int[options.partitions().size() + 1];
         int count = 0;

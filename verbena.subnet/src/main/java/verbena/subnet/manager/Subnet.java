@@ -89,8 +89,8 @@ public final class Subnet {
         return new Graph(peers, ends);
     }
 
-    /// Returns the switch and its port by which packets for an end port leave the switches; null when the port is at
-    /// no switch.
+    /// Returns the switch and its port by which packets for an end port leave the switches; null when the port is
+    /// at no switch.
     private @Nullable Target target(SubnetPort port) {
         if (port.node().isSwitch()) {
             return new Target(index(port.node()), 0);

@@ -89,8 +89,8 @@ public final class SubnetManager {
         return state;
     }
 
-    /// Returns the subnet as the last sweep has found it; null before the first has ended, or when this manager is no
-    /// master.
+    /// Returns the subnet as the last sweep has found it; null before the first has ended, or when this manager is
+    /// no master.
     public @Nullable Subnet subnet() {
         return state == State.MASTER ? subnet : null;
     }

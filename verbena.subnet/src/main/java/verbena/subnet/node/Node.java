@@ -113,7 +113,8 @@ public final class Node {
         }
     }
 
-    /// Handles the arrival of data at a port: an armed port is active from now on, because its peer is (IBTA 7.2.3).
+    /// Handles the arrival of data at a port: an armed port is active from now on, because its peer is (IBTA
+    /// 7.2.3).
     public void onData(NodePort port) {
         if (port.state() == PortInfo.ARMED) {
             changeState(port, PortInfo.ACTIVE);
@@ -198,8 +199,8 @@ public final class Node {
         return counted(judge(mad, route));
     }
 
-    /// Sends a subnet management packet of the manager at this node. An answer has the route by which its request has
-    /// come; for any other packet the route's port is the manager's.
+    /// Sends a subnet management packet of the manager at this node. An answer has the route by which its request
+    /// has come; for any other packet the route's port is the manager's.
     public MadFate send(Datagram datagram, long nowNanos) {
         this.nowNanos = nowNanos;
         MemorySegment mad = datagram.mad();

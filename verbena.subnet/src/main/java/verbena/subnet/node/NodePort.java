@@ -219,8 +219,8 @@ public final class NodePort {
         return arbitration[block(high, index)][2 * (index % VlArbitration.ENTRIES) + 1] & 0xFF;
     }
 
-    /// Returns how much of high priority may pass before a packet of low priority does, in units of 4096 bytes; 255:
-    /// any.
+    /// Returns how much of high priority may pass before a packet of low priority does, in units of 4096 bytes;
+    /// 255: any.
     public int highLimit() {
         return getInt(PortInfo.VL_HIGH_LIMIT);
     }

@@ -15,8 +15,8 @@ import verbena.wire.mad.SlToVl;
 import verbena.wire.mad.SwitchInfo;
 import verbena.wire.mad.VlArbitration;
 
-/// The subnet management agent: the attributes that a Get reads and a Set changes (IBTA 14.2.5). Each method reads or
-/// writes the attribute in place, and returns the status of the answer.
+/// The subnet management agent: the attributes that a Get reads and a Set changes (IBTA 14.2.5). Each method reads
+/// or writes the attribute in place, and returns the status of the answer.
 final class SubnetAgent {
     private static final int OK = 0;
 

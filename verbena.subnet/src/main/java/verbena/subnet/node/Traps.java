@@ -12,10 +12,11 @@ import verbena.wire.mad.PortInfo;
 import verbena.wire.mad.Smp;
 
 /// The traps that a node has to send to the subnet manager (IBTA 14.2.5.1, 14.3.9). A trap is sent again and again,
-/// until the manager represses it or [#TIMES] have passed. There is at most one of each number and port: a newer trap
-/// takes the older one's place.
+/// until the manager represses it or [#TIMES] have passed. There is at most one of each number and port: a newer
+/// trap takes the older one's place.
 final class Traps {
-    /// The most times that a trap is sent. A manager that has received none of them finds the change when it sweeps.
+    /// The most times that a trap is sent. A manager that has received none of them finds the change when it
+    /// sweeps.
     static final int TIMES = 8;
     private static final int MOST = 64;
     private static final long SECOND = 1_000_000_000L;

@@ -10,8 +10,8 @@ import verbena.wire.mad.Mad;
 import verbena.wire.mad.Rmpp;
 import verbena.wire.mad.Sa;
 
-/// The senders of long messages, in segments (IBTA 13.6): the receiver grants how many may be sent. Segments that are
-/// not acknowledged are sent again, [#TIMES] at most. One thread at a time uses it; no method throws, whatever
+/// The senders of long messages, in segments (IBTA 13.6): the receiver grants how many may be sent. Segments that
+/// are not acknowledged are sent again, [#TIMES] at most. One thread at a time uses it; no method throws, whatever
 /// arrives.
 public final class RmppSenders {
     /// The most times that a segment is sent.
@@ -93,8 +93,8 @@ public final class RmppSenders {
         }
     }
 
-    /// Sends a message; false, and nothing is sent, when there are too many. It takes the place of one with the same
-    /// receiver and transaction.
+    /// Sends a message; false, and nothing is sent, when there are too many. It takes the place of one with the
+    /// same receiver and transaction.
     ///
     /// @param head its headers, of which those of [Rmpp] are written here
     /// @param dataOffset where the data begin in each segment, behind all headers

@@ -48,8 +48,8 @@ public final class UpDown {
         }
     }
 
-    /// Orders the switches. In a tree those that are farthest from all adapters are on top, so that all of them share
-    /// the load. Where that leaves some switches without a path, the switch nearest to all others is on top.
+    /// Orders the switches. In a tree those that are farthest from all adapters are on top, so that all of them
+    /// share the load. Where that leaves some switches without a path, the switch nearest to all others is on top.
     ///
     /// @param edges the switches that adapters, or the manager, are at
     public static UpDown of(Graph graph, Collection<Integer> edges) {

@@ -284,7 +284,8 @@ class ManagementTest {
         return answer.bytes();
     }
 
-    /// A manager of a program, opensm for one, sets the MTU of a port and takes its link down in one (IBTA 14.2.5.6).
+    /// A manager of a program, opensm for one, sets the MTU of a port and takes its link down in one (IBTA
+    /// 14.2.5.6).
     @Test
     void aManagerIsAnsweredBeforeTheLinkGoesByWhichItHasAsked() {
         MadClient program = program(a, Mad.CLASS_SUBNET_DIRECTED, 1, 1 << Mad.METHOD_TRAP);

@@ -76,7 +76,8 @@ public final class Conversation {
         long latencyMin = Long.MAX_VALUE;
         long latencyMax;
 
-        /// Computes the PSN that follows a packet. The number of PSNs that a READ takes is known from its answers.
+        /// Computes the PSN that follows a packet. The number of PSNs that a READ takes is known from its
+        /// answers.
         void expect(Opcode opcode, int psn) {
             if (opcode.isRead()) {
                 expected = -1;

@@ -17,11 +17,12 @@ import verbena.wire.iwarp.RdmapOpcode;
 import verbena.wire.notation.FpduText;
 import verbena.wire.pcap.Unwrapped.Tcp;
 
-/// The stream of one end of a TCP connection: its segments put in order, and the frames of MPA and the FPDUs in them.
+/// The stream of one end of a TCP connection: its segments put in order, and the frames of MPA and the FPDUs in
+/// them.
 ///
 /// A stream that is seen from its start is iWARP when it begins with a frame of MPA. A stream that the capture joins
-/// later, or misses a part of, is looked at again at the start of each segment. It is iWARP from the first segment that
-/// begins with a complete FPDU. The FPDU counts if its CRC is right, or if it ends where a segment ends.
+/// later, or misses a part of, is looked at again at the start of each segment. It is iWARP from the first segment
+/// that begins with a complete FPDU. The FPDU counts if its CRC is right, or if it ends where a segment ends.
 final class StreamDirection {
     /// Octets that may wait for those before them.
     private static final int HELD_MAX = 4 << 20;

@@ -6,7 +6,8 @@ import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.HostNetwork;
 
 /// Two hosts that have a cable between them, on this host: two network namespaces, joined by a veth pair, that only
-/// the demo sees (veth(4)). The first host is that of this process. The second one lives as long as its [HostNetwork].
+/// the demo sees (veth(4)). The first host is that of this process. The second one lives as long as its
+/// [HostNetwork].
 final class DemoCable implements AutoCloseable {
     /// The interface of the first host, whose address is 10.7.0.1.
     static final String NEAR = "west";

@@ -184,8 +184,8 @@ public final class DemoCommand extends ToolCommand {
         }
     }
 
-    /// Returns whether the device is on loopback. A device without an address gets an address of loopback when it is
-    /// opened.
+    /// Returns whether the device is on loopback. A device without an address gets an address of loopback when it
+    /// is opened.
     private static boolean isOnLoopback(Device device) {
         return device.gids().isEmpty()
                 || device.gids().stream()

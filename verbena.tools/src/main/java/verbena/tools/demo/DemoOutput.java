@@ -10,7 +10,8 @@ import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Help.ColorScheme;
 import verbena.tools.report.Json;
 
-/// The output of the demo: text for people, or as one JSON object at the end. ASCII only, colours on a terminal only.
+/// The output of the demo: text for people, or as one JSON object at the end. ASCII only, colours on a terminal
+/// only.
 final class DemoOutput {
     private final PrintWriter out;
     private final Ansi ansi;

@@ -38,8 +38,8 @@ record Candidates(Optional<HostInterface> picked, String reason, List<String> ta
         }
     }
 
-    /// Returns the interface with the own address alone; on IPv4's loopback with none, because a device there has an
-    /// address of its own.
+    /// Returns the interface with the own address alone; on IPv4's loopback with none, because a device there has
+    /// an address of its own.
     private static HostInterface own(HostInterface at, Gid source, InetAddress peer) {
         HostInterface only = at.withOnly(source.address());
         return peer.isLoopbackAddress() && source.isIpv4()

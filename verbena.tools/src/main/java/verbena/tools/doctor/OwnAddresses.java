@@ -9,7 +9,8 @@ import verbena.verbs.Mtu;
 
 /// The interfaces that can carry devices: their addresses and MTUs.
 final class OwnAddresses implements Check {
-    /// The bytes that an interface adds to the payload at most, as soft-RoCE reckons (see [HostInterface#pathMtu()]).
+    /// The bytes that an interface adds to the payload at most, as soft-RoCE reckons (see
+    /// [HostInterface#pathMtu()]).
     static final int HEADERS = 80;
 
     @Override

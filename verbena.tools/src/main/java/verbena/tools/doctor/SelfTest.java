@@ -16,8 +16,8 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WorkCompletion;
 
-/// A test that opens a device at each address, and makes it WRITE to itself through its sockets: a packet of the path
-/// MTU.
+/// A test that opens a device at each address, and makes it WRITE to itself through its sockets: a packet of the
+/// path MTU.
 final class SelfTest implements Check {
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
 

@@ -8,7 +8,8 @@ import java.util.Optional;
 import verbena.verbs.Context;
 import verbena.verbs.VerbsException;
 
-/// Whether processes of this host can use memory that they share as their network, and which of them reach each other.
+/// Whether processes of this host can use memory that they share as their network, and which of them reach each
+/// other.
 final class SharedMemory implements Check {
     private static final String DEVICE = "shm";
 

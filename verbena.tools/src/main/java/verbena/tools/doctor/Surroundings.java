@@ -53,7 +53,8 @@ interface Surroundings {
 
     /// The outcome of a UDP datagram.
     enum Echo {
-        /// The peer's host, or a firewall in its name, said that no process has this port (ICMP port unreachable).
+        /// The peer's host, or a firewall in its name, said that no process has this port (ICMP port
+        /// unreachable).
         REFUSED,
         /// A router or firewall said, or this host knows, that the peer cannot be reached. Not all say so.
         UNREACHABLE,

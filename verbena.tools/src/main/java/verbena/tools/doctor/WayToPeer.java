@@ -30,9 +30,9 @@ import verbena.wire.cm.Req;
 import verbena.wire.cm.SidrReq;
 import verbena.wire.roce.RoceV2;
 
-/// The check of the path to a peer, step by step: its name, the own address and route, the own port, whether the peer
-/// speaks RoCE v2, whether a program listens, what size of packet comes through. A step that fails ends it when the
-/// next ones could not succeed.
+/// The check of the path to a peer, step by step: its name, the own address and route, the own port, whether the
+/// peer speaks RoCE v2, whether a program listens, what size of packet comes through. A step that fails ends it when
+/// the next ones could not succeed.
 final class WayToPeer implements Check {
     /// A service that does not exist: 0x02 is for those of an operating system's own (IBTA A3.2.3), then "VERBENA".
     private static final long NOBODYS_SERVICE = 0x0256_4552_4245_4E41L;

@@ -34,7 +34,8 @@ enum Cast {
         return heads[place.ordinal()];
     }
 
-    /// Returns whether the third lane is in the middle between the second and the fourth, with packets on both sides.
+    /// Returns whether the third lane is in the middle between the second and the fourth, with packets on both
+    /// sides.
     boolean isRow() {
         return isRow;
     }

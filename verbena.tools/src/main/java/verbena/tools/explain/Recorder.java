@@ -268,8 +268,8 @@ final class Recorder {
         return all;
     }
 
-    /// Returns the number of times that a device has handed packets or bytes to the system, or has got some: at least
-    /// so many system calls.
+    /// Returns the number of times that a device has handed packets or bytes to the system, or has got some: at
+    /// least so many system calls.
     synchronized long moves(Place device, boolean sent) {
         return packets.stream()
                         .filter(packet -> packet.device() == device && packet.sent() == sent)

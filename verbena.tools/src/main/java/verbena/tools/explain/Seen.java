@@ -47,8 +47,8 @@ record Seen(
                 fate);
     }
 
-    /// Returns whether it is the same packet, but for the ICRC, which covers an identification that packets get only
-    /// when they leave.
+    /// Returns whether it is the same packet, but for the ICRC, which covers an identification that packets get
+    /// only when they leave.
     boolean isSame(Seen other) {
         return bytes.length == other.bytes.length
                 && Arrays.equals(bytes, 0, bytes.length - ICRC_BYTES, other.bytes, 0, bytes.length - ICRC_BYTES);

@@ -6,8 +6,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.MemoryRegion;
 
-/// Registered memory that is looked at again and again: whether it has changed, and where. So what the recording says
-/// of placement has been seen.
+/// Registered memory that is looked at again and again: whether it has changed, and where. So what the recording
+/// says of placement has been seen.
 final class Watched {
     private static final int CHUNK = 4_096;
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;

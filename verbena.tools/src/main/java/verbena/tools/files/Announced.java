@@ -23,7 +23,8 @@ final class Announced {
     static final class Level {
         private final @Nullable Level parent;
         private final Path name;
-        /// The folder itself as long as more may be announced in it, and each folder and file in it that is not done.
+        /// The folder itself as long as more may be announced in it, and each folder and file in it that is not
+        /// done.
         private final AtomicInteger underWay = new AtomicInteger(1);
 
         private @Nullable Path last;

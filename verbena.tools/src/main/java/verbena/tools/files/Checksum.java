@@ -30,8 +30,8 @@ enum Checksum {
 
     /// The computation of a checksum; for one thread at a time.
     interface Computer {
-        /// Computes the checksum of the bytes between position and limit, which stay, and writes it into the start of
-        /// `sum`.
+        /// Computes the checksum of the bytes between position and limit, which stay, and writes it into the
+        /// start of `sum`.
         void compute(ByteBuffer data, byte[] sum);
     }
 

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.tools.kit.Failures;
 import verbena.verbs.VerbsException;
 
-/// A slot of the receiver's window. The sender fills it with a chunk or with whole files; a thread for the disk checks
-/// them, writes them, and answers. From CHUNK or PACK to its answer the slot belongs to that thread.
+/// A slot of the receiver's window. The sender fills it with a chunk or with whole files; a thread for the disk
+/// checks them, writes them, and answers. From CHUNK or PACK to its answer the slot belongs to that thread.
 final class IncomingSlot implements Runnable {
     /// A file in a slot.
     ///

@@ -1,7 +1,7 @@
 package verbena.tools.files;
 
-/// The kind of a message; its first byte on the wire is the ordinal. Numbers are big-endian, text is UTF-8, names are
-/// the file system's bytes. The end that sends a file's bytes is the sender, be it client or server.
+/// The kind of a message; its first byte on the wire is the ordinal. Numbers are big-endian, text is UTF-8, names
+/// are the file system's bytes. The end that sends a file's bytes is the sender, be it client or server.
 enum Kind {
     /// Client, first of all: magic (8), version (2), chunk bytes (4), slots (4), mode (1), checksum (1), nonce
     /// (32).
@@ -52,8 +52,8 @@ enum Kind {
     /// Sender: slot (4) has so many bytes (4) with this checksum: whole files, one behind the other. For each of
     /// them its id (4) and a text: empty, or why its bytes are not among them.
     PACK,
-    /// Receiver, to PACK: slot (4) is free. For each of its files, in its order, a text: empty when the file has its
-    /// name, or why not.
+    /// Receiver, to PACK: slot (4) is free. For each of its files, in its order, a text: empty when the file has
+    /// its name, or why not.
     STORED;
 
     private static final Kind[] ALL = values();

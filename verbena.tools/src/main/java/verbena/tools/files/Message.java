@@ -72,8 +72,8 @@ final class Message {
         return this;
     }
 
-    /// Writes text into its share of the room that is left in the message: it is cut where the records behind it need
-    /// the room.
+    /// Writes text into its share of the room that is left in the message: it is cut where the records behind it
+    /// need the room.
     ///
     /// @param records that follow
     /// @param least bytes of each of them without its text

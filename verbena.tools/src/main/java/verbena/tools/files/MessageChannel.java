@@ -32,7 +32,8 @@ final class MessageChannel implements AutoCloseable {
     /// Messages that can be outstanding on either side.
     static final int MESSAGES_MAX = Terms.ANNOUNCEMENTS_MAX + Terms.FILES_MAX + Terms.SLOTS_MAX + 8;
 
-    /// Bits in the number of a request, for a READ into a slot and for a WRITE. The number of a message is its index.
+    /// Bits in the number of a request, for a READ into a slot and for a WRITE. The number of a message is its
+    /// index.
     private static final long READ = 1L << 32;
 
     private static final long WRITE = 1L << 33;
@@ -154,8 +155,8 @@ final class MessageChannel implements AutoCloseable {
         onRead = listener == null ? MessageChannel::ignore : listener;
     }
 
-    /// Sends the peer the reason why nothing more will come, unless the peer has sent such a reason itself or cannot
-    /// be reached.
+    /// Sends the peer the reason why nothing more will come, unless the peer has sent such a reason itself or
+    /// cannot be reached.
     void abort(String text) throws InterruptedException {
         if (isAborted) {
             return;

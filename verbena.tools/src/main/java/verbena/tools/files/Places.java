@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 
-/// Places for connections, of which no address gets all. All of this host's own addresses count as one. So does an IPv6
-/// network of 64 bits: one host may have any number of its addresses. Any thread may use it.
+/// Places for connections, of which no address gets all. All of this host's own addresses count as one. So does an
+/// IPv6 network of 64 bits: one host may have any number of its addresses. Any thread may use it.
 final class Places {
     private static final int NETWORK_BYTES = 8;
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();

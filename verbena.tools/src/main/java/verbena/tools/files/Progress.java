@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import verbena.tools.kit.Closing;
 
-/// The display of the progress of a transfer: on a terminal in one line, with rate and time left; elsewhere in a line
-/// every ten seconds. What fails is a line of its own, at once.
+/// The display of the progress of a transfer: on a terminal in one line, with rate and time left; elsewhere in a
+/// line every ten seconds. What fails is a line of its own, at once.
 final class Progress extends Tally implements AutoCloseable {
     private static final long BEAT_MILLIS = 200;
     private static final int BEATS_PER_LINE = 50;

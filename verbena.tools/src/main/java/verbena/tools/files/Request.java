@@ -35,8 +35,8 @@ record Request(boolean isPut, Set<Option> options, Path path) {
         return last == null || last.toString().isEmpty() || last.toString().equals("..") ? SERVED : last;
     }
 
-    /// Returns the entries that the receiver is ready to take: a client takes the one source that it has asked for; a
-    /// server takes what a client names, and more than one source only into a folder.
+    /// Returns the entries that the receiver is ready to take: a client takes the one source that it has asked for;
+    /// a server takes what a client names, and more than one source only into a folder.
     Announced.Scope scope() {
         boolean isRecursive = options.contains(Option.RECURSIVE);
         return isPut

@@ -19,8 +19,8 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.kit.CommandFailed;
 
-/// The secret that both ends know and never send. An end proves that it knows the secret by an HMAC over all messages
-/// so far, its role included. So a proof is good for this connection and this role only.
+/// The secret that both ends know and never send. An end proves that it knows the secret by an HMAC over all
+/// messages so far, its role included. So a proof is good for this connection and this role only.
 final class Secret {
     static final int PROOF = 32;
     static final String VARIABLE = "VERBENA_SECRET";

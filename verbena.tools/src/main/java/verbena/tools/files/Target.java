@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.Set;
 import verbena.tools.files.Request.Option;
 
-/// The place that files are copied to: what of an entry is there already, and what is wanted of it. Folders and links
-/// are made at once.
+/// The place that files are copied to: what of an entry is there already, and what is wanted of it. Folders and
+/// links are made at once.
 final class Target implements AutoCloseable {
     private final Landing landing;
     private final Set<Option> options;

@@ -7,8 +7,8 @@ import java.util.Locale;
 public final class Legible {
     private Legible() {}
 
-    /// Returns the text of these bytes, with escapes in place of characters that control a terminal or the direction
-    /// of text.
+    /// Returns the text of these bytes, with escapes in place of characters that control a terminal or the
+    /// direction of text.
     public static String text(byte[] bytes) {
         var text = new String(bytes, StandardCharsets.UTF_8);
         if (isPlain(text)) {

@@ -20,8 +20,8 @@ import verbena.tools.kit.HostNetwork;
 import verbena.tools.kit.JavaCommand;
 import verbena.tools.kit.ToolCommand;
 
-/// `verbena network up`: a network for real programs, in real time. This process makes sure of a network namespace of
-/// its own and runs itself once more there; that second process is the switches, and holds the hosts.
+/// `verbena network up`: a network for real programs, in real time. This process makes sure of a network namespace
+/// of its own and runs itself once more there; that second process is the switches, and holds the hosts.
 @Command(
         name = "up",
         header =

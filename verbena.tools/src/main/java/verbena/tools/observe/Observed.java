@@ -68,8 +68,8 @@ public final class Observed implements AutoCloseable {
         }
     }
 
-    /// Returns whether a process is in another network. The connector of a process listens at a port of loopback, so
-    /// it cannot be reached there.
+    /// Returns whether a process is in another network. The connector of a process listens at a port of loopback,
+    /// so it cannot be reached there.
     private static boolean isElsewhere(long pid) throws IOException {
         Path own = Path.of("/proc/self/ns/net");
         return Files.exists(own)

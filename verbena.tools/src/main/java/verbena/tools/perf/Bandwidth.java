@@ -54,7 +54,15 @@ record Bandwidth(long size, long messages, double peak, double average, double m
     Result result(@Nullable String series, boolean gigabits, @Nullable Timeline timeline) {
         double unit = gigabits ? GIGABIT / MEGABYTE : 1;
         return new Result(
-                series, size, messages, average * unit, peak == 0 ? null : peak * unit, messageRate, null, timeline, null);
+                series,
+                size,
+                messages,
+                average * unit,
+                peak == 0 ? null : peak * unit,
+                messageRate,
+                null,
+                timeline,
+                null);
     }
 
     /// Exchanges the measured figures with the peer: number by number, as big-endian longs and doubles.

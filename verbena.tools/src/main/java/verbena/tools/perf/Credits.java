@@ -70,7 +70,8 @@ final class Credits implements AutoCloseable {
         return Integer.compareUnsigned((int) last - taken, depth) <= 0;
     }
 
-    /// Notes that so many messages have been taken from queue pair `on`, and writes that to the peer when it is time.
+    /// Notes that so many messages have been taken from queue pair `on`, and writes that to the peer when it is
+    /// time.
     void received(int i, long taken, QueuePair on, PerfPeer to) {
         if (taken % depth % Math.max(1, depth / 3) == 0) {
             due[i] = taken;

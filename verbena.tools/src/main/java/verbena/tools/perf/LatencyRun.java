@@ -237,7 +237,8 @@ final class LatencyRun {
         return isDuration ? clock.takeCounted() : sent;
     }
 
-    /// Returns the times between two posts that count, in nanoseconds; the last four million, for there may be many.
+    /// Returns the times between two posts that count, in nanoseconds; the last four million, for there may be
+    /// many.
     long[] betweenPosts() {
         long first = Math.max(0, times - between.length);
         return LongStream.range(first, times)

@@ -304,8 +304,8 @@ final class Options extends OptionTable {
         return connectionManager || exchangeByConnectionManager;
     }
 
-    /// Returns whether a server without `--source_ip` listens at the addresses of its device, and not at those of the
-    /// host.
+    /// Returns whether a server without `--source_ip` listens at the addresses of its device, and not at those of
+    /// the host.
     boolean listensAtItsDevice() {
         return exchangesByConnectionManager() && device != null;
     }

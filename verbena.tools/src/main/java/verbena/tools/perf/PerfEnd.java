@@ -362,8 +362,8 @@ final class PerfEnd implements AutoCloseable {
                 + failure.status().page();
     }
 
-    /// Called with `-e` when there was nothing to poll: the second time in a row it sleeps until there is. (A thread
-    /// that asks for an event has to look once more: what came before counts for nothing.)
+    /// Called with `-e` when there was nothing to poll: the second time in a row it sleeps until there is. (A
+    /// thread that asks for an event has to look once more: what came before counts for nothing.)
     ///
     /// @return false when nothing came in `timeout`, or the thread was interrupted, which it then still is
     boolean sleep(Duration timeout) {

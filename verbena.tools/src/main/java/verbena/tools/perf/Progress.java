@@ -8,8 +8,8 @@ import java.util.Optional;
 import verbena.tools.kit.Closing;
 
 /// The display of the progress of a long run on standard error: on a terminal in one line, once a second from the
-/// third second on; elsewhere a line every ten seconds. [#at] is for the loop that measures and costs it a store; the
-/// rest has a thread of its own.
+/// third second on; elsewhere a line every ten seconds. [#at] is for the loop that measures and costs it a store;
+/// the rest has a thread of its own.
 final class Progress implements AutoCloseable {
     private static final VarHandle COUNT;
     private static final int QUIET_SECONDS = 2;

@@ -345,8 +345,8 @@ abstract class PingpongEnd extends ToolCommand {
         }
     }
 
-    /// Returns the GID of a client, which has to name it before it knows the server's: the GID that fits the path to
-    /// the server.
+    /// Returns the GID of a client, which has to name it before it knows the server's: the GID that fits the path
+    /// to the server.
     private GidEntry gidTowards(Context context, InetAddress remote, InetAddress local) {
         for (GidEntry entry : context.gids(devicePort)) {
             if (entry.gid().equals(Gid.of(local)) && !local.isLoopbackAddress()) {

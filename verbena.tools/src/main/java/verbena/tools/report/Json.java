@@ -20,8 +20,8 @@ public final class Json {
 
     private Json() {}
 
-    /// Returns the JSON of a record or a map (as an object), a list, text, a number or a truth value. A value that is
-    /// null is left out of objects, and so is an empty list; a number that is not finite is null.
+    /// Returns the JSON of a record or a map (as an object), a list, text, a number or a truth value. A value that
+    /// is null is left out of objects, and so is an empty list; a number that is not finite is null.
     ///
     /// @throws IllegalArgumentException for anything else
     public static String format(Object value) {

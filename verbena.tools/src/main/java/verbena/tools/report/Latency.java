@@ -2,8 +2,8 @@ package verbena.tools.report;
 
 import org.jspecify.annotations.Nullable;
 
-/// The time of an operation, in microseconds: least, median, percentiles, most. Mean and deviation are null where they
-/// are not known.
+/// The time of an operation, in microseconds: least, median, percentiles, most. Mean and deviation are null where
+/// they are not known.
 ///
 /// @param p999 what 99.9 % do not exceed
 public record Latency(

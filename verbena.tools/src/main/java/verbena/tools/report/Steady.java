@@ -14,7 +14,8 @@ public final class Steady {
     public static final int STRETCH = 5;
     /// The greatest distance between the medians of the stretches, as a share of the lesser.
     public static final double APART = 0.10;
-    /// The greatest share of the time of the last stretch during which the compilers of one process may have worked.
+    /// The greatest share of the time of the last stretch during which the compilers of one process may have
+    /// worked.
     private static final double COMPILING = 0.10;
 
     private static final double NANOS_PER_SECOND = 1e9;
@@ -23,8 +24,8 @@ public final class Steady {
     private final long limitNanos;
     /// The figures of each contender in both stretches, the newest at the end.
     private final double[][] last;
-    /// The times at which the rounds of the last stretch began, and the time that the compilers had worked then; the
-    /// newest at the end.
+    /// The times at which the rounds of the last stretch began, and the time that the compilers had worked then;
+    /// the newest at the end.
     private final long[] begun = new long[STRETCH + 1];
 
     private final long[] compiled = new long[STRETCH + 1];

@@ -30,8 +30,8 @@ import verbena.wire.pcap.CapturedPacket;
 import verbena.wire.pcap.Encapsulation;
 import verbena.wire.pcap.Unwrapped.Tcp;
 
-/// What a capture of TCP says of iWARP, however its segments came: the captures of the kernel's soft-iWARP, taken apart
-/// and put together in other ways.
+/// What a capture of TCP says of iWARP, however its segments came: the captures of the kernel's soft-iWARP, taken
+/// apart and put together in other ways.
 class IwarpStreamsTest {
     private static final int MPA = 4; // both frames and the handshake before them are among the first so many payloads
 

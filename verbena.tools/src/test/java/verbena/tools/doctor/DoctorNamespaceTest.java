@@ -13,8 +13,8 @@ import org.junit.jupiter.api.condition.OS;
 import verbena.tools.NetworkNamespace;
 import verbena.tools.kit.JavaCommand;
 
-/// The doctor in a real network of three hosts, which are network namespaces: this one, a router whose second link is
-/// narrower, and a peer. Needs the right to make such namespaces, as root or in a user namespace.
+/// The doctor in a real network of three hosts, which are network namespaces: this one, a router whose second link
+/// is narrower, and a peer. Needs the right to make such namespaces, as root or in a user namespace.
 @EnabledOnOs(OS.LINUX)
 class DoctorNamespaceTest {
     /// The peer has 10.9.1.2, with a server, and 10.9.1.5, without a device; the router throws away what is for

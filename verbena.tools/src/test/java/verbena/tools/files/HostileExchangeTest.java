@@ -29,11 +29,12 @@ import verbena.tools.kit.CommandFailed;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 
-/// Exchanges of which one end breaks the rules, from a seed. Around what is copied is a tree that may not change, and
-/// links in what is copied lead there. `-Dverbena.seed=N` plays one seed, `-Dverbena.deep=true` many.
+/// Exchanges of which one end breaks the rules, from a seed. Around what is copied is a tree that may not change,
+/// and links in what is copied lead there. `-Dverbena.seed=N` plays one seed, `-Dverbena.deep=true` many.
 class HostileExchangeTest {
     private static final Duration SHORT = Duration.ofMillis(400);
-    /// An end takes at most so long to give up: its silence and two farewells, on a machine that has other work too.
+    /// An end takes at most so long to give up: its silence and two farewells, on a machine that has other work
+    /// too.
     private static final Duration GIVES_UP = Duration.ofSeconds(20);
 
     /// Links that lead out, which were there before.

@@ -8,7 +8,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A clause of the standards that stands at a rule stands at a script, too: `./verbena test --clauses` has all of them.
+/// A clause of the standards that stands at a rule stands at a script, too: `./verbena test --clauses` has all of
+/// them.
 class ClausesTest {
     @Test
     void aRulesClauseHasAScript() throws IOException {
@@ -20,9 +21,8 @@ class ClausesTest {
     @Test
     void aCitationIsReadWhereverItsLineEnds(@TempDir Path root) throws IOException {
         write(root, "verbena.transport/src/main/java/Rule.java", """
-                /// In order (IBTA 9.7.2, C9-88 and 10.8.3.3), by the way of 10.0.0.1 and decision 0050, of IBTA 11.4 and RFC
-                /// 5040, 7306, and 5 ms (RFC 5044, 7.1.2; RFC
-                /// 5041 8).
+                /// In order (IBTA 9.7.2, C9-88 and 10.8.3.3), by the way of 10.0.0.1 and decision 0050,
+                /// of IBTA 11.4 and RFC 5040, 7306, and 5 ms (RFC 5044, 7.1.2; RFC 5041 8).
                 """);
         assertThat(Clauses.of(root).withoutScript())
                 .containsExactly("IBTA 9.7.2", "IBTA 10.8.3.3", "IBTA C9-88", "RFC 5041 8", "RFC 5044 7.1.2");

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import verbena.tools.house.House.Room;
 import verbena.tools.house.House.Source;
 
-/// Guards the beginning of comments: a method's begins with a verb, a type's or field's with a noun. `comments.txt` has
-/// how many of each room begin otherwise; its numbers may only become smaller. After a change for the better,
+/// Guards the beginning of comments: a method's begins with a verb, a type's or field's with a noun. `comments.txt`
+/// has how many of each room begin otherwise; its numbers may only become smaller. After a change for the better,
 /// `-Dverbena.comments.write=true` writes it anew, and `-Dverbena.comments.of=verbena.cm` prints those of a room.
 class CommentsTest {
     private static final Path LIST = House.ROOT.resolve("verbena.tools/src/test/comments.txt");
@@ -131,7 +131,10 @@ class CommentsTest {
 
         private void add(String comment, boolean isRight) {
             if (!comment.isEmpty() && !comment.startsWith("@") && !comment.startsWith("{") && !isRight) {
-                String file = Path.of(getCurrentPath().getCompilationUnit().getSourceFile().getName())
+                String file = Path.of(getCurrentPath()
+                                .getCompilationUnit()
+                                .getSourceFile()
+                                .getName())
                         .getFileName()
                         .toString();
                 found.add(file + ": " + comment.lines().findFirst().orElse(""));

@@ -18,9 +18,9 @@ import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
-/// The rooms as ARCHITECTURE's table has them, and the sources that lie in them: what the guards of the house look at.
-/// Sources and not class files, because a constant of another class leaves no trace in a class file, and because the
-/// rooms that are built after this one count too.
+/// The rooms as ARCHITECTURE's table has them, and the sources that lie in them: what the guards of the house look
+/// at. Sources and not class files, because a constant of another class leaves no trace in a class file, and because
+/// the rooms that are built after this one count too.
 final class House {
     static final Path ROOT = Path.of(System.getProperty("verbena.root"));
 
@@ -56,8 +56,8 @@ final class House {
             return ROOT.resolve(name).resolve("target/classes");
         }
 
-        /// What the code says that it requires: its module descriptor, else its pom. The JDK's own modules and the
-        /// annotations of nullness do not count.
+        /// What the code says that it requires: its module descriptor, else its pom. The JDK's own modules and
+        /// the annotations of nullness do not count.
         Set<String> required() {
             var found = new TreeSet<String>();
             if (isModule()) {

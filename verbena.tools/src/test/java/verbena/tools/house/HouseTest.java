@@ -25,7 +25,17 @@ class HouseTest {
     private static final Map<String, List<String>> FLOORS = Map.ofEntries(
             floors("verbena.verbs", "waiting", "", "spi", "cm"),
             floors("verbena.wire", "", "ib", "iwarp", "mad", "cm", "roce", "psp", "pcap", "notation"),
-            floors("verbena.transport", "psp", "memory", "queue", "congestion", "", "rc", "near", "unreliable", "iwarp"),
+            floors(
+                    "verbena.transport",
+                    "psp",
+                    "memory",
+                    "queue",
+                    "congestion",
+                    "",
+                    "rc",
+                    "near",
+                    "unreliable",
+                    "iwarp"),
             floors("verbena.cm", "", "mpa", "noise"),
             floors("verbena.subnet", "", "topology", "node", "rmpp", "agent", "routing", "manager", "link", "fabric"),
             floors("verbena.foreign", "", "linux", "rdma", "crypto"),

@@ -22,9 +22,9 @@ import org.junit.jupiter.api.Test;
 import verbena.tools.house.House.Room;
 
 /// Guards the size of classes by what a reader has to hold at once, and not by their lines: methods that others may
-/// call, without those that an interface asks for, and fields of an object, without options of a command. `sizes.txt`
-/// has the classes of today that have more; the list may only become shorter, and its numbers smaller. After a change
-/// for the better, `-Dverbena.sizes.write=true` writes it anew.
+/// call, without those that an interface asks for, and fields of an object, without options of a command.
+/// `sizes.txt` has the classes of today that have more; the list may only become shorter, and its numbers smaller.
+/// After a change for the better, `-Dverbena.sizes.write=true` writes it anew.
 class SizesTest {
     private static final Path LIST = House.ROOT.resolve("verbena.tools/src/test/sizes.txt");
     private static final int MOST_METHODS = 25;

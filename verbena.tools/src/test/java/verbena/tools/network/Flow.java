@@ -15,7 +15,8 @@ import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
 /// A program of its own on an emulated host: a server, or a client that writes into the server's memory and reads it
-/// back. All clients of a server begin together. Each end compares every byte, and prints its counters of congestion.
+/// back. All clients of a server begin together. Each end compares every byte, and prints its counters of
+/// congestion.
 final class Flow {
     private static final int PORT = 7471;
     private static final int BYTES = 6 << 20;

@@ -19,8 +19,8 @@ import verbena.tools.Cli;
 import verbena.tools.NetworkNamespace;
 import verbena.tools.kit.JavaCommand;
 
-/// Real programs on an emulated network, in processes of their own. Needs the right to make network namespaces and TAP
-/// interfaces, as root or in a user namespace.
+/// Real programs on an emulated network, in processes of their own. Needs the right to make network namespaces and
+/// TAP interfaces, as root or in a user namespace.
 @EnabledOnOs(OS.LINUX)
 class NetworkUpTest {
     private final String name = "test-" + UUID.randomUUID().toString().substring(0, 8);

@@ -4,7 +4,8 @@ package verbena.transport.congestion;
 /// `roce_np`, in words of Java. The values of [#PAPER] are those of Zhu et al., "Congestion Control for Large-Scale
 /// RDMA Deployments", SIGCOMM 2015; the rates are for links of 40 Gbit/s.
 ///
-/// @param gd               `dce_tcp_g`: the weight of a new mark in the estimate of congestion, more than 0, at most 1
+/// @param gd               `dce_tcp_g`: the weight of a new mark in the estimate of congestion, more than 0, at most
+///     1
 /// @param initialAlpha     `initial_alpha_value`: that estimate before the first mark, 0 to 1
 /// @param alphaNanos       `dce_tcp_rtt`: the estimate falls after each such time without a notification
 /// @param timeResetNanos   `rpg_time_reset`: the rate rises after each such time
@@ -15,7 +16,8 @@ package verbena.transport.congestion;
 /// @param minRate          `rpg_min_rate`: no sender is slower, bit/s
 /// @param minDecFac        `rpg_min_dec_fac`: no cut leaves a smaller share of the rate, 0 to 1
 /// @param monitorNanos     `rate_reduce_monitor_period`: at most one cut in this time
-/// @param clampTargetRate  `clamp_tgt_rate`: whether a cut lowers the target even when nothing has risen since the last
+/// @param clampTargetRate  `clamp_tgt_rate`: whether a cut lowers the target even when nothing has risen since the
+///     last
 /// @param cnpNanos         `min_time_between_cnps`: a receiver sends at most one notification to a queue pair in this
 /// time
 public record DcqcnOptions(
@@ -64,7 +66,8 @@ public record DcqcnOptions(
         }
     }
 
-    /// Returns these options with the rates of a link that has so many bits per second: the steps grow in proportion.
+    /// Returns these options with the rates of a link that has so many bits per second: the steps grow in
+    /// proportion.
     public DcqcnOptions forLink(double bitsPerSecond) {
         double factor = bitsPerSecond / 40e9;
         return new DcqcnOptions(

@@ -1,7 +1,7 @@
 package verbena.transport.congestion;
 
-/// The notification point of a connection (IBTA A17.9.3): a peer whose packets arrive marked gets a notification, and
-/// not more often than once in a given time. Engine-confined.
+/// The notification point of a connection (IBTA A17.9.3): a peer whose packets arrive marked gets a notification,
+/// and not more often than once in a given time. Engine-confined.
 public final class NotificationPoint {
     private final long intervalNanos;
     private boolean hasNotified;

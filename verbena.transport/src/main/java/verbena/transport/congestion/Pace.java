@@ -5,9 +5,9 @@ import verbena.transport.queue.Path;
 /// The clock of a sender that may not be as fast as its link: it decides when its next packet with data may leave.
 /// Engine-confined.
 ///
-/// No timer fires for each packet. A sender that may not send yet gives the time when it may ([#dueNanos()]), and its
-/// engine sleeps until then. A thread that wakes late sends what was missed, up to [#CATCH_UP_NANOS], so that the
-/// rate is right although sleeping is not exact.
+/// No timer fires for each packet. A sender that may not send yet gives the time when it may ([#dueNanos()]), and
+/// its engine sleeps until then. A thread that wakes late sends what was missed, up to [#CATCH_UP_NANOS], so that
+/// the rate is right although sleeping is not exact.
 public final class Pace {
     /// The part of the past that is made up for.
     static final long CATCH_UP_NANOS = 50_000;

@@ -106,9 +106,9 @@ public final class WindowShare {
 
     // ---- what happens
 
-    /// Returns whether a packet in the middle of a message asks for an ACK. The last packet of a message asks, as rxe
-    /// does and the standard advises (IBTA 9.7.3.2). Enough other packets ask, so that the window never closes while
-    /// no ACK is to come.
+    /// Returns whether a packet in the middle of a message asks for an ACK. The last packet of a message asks, as
+    /// rxe does and the standard advises (IBTA 9.7.3.2). Enough other packets ask, so that the window never closes
+    /// while no ACK is to come.
     public boolean wantsAck(int unanswered) {
         PeerWindow of = window;
         if (of == null || of.room() <= 1) {
@@ -135,8 +135,8 @@ public final class WindowShare {
         return reaction.pace().leavesNanos(now);
     }
 
-    /// Counts a packet with data that leaves. A packet that asks for data is not counted here: the peer sends that at
-    /// a rate of its own.
+    /// Counts a packet with data that leaves. A packet that asks for data is not counted here: the peer sends that
+    /// at a rate of its own.
     public void sentData(Path by, int bytes, long now) {
         reaction.sent(by, bytes, now);
     }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.wire.iwarp.Fpdu;
 import verbena.wire.iwarp.StreamTerms;
 
-/// Puts ULPDUs into FPDUs (RFC 5044 4): length, padding, CRC and markers. The sender writes a ULPDU to the place that
-/// [#begin] returns, or writes its front and names where the rest lies. Then it ends the ULPDU.
+/// Puts ULPDUs into FPDUs (RFC 5044 4): length, padding, CRC and markers. The sender writes a ULPDU to the place
+/// that [#begin] returns, or writes its front and names where the rest lies. Then it ends the ULPDU.
 final class FpduWriter {
     /// Payload below this is copied: one piece is cheaper for the operating system than three.
     static final int REFER_BYTES_MIN = 2048;
@@ -39,8 +39,8 @@ final class FpduWriter {
         return !crc && !markers;
     }
 
-    /// Returns whether `out` has room for an FPDU with a ULPDU of so many bytes. All of them are copied, or only the
-    /// header when `refer` is set.
+    /// Returns whether `out` has room for an FPDU with a ULPDU of so many bytes. All of them are copied, or only
+    /// the header when `refer` is set.
     boolean hasRoom(StreamOutput out, int headerBytes, int payloadBytes, boolean refer) {
         if (refer) {
             int trailer = Fpdu.trailerBytes(headerBytes + payloadBytes);

@@ -1,24 +1,12 @@
 package verbena.transport.iwarp;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
-import verbena.transport.PacketFate;
 import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.Receiving;
-import verbena.transport.memory.MemoryVerdict;
-import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
-import verbena.verbs.WcStatus;
-import verbena.wire.iwarp.Ddp;
-import verbena.wire.iwarp.RdmapOpcode;
-import verbena.wire.iwarp.ReadRequest;
 import verbena.wire.iwarp.StreamTerms;
-import verbena.wire.iwarp.Terminate;
-import verbena.wire.iwarp.TerminateCode;
 
 /// A reliable connection of iWARP: a [Sender] and a [Receiver] over one stream. The stream is there before the
 /// queue pair is: [#start] takes it from INIT to RTS, and when the stream ends, for whatever reason, the queue
@@ -48,7 +36,8 @@ public final class IwarpConnection implements StreamProtocol {
         this.p = core.parameters;
         this.receiving = new Receiving(core, parts);
         this.termination = new Termination(core, receiving, owed, writer, this::flushRequests);
-        this.requests = new OutstandingRequests(core, termination, parts.sends(), parts.sendCompletions(), parts.signalAll());
+        this.requests =
+                new OutstandingRequests(core, termination, parts.sends(), parts.sendCompletions(), parts.signalAll());
         this.sender = new Sender(core, termination, requests, owed, writer);
         this.receiver = new Receiver(core, termination, this::heard, receiving, requests, owed);
     }
@@ -211,7 +200,6 @@ public final class IwarpConnection implements StreamProtocol {
         }
         return false;
     }
-
 
     private void flushRequests() {
         sender.flush();

@@ -189,8 +189,8 @@ final class OutstandingRequests {
         return rtrOutstanding ? 0 : sends.at(head).bytes() - received;
     }
 
-    /// Returns the STag that the answer to a READ has to name. It is the first entry's key, and its address goes with
-    /// it, as if all entries lay in one piece. The peer only repeats it; nothing is found by it.
+    /// Returns the STag that the answer to a READ has to name. It is the first entry's key, and its address goes
+    /// with it, as if all entries lay in one piece. The peer only repeats it; nothing is found by it.
     static int sinkStag(SendRequest request) {
         return request.scatter.count == 0 ? 0 : request.scatter.lkeys[0];
     }

@@ -21,8 +21,8 @@ import verbena.wire.iwarp.StreamTerms;
 import verbena.wire.iwarp.TerminateCode;
 
 /// The receiving half of an iWARP termination. An FPDU goes down the standards' checklist: framing and CRC (RFC
-/// 5044), version, queue, number and offset (RFC 5041), opcode, key and rights (RFC 5040). The first check that fails
-/// decides the code of the TERMINATE, and nothing of that FPDU is placed.
+/// 5044), version, queue, number and offset (RFC 5041), opcode, key and rights (RFC 5040). The first check that
+/// fails decides the code of the TERMINATE, and nothing of that FPDU is placed.
 ///
 /// Payload is placed as it comes when there is no CRC; with one, an FPDU waits until all of it is there. A
 /// message becomes complete only behind the FPDU's last byte.
@@ -200,8 +200,8 @@ final class Receiver {
                 || (opcode != null && opcode.isSend());
     }
 
-    /// Returns whether a message begins that needs a receive, and none is posted. The stream is not read on then: TCP
-    /// makes the peer wait, as an RNR NAK does on InfiniBand.
+    /// Returns whether a message begins that needs a receive, and none is posted. The stream is not read on then:
+    /// TCP makes the peer wait, as an RNR NAK does on InfiniBand.
     private boolean mustWait() {
         RdmapOpcode opcode = segment.opcode;
         boolean takesReceive =

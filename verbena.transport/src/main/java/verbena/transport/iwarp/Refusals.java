@@ -79,8 +79,8 @@ final class Refusals {
         };
     }
 
-    /// Returns the code for a refused WRITE of the peer. Only the layer above knows rights; what DDP finds is its own
-    /// (RFC 5040 7.1, RFC 5041 7.2).
+    /// Returns the code for a refused WRITE of the peer. Only the layer above knows rights; what DDP finds is its
+    /// own (RFC 5040 7.1, RFC 5041 7.2).
     static TerminateCode taggedCode(MemoryVerdict verdict, long address, long bytes) {
         return switch (code(verdict, address, bytes)) {
             case STAG_NOT_ASSOCIATED -> TerminateCode.TAGGED_NOT_ASSOCIATED;

@@ -119,8 +119,8 @@ final class ResponseSender {
                 answer.sourceOffset);
         termination.keepRefused(code, shown, 0, Ddp.UNTAGGED_BYTES, ReadRequest.BYTES, 0);
         core.events.onAsyncEvent(AsyncEvent.Type.QP_ACCESS_ERR);
-        termination.fail("terminated the connection, " + code + ": the peer's READ of " + answer.bytes + " bytes with STag 0x"
-                + Integer.toHexString(answer.sourceStag) + ": " + verdict.explanation());
+        termination.fail("terminated the connection, " + code + ": the peer's READ of " + answer.bytes
+                + " bytes with STag 0x" + Integer.toHexString(answer.sourceStag) + ": " + verdict.explanation());
         termination.terminate(code);
     }
 

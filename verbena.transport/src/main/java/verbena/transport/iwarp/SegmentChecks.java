@@ -76,8 +76,8 @@ final class SegmentChecks {
         return true;
     }
 
-    /// Returns whether there is such a queue, the number is the next one, and the offset is where the message stands
-    /// (RFC 5041 7.1). An opcode that is not defined has no queue of its own.
+    /// Returns whether there is such a queue, the number is the next one, and the offset is where the message
+    /// stands (RFC 5041 7.1). An opcode that is not defined has no queue of its own.
     private boolean fitsQueue(@Nullable RdmapOpcode code) {
         int queue = Ddp.queue(segment.in, segment.header);
         int msn = Ddp.msn(segment.in, segment.header);

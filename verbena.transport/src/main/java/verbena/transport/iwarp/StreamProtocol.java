@@ -9,15 +9,16 @@ import verbena.wire.iwarp.StreamTerms;
 /// Bytes that arrive are pushed, bytes that leave are pulled, and nothing waits for time. Nothing here blocks,
 /// allocates for a message, or throws, whatever arrives.
 public interface StreamProtocol extends QueuePairLife {
-    /// Starts the protocol: the stream exists, and carries FPDUs from here on. Takes the queue pair from INIT to RTS.
+    /// Starts the protocol: the stream exists, and carries FPDUs from here on. Takes the queue pair from INIT to
+    /// RTS.
     void start(StreamTerms terms, long nowNanos);
 
     /// Takes the bytes `from` to before `to` of `bytes`, which have arrived. Returns how many of them it is done
     /// with; the rest, the beginning of an FPDU, is to be presented again with more behind it.
     int onBytes(StreamBuffer bytes, int from, int to, long nowNanos);
 
-    /// Returns whether [#onBytes] has stopped because a message needs a receive, and none is posted. Nothing more is
-    /// to be read then; the same bytes are to be presented again when there may be one.
+    /// Returns whether [#onBytes] has stopped because a message needs a receive, and none is posted. Nothing more
+    /// is to be read then; the same bytes are to be presented again when there may be one.
     boolean isStalled();
 
     /// Stops waiting for a receive: when the message is presented again, and there is no receive, it is refused.
@@ -27,7 +28,8 @@ public interface StreamProtocol extends QueuePairLife {
     void waitNoLonger();
 
     /// Returns whether the bytes that come next may be read straight into their place, which `into` then holds. The
-    /// caller then passes at least one and at most [StreamTarget#bytes] of them to [#onDirect], and no others before.
+    /// caller then passes at least one and at most [StreamTarget#bytes] of them to [#onDirect], and no others
+    /// before.
     boolean direct(StreamTarget into);
 
     /// Notes that bytes have been read to the place that [#direct] gave.

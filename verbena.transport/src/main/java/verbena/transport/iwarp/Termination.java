@@ -107,8 +107,8 @@ final class Termination {
         terminate = code;
     }
 
-    /// Refuses what the peer may not send. A receive in use completes with this error; if there is none, an event is
-    /// raised.
+    /// Refuses what the peer may not send. A receive in use completes with this error; if there is none, an event
+    /// is raised.
     void refuse(TerminateCode code, String cause) {
         refuse(code, AsyncEvent.Type.QP_REQ_ERR, WcStatus.REM_INV_REQ_ERR, cause);
     }

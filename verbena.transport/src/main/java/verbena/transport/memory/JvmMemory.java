@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-/// Memory of programs in Java. The virtual machine reports a closed arena by IllegalStateException, and a mapped file
-/// that was cut short by InternalError.
+/// Memory of programs in Java. The virtual machine reports a closed arena by IllegalStateException, and a mapped
+/// file that was cut short by InternalError.
 final class JvmMemory implements UserMemory {
     private static final VarHandle ATOMIC = ValueLayout.JAVA_LONG.varHandle();
     private static final ValueLayout.OfLong UNALIGNED = ValueLayout.JAVA_LONG_UNALIGNED;

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /// @param <T> the object that is found
 public final class KeyTable<T> {
     /// The time that a handle rests: 60 s, as long as Linux's TCP stays in TIME_WAIT. By then a peer with an ACK
-    /// timeout of up to 1.07 s and 7 retries has given up, even if each timer runs four times as long (IBTA C9-141).
+    /// timeout of up to 1.07 s and 7 retries has given up, even if each timer runs four times as long (IBTA
+    /// C9-141).
     /// No network that carries RDMA holds a packet for so long.
     public static final long REST_NANOS = 60_000_000_000L;
     /// Handles that rest at once, at most; when one more comes, the oldest has rested.

@@ -7,7 +7,8 @@ import java.lang.foreign.MemorySegment;
 /// exception protects.
 @FunctionalInterface
 public interface LongCopy {
-    /// Copies of fewer bytes go by [MemorySegment#copy], which is the faster one while both ends fit the first cache.
+    /// Copies of fewer bytes go by [MemorySegment#copy], which is the faster one while both ends fit the first
+    /// cache.
     int BYTES_MIN = 28 << 10;
 
     /// Copies as [MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)] does.

@@ -47,8 +47,8 @@ public final class MaskedAtomics {
         }
     }
 
-    /// Replaces the value that was found by `value`. Returns false when that value is not there any more; memory that
-    /// is gone meanwhile needs no other attempt.
+    /// Replaces the value that was found by `value`. Returns false when that value is not there any more; memory
+    /// that is gone meanwhile needs no other attempt.
     private static boolean replaced(MemoryTable memory, int rkey, long address, long value) {
         long expected = memory.original();
         return memory.compareSwap(rkey, address, expected, value) != MemoryVerdict.OK || memory.original() == expected;

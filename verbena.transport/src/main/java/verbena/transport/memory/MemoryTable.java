@@ -112,7 +112,8 @@ public final class MemoryTable {
         boolean _ = watches.ended(region.key);
     }
 
-    /// Returns the memory that `rkey` opens to the peer of queue pair `qpn` of `domain`; null when it opens nothing.
+    /// Returns the memory that `rkey` opens to the peer of queue pair `qpn` of `domain`; null when it opens
+    /// nothing.
     public @Nullable Opening opening(int rkey, int domain, int qpn) {
         Keyed keyed = find(rkey);
         if (keyed == null || keyed.protectionDomain != domain) {
@@ -175,8 +176,8 @@ public final class MemoryTable {
         return region.contains(address, bytes) ? MemoryVerdict.OK : MemoryVerdict.OUT_OF_BOUNDS;
     }
 
-    /// Returns whether a region or window that had this key was closed not long ago: a peer that names it may only be
-    /// late.
+    /// Returns whether a region or window that had this key was closed not long ago: a peer that names it may only
+    /// be late.
     public boolean isResting(int rkey) {
         return keys.isResting(rkey >>> 8);
     }

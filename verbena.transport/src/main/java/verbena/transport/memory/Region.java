@@ -41,8 +41,8 @@ public final class Region extends Keyed {
         this.access = access;
     }
 
-    /// Makes a region whose memory lasts: until the region is removed, no arena is closed, and no mapped file is cut
-    /// short.
+    /// Makes a region whose memory lasts: until the region is removed, no arena is closed, and no mapped file is
+    /// cut short.
     public static Region ofLastingMemory(int protectionDomain, MemorySegment memory, long iova, int access) {
         return new Region(protectionDomain, memory, iova, access, true);
     }

@@ -12,8 +12,8 @@ public interface UserMemory {
         STORE
     }
 
-    /// Copies as [MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)] does. One end is the engine's,
-    /// and lasts.
+    /// Copies as [MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)] does. One end is the
+    /// engine's, and lasts.
     ///
     /// @return false when some of the memory is not there; others of the bytes may be copied
     boolean copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes);

@@ -20,8 +20,8 @@ import verbena.wire.ib.Psn;
 /// Engine-confined.
 ///
 /// Messages begin when nothing else is under way, and nothing else begins before all of them have their answer. So
-/// the order of requests is kept, and a message that the peer [declines][DirectArrivals] is the oldest request: it goes
-/// by packets, and all behind it begin anew.
+/// the order of requests is kept, and a message that the peer [declines][DirectArrivals] is the oldest request: it
+/// goes by packets, and all behind it begin anew.
 ///
 /// ```
 /// head        oldest request that is not done       done    its number
@@ -46,8 +46,8 @@ final class DirectMessages {
     /// [DirectRequests].
     private static final int STREAM_REQUESTS = 8;
     private static final long NOWHERE = -1;
-    /// The time after which the peer is asked for an answer, if it has read the message: only an answer that found no
-    /// room takes so long.
+    /// The time after which the peer is asked for an answer, if it has read the message: only an answer that found
+    /// no room takes so long.
     private static final long ASK_NANOS = 50_000_000;
 
     private final QueuePairCore core;
@@ -152,8 +152,8 @@ final class DirectMessages {
         return isProven && isOpen();
     }
 
-    /// Returns whether a request can be a message. A WRITE may only follow a message; by itself, it is carried out on
-    /// the peer's memory.
+    /// Returns whether a request can be a message. A WRITE may only follow a message; by itself, it is carried out
+    /// on the peer's memory.
     private boolean isMessage(SendRequest request, boolean follows) {
         return switch (request.operation) {
             case SEND, SEND_WITH_IMMEDIATE -> request.bytes() <= DirectMessage.DATA_MAX;

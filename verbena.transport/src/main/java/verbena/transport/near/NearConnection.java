@@ -58,8 +58,8 @@ public final class NearConnection implements QueuePairProtocol, Shortcut, Detour
         requests = new DirectRequests(near, steps, packets());
     }
 
-    /// Hands messages to the peer's device there first, from now on, and by packets when it declines. Packets go there
-    /// too. Comes after [#peerMemory], if that is called.
+    /// Hands messages to the peer's device there first, from now on, and by packets when it declines. Packets go
+    /// there too. Comes after [#peerMemory], if that is called.
     public void peerMessages(PeerMessages way) {
         var answers = new DirectArrivals(core, inner.receiving(), packets());
         arrivals = answers;

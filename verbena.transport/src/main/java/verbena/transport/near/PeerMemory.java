@@ -16,8 +16,8 @@ public interface PeerMemory {
         DONE_BY_SYSTEM,
         /// A part of it is done. The same request comes again, unless the queue pair leaves RTS meanwhile.
         MORE,
-        /// The request has to go by packets, from its beginning, whatever was done before. A later call with the same
-        /// position begins at the beginning too.
+        /// The request has to go by packets, from its beginning, whatever was done before. A later call with
+        /// the same position begins at the beginning too.
         BY_PACKETS
     }
 
@@ -33,8 +33,8 @@ public interface PeerMemory {
     /// @param memory where the local memory is
     Progress execute(long position, SendRequest request, QueuePairParameters parameters, MemoryTable memory);
 
-    /// Returns whether a request, as for [#execute], would probably be carried out here if those before it were done.
-    /// Asks the peer for what is missing.
+    /// Returns whether a request, as for [#execute], would probably be carried out here if those before it were
+    /// done. Asks the peer for what is missing.
     boolean isReady(SendRequest request);
 
     /// Handles a change of the queue pair or its state. When it has gone to ERR by itself, this comes before the

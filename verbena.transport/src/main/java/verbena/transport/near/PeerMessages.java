@@ -10,8 +10,8 @@ public interface PeerMessages extends PacketWay {
     /// Returns whether messages may pass without packets. Otherwise those that come are declined.
     boolean isOpen();
 
-    /// Begins a [verbena.wire.DirectMessage] of so many bytes: returns its place in [#memory()], or a negative number
-    /// when there is no room now. It is added with [#end()], and never if that is not called.
+    /// Begins a [verbena.wire.DirectMessage] of so many bytes: returns its place in [#memory()], or a negative
+    /// number when there is no room now. It is added with [#end()], and never if that is not called.
     long begin(int bytes);
 
     /// Returns the memory of the message that was begun.

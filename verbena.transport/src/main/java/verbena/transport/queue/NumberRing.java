@@ -3,8 +3,8 @@ package verbena.transport.queue;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// The numbers of receives without scatter entries, by position. Most often all have the same one, and it is kept once.
-/// A thread that sets one hands the position to another thread afterwards.
+/// The numbers of receives without scatter entries, by position. Most often all have the same one, and it is kept
+/// once. A thread that sets one hands the position to another thread afterwards.
 final class NumberRing {
     private final int mask;
     /// The number of all receives, as long as there is no ring.

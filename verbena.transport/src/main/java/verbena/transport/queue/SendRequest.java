@@ -61,8 +61,8 @@ public final class SendRequest {
     public int psnCount;
     /// The number of PSNs that a single READ request asks for.
     public int piecePsns;
-    /// The error of a request that failed on this side, reported once all before it are done. The poster sets it for
-    /// a faulty request.
+    /// The error of a request that failed on this side, reported once all before it are done. The poster sets it
+    /// for a faulty request.
     public @Nullable WcStatus localError;
     public String localCause = "";
 
@@ -94,7 +94,8 @@ public final class SendRequest {
     }
 
     /// Returns whether it reads or changes memory of the peer without notifying the peer, so that a device that
-    /// reaches that memory can carry it out. A request of no bytes needs no key, and asks whether the peer takes it:
+    /// reaches that memory can carry it out. A request of no bytes needs no key, and asks whether the peer takes
+    /// it:
     /// only the peer knows.
     public boolean isOneSided() {
         return switch (operation) {
@@ -178,8 +179,8 @@ public final class SendRequest {
         localCause = "";
     }
 
-    /// Returns the number of PSNs that packet `index` takes: for a READ or atomic as many as it asks for, to the end
-    /// of its piece.
+    /// Returns the number of PSNs that packet `index` takes: for a READ or atomic as many as it asks for, to the
+    /// end of its piece.
     public int psns(int index) {
         return operation.needsResponse() ? Math.min(psnCount - index, piecePsns - index % piecePsns) : 1;
     }

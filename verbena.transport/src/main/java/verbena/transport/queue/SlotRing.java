@@ -6,9 +6,9 @@ import java.util.function.Supplier;
 /// little as long as little is in it, and after that nothing is made any more. The ring grows with its slots.
 ///
 /// Slots move: a thread that fills position n gets the slot that became free last, because the caches still have it.
-/// Before more become free, it gets the others in the order in which they became free. So a queue that was full once,
-/// and has one thing in it at a time since, keeps to one slot. Positions count up for ever. Filling is for one thread
-/// at a time. Other threads may look at a position once it was handed to them.
+/// Before more become free, it gets the others in the order in which they became free. So a queue that was full
+/// once, and has one thing in it at a time since, keeps to one slot. Positions count up for ever. Filling is for one
+/// thread at a time. Other threads may look at a position once it was handed to them.
 public final class SlotRing<T> {
     /// Places at first, and twice as many each time that they are too few.
     private static final int PLACES_FIRST = 4;

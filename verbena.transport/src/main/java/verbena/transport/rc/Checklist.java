@@ -68,8 +68,8 @@ class Checklist {
         return Verdict.ACCEPTED;
     }
 
-    /// Checks that the queue pair enables the request (IBTA 9.7.4.1): if not, it is an invalid request, whatever the
-    /// region allows.
+    /// Checks that the queue pair enables the request (IBTA 9.7.4.1): if not, it is an invalid request, whatever
+    /// the region allows.
     private Verdict checkEnabled(Frame frame, Opcode opcode) {
         if (opcode.isFlush()) {
             return checkFlush(frame, opcode);
@@ -183,7 +183,8 @@ class Checklist {
     }
 
     /// Takes the receive of a WRITE with immediate at the last packet, before anything of that packet is placed. It
-    /// comes after the other checks, so that a request that is not allowed is refused even when no receive is posted.
+    /// comes after the other checks, so that a request that is not allowed is refused even when no receive is
+    /// posted.
     private Verdict checkReceive(Opcode opcode) {
         return !opcode.isWrite() || !opcode.hasImmediate() || receive.open() ? Verdict.ACCEPTED : Verdict.NOT_READY;
     }

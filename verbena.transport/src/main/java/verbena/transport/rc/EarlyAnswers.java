@@ -6,8 +6,8 @@ import verbena.wire.ib.Psn;
 /// The answers to READs that came before those of earlier PSNs, and which of the missing ones the peer is asked for
 /// again (selective repeat, decision 0130). Engine-confined.
 ///
-/// An answer to a READ is placed when it comes. An answer that comes early shows that those before it are missing: the
-/// peer is asked for each once, and for nothing else. If that is not enough, probes and the ACK timer are left.
+/// An answer to a READ is placed when it comes. An answer that comes early shows that those before it are missing:
+/// the peer is asked for each once, and for nothing else. If that is not enough, probes and the ACK timer are left.
 final class EarlyAnswers {
     /// The span ahead of the first missing answer in which an answer is kept: four times the largest window.
     private static final int SPAN = 512;
@@ -147,8 +147,8 @@ final class EarlyAnswers {
         return count == 0 ? most : n;
     }
 
-    /// Notes that the answers which were found have been asked for again, perhaps up to the end of their READ. A peer
-    /// that has answered a part of a READ has carried out the whole of it.
+    /// Notes that the answers which were found have been asked for again, perhaps up to the end of their READ. A
+    /// peer that has answered a part of a READ has carried out the whole of it.
     void asked(int psns, int askedMax) {
         lookFrom = Psn.add(lookFrom, psns);
         knownBefore = Psn.max(knownBefore, lookFrom);

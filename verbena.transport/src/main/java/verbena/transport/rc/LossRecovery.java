@@ -192,8 +192,8 @@ final class LossRecovery {
         }
     }
 
-    /// Handles a report that the peer lacks `psn`, and keeps some packets behind it ([verbena.wire.ib.SelectiveAck]):
-    /// only the missing packets are sent again, and no retry is used up.
+    /// Handles a report that the peer lacks `psn`, and keeps some packets behind it
+    /// ([verbena.wire.ib.SelectiveAck]): only the missing packets are sent again, and no retry is used up.
     void lacks(int psn, long near, long far, long now) {
         if (missing.told(psn, near, far)) {
             core.events.onRetransmission(Retransmission.SEQUENCE_NAK, psn, retriesLeft);
@@ -230,8 +230,8 @@ final class LossRecovery {
         recovering = true;
     }
 
-    /// Goes back, and waits as the peer asked, which had no receive for the packet with this PSN; returns false when
-    /// that was tried as often as it may be.
+    /// Goes back, and waits as the peer asked, which had no receive for the packet with this PSN; returns false
+    /// when that was tried as often as it may be.
     boolean waitForReceive(int psn, long waitNanos, long now) {
         boolean forever = p.rnrRetry == RNR_RETRY_FOREVER;
         if (!forever && rnrRetriesLeft-- == 0) {

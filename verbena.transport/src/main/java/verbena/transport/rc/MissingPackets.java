@@ -43,7 +43,8 @@ final class MissingPackets {
         this.cursor = cursor;
     }
 
-    /// Forgets which packets are missing: all requests without an answer are sent again, or nothing is sent any more.
+    /// Forgets which packets are missing: all requests without an answer are sent again, or nothing is sent any
+    /// more.
     void forget() {
         if (isKnown) {
             isKnown = false;

@@ -9,8 +9,9 @@ import verbena.transport.queue.SendRequest;
 import verbena.wire.Frame;
 import verbena.wire.ib.Psn;
 
-/// Sends packets of a [Requester] once more, while its cursor stays where it is: those of probes ([LossRecovery]), and
-/// requests for missing answers ([EarlyAnswers]), and those that the peer lacks ([MissingPackets]). Engine-confined.
+/// Sends packets of a [Requester] once more, while its cursor stays where it is: those of probes ([LossRecovery]),
+/// and requests for missing answers ([EarlyAnswers]), and those that the peer lacks ([MissingPackets]).
+/// Engine-confined.
 final class Repeater {
     private final QueuePairCore core;
     private final RequestWriter writer;
@@ -93,8 +94,8 @@ final class Repeater {
         return psns > 0;
     }
 
-    /// Sends the next packet that the peer lacks. It takes the place of the one that got lost, so it needs no room; it
-    /// leaves at the rate of the connection.
+    /// Sends the next packet that the peer lacks. It takes the place of the one that got lost, so it needs no room;
+    /// it leaves at the rate of the connection.
     private boolean pollLacked(Frame frame, long now) {
         long position = missing.find();
         if (position < 0 || !share.mayLeave(now)) {

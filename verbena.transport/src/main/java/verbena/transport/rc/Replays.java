@@ -7,8 +7,8 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.Reth;
 
-/// The answers of a [Responder] to requests that it has carried out before and that have responses of their own (IBTA
-/// 9.7.5.1.3). Engine-confined.
+/// The answers of a [Responder] to requests that it has carried out before and that have responses of their own
+/// (IBTA 9.7.5.1.3). Engine-confined.
 final class Replays {
     private final QueuePairParameters p;
     private final OwedResponses owed;

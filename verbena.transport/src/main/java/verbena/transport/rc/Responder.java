@@ -342,7 +342,8 @@ final class Responder {
         return Verdict.ACCEPTED;
     }
 
-    /// Takes a resource for a request that has been carried out, takes `psnCount` PSNs and has a response of its own.
+    /// Takes a resource for a request that has been carried out, takes `psnCount` PSNs and has a response of its
+    /// own.
     private ResponderResources.Resource takeResource(ResponseKind kind, int psn, int psnCount) {
         gapReported = false;
         expected = Psn.add(psn, psnCount);
@@ -431,8 +432,8 @@ final class Responder {
         return PacketFate.REFUSED;
     }
 
-    /// Handles fault class J, which only SEND with invalidate has (IBTA 9.9.3.1): the receive ends with an error and
-    /// the queue pair in ERR; no NAK is sent, nor an ACK (decision 0065).
+    /// Handles fault class J, which only SEND with invalidate has (IBTA 9.9.3.1): the receive ends with an error
+    /// and the queue pair in ERR; no NAK is sent, nor an ACK (decision 0065).
     private PacketFate endInSilence(int psn) {
         owner.enterError(refusal(psn));
         receive.fail(WcStatus.REM_INV_REQ_ERR, checklist.cause());
@@ -456,8 +457,8 @@ final class Responder {
 
     // ---- departures
 
-    /// Returns whether the next packet reports what is kept behind a gap. It does not while the peer sends everything
-    /// again.
+    /// Returns whether the next packet reports what is kept behind a gap. It does not while the peer sends
+    /// everything again.
     private boolean tellsEarly() {
         return !gapReported && early.hasNews();
     }

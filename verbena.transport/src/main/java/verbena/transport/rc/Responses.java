@@ -106,8 +106,8 @@ final class Responses {
         };
     }
 
-    /// Handles a NAK of the sequence (IBTA 9.7.5.1.1): everything before the PSN has arrived, and the packet of that
-    /// PSN has not.
+    /// Handles a NAK of the sequence (IBTA 9.7.5.1.1): everything before the PSN has arrived, and the packet of
+    /// that PSN has not.
     private PacketFate onSequenceNak(int psn, long now) {
         core.counters.count(Counter.RECEIVED_NAK_SEQUENCE);
         acknowledge(Psn.previous(psn), now);
@@ -117,8 +117,8 @@ final class Responses {
         return PacketFate.ACCEPTED;
     }
 
-    /// Handles the same NAK with a list of the packets that are kept behind that PSN. It may come before answers that
-    /// were owed before it, so it acknowledges none of these.
+    /// Handles the same NAK with a list of the packets that are kept behind that PSN. It may come before answers
+    /// that were owed before it, so it acknowledges none of these.
     private PacketFate onSelectiveAck(Frame frame, int psn, long now) {
         if (!p.repeatsRequests) {
             return PacketFate.DROPPED_WRONG_SERVICE;
@@ -271,8 +271,8 @@ final class Responses {
         return PacketFate.DROPPED_EARLY_RESPONSE;
     }
 
-    /// Passes what has come early, from `reached` on, and what the peer has carried out between. Returns the first PSN
-    /// that has no answer.
+    /// Passes what has come early, from `reached` on, and what the peer has carried out between. Returns the first
+    /// PSN that has no answer.
     private int passEarly(int reached) {
         int at = reached;
         while (cursor.hasOldest()) {

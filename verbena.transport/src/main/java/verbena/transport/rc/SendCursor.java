@@ -69,7 +69,8 @@ final class SendCursor {
 
     // ---- requests
 
-    /// Returns the position of the oldest request of the application that is not done: all before it leave the queue.
+    /// Returns the position of the oldest request of the application that is not done: all before it leave the
+    /// queue.
     long head() {
         return head;
     }

@@ -6,8 +6,8 @@ import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.wire.Frame;
 
-/// The steps in which a [ReliableConnection] carries out its requests, for a [Detour] that takes some of them. Only a
-/// request that is the oldest may be taken, so nothing else is under way then. Engine-confined.
+/// The steps in which a [ReliableConnection] carries out its requests, for a [Detour] that takes some of them. Only
+/// a request that is the oldest may be taken, so nothing else is under way then. Engine-confined.
 public final class SendSteps {
     private final QueuePairCore core;
     private final Requester requester;

@@ -6,8 +6,8 @@ import verbena.verbs.QpState;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 
-/// The sending end of an extended reliable connection (IBTA A14): a [Requester] whose packets name the shared receive
-/// queue that they are for. It serves no requests. Engine-confined.
+/// The sending end of an extended reliable connection (IBTA A14): a [Requester] whose packets name the shared
+/// receive queue that they are for. It serves no requests. Engine-confined.
 public final class XrcInitiator extends ReliableProtocol {
     private final Requester requester;
 

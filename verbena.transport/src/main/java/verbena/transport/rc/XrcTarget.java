@@ -9,14 +9,14 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Transport;
 
-/// The receiving end of an extended reliable connection (IBTA A14): a [Responder] that takes receives from the shared
-/// receive queue which a request names. It sends no requests. Engine-confined.
+/// The receiving end of an extended reliable connection (IBTA A14): a [Responder] that takes receives from the
+/// shared receive queue which a request names. It sends no requests. Engine-confined.
 public final class XrcTarget extends ReliableProtocol {
     private final XrcChecklist checklist;
     private final Responder responder;
 
-    /// @param parts its receives are empty and shared, with room for as many scatter entries as any of `queues` has;
-    ///     its sends are not used, and nothing ever completes in its completion rings
+    /// @param parts its receives are empty and shared, with room for as many scatter entries as any of `queues`
+    ///     has; its sends are not used, and nothing ever completes in its completion rings
     /// @param queues all shared receive queues with a number
     /// @param xrcDomain whose queues peers may name
     public XrcTarget(ProtocolParts parts, XrcQueue.Finder queues, int xrcDomain) {

@@ -112,7 +112,8 @@ final class GoldenStreams {
         return both;
     }
 
-    /// What the two frames have led to, for either end: soft-iWARP uses no markers, and picks a WRITE before a READ.
+    /// What the two frames have led to, for either end: soft-iWARP uses no markers, and picks a WRITE before a
+    /// READ.
     StreamTerms terms(boolean isInitiator) {
         boolean isEnhanced = MpaFrame.isEnhanced(reply, 0);
         int ird = isEnhanced ? MpaFrame.irdWord(reply, 0) & MpaFrame.DEPTH_MAX : 1;

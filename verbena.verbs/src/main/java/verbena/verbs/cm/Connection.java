@@ -428,7 +428,8 @@ public final class Connection implements AutoCloseable {
                 r -> queuePair.postFetchAdd(r.wrId, to.address(), to.rkey(), add, words, Outstanding.wordOf(r)));
     }
 
-    /// Judges the place of an atomic. At another address the peer would refuse it, and the connection would be over.
+    /// Judges the place of an atomic. At another address the peer would refuse it, and the connection would be
+    /// over.
     private static void requireWord(String verb, RemoteMemory to) {
         requireRoom(Long.BYTES, to.length());
         if ((to.address() & 7) != 0) {

@@ -76,6 +76,7 @@ public sealed interface ConnectionEvent {
 
     record MulticastError(ConnectionId id, Gid group, String why) implements ConnectionEvent {}
 
-    /// The end of the time after a disconnection: late packets are gone, the queue pair's number could be used again.
+    /// The end of the time after a disconnection: late packets are gone, the queue pair's number could be used
+    /// again.
     record TimewaitExit(ConnectionId id) implements ConnectionEvent {}
 }

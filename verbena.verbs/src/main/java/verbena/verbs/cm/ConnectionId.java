@@ -210,8 +210,8 @@ public final class ConnectionId implements VerbsObject {
         return pair.create(domain, options);
     }
 
-    /// Uses a queue pair that the program has made and brought to INIT: connecting and accepting bring it to RTS, and
-    /// disconnecting to ERR. It stays the program's to close; one of [#createQueuePair] becomes so.
+    /// Uses a queue pair that the program has made and brought to INIT: connecting and accepting bring it to RTS,
+    /// and disconnecting to ERR. It stays the program's to close; one of [#createQueuePair] becomes so.
     public synchronized void useQueuePair(QueuePair made) {
         requireOpen("useQueuePair");
         pair.use(made);
@@ -223,9 +223,9 @@ public final class ConnectionId implements VerbsObject {
         pair.describe(type, qpn);
     }
 
-    /// Returns the attributes that bring the program's own queue pair to RTR and then to RTS (rdma_init_qp_attr(3)).
-    /// The program brings it to INIT by itself. Active: after [ConnectionEvent.ConnectResponse]; passive: before
-    /// [#accept].
+    /// Returns the attributes that bring the program's own queue pair to RTR and then to RTS
+    /// (rdma_init_qp_attr(3)). The program brings it to INIT by itself. Active: after
+    /// [ConnectionEvent.ConnectResponse]; passive: before [#accept].
     ///
     /// @param parameters passive: those that [#accept] will be called with; active: those of [#connect]
     public synchronized QpModification modification(QpState to, ConnectionParameters parameters) {
@@ -252,8 +252,8 @@ public final class ConnectionId implements VerbsObject {
         state = State.CONNECTING;
     }
 
-    /// Does the same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no, the
-    /// peer is refused, and has had no connection; over iWARP it has one, which ends. Then comes
+    /// Does the same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no,
+    /// the peer is refused, and has had no connection; over iWARP it has one, which ends. Then comes
     /// [ConnectionEvent.ConnectError].
     public synchronized void connect(ConnectionParameters parameters, BooleanSupplier isWanted) {
         negotiation.confirmIf(isWanted);

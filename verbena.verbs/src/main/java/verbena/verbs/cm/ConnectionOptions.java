@@ -13,8 +13,8 @@ import verbena.verbs.SharedReceiveQueue;
 ///
 /// @param parameters what is agreed with the peer
 /// @param sizes of the queue pair
-/// @param timeout how long making a connection may take, with the wait for room in the listener's backlog. A host that
-///     answers nothing is given up before, by the device
+/// @param timeout how long making a connection may take, with the wait for room in the listener's backlog. A host
+///     that answers nothing is given up before, by the device
 /// @param requestTimeout how long the blocking forms of SEND, WRITE, READ and atomics may take before they end
 ///     the connection; empty for no limit but the device's retries
 /// @param receiveAheadBytes of each receive that the connection posts by itself, see [#withReceivesAhead(int)]; 0
@@ -116,8 +116,8 @@ public record ConnectionOptions(
         return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
-    /// Puts connections into this protection domain: memory that is registered there once serves them all. Every peer
-    /// can then access whatever any of them may access; see [Sharing].
+    /// Puts connections into this protection domain: memory that is registered there once serves them all. Every
+    /// peer can then access whatever any of them may access; see [Sharing].
     public ConnectionOptions withProtectionDomain(ProtectionDomain domain) {
         return withSharing(new Sharing(
                 Optional.of(domain), sharing.sendCompletions(), sharing.receiveCompletions(), sharing.receives()));

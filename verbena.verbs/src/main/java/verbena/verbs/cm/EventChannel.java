@@ -58,8 +58,8 @@ public final class EventChannel implements VerbsObject {
         return open(EventChannel::none);
     }
 
-    /// Returns a channel whose connections use the device that `devices` names for their own address; for an address
-    /// that it names none for, whatever device has it, as with [#open()].
+    /// Returns a channel whose connections use the device that `devices` names for their own address; for an
+    /// address that it names none for, whatever device has it, as with [#open()].
     ///
     /// @param devices called by [ConnectionId#bind] and [ConnectionId#resolveAddress]; opens a device when it
     ///     has to
@@ -67,8 +67,8 @@ public final class EventChannel implements VerbsObject {
         return new EventChannel(new ChannelDevices(Optional.empty(), devices, false, EventChannel::none));
     }
 
-    /// Opens a channel whose connections within this host go through its memory (`shm`) where both ends can, and all
-    /// others as with [#open()]. The port of the peer decides, so connections to one address may have different
+    /// Opens a channel whose connections within this host go through its memory (`shm`) where both ends can, and
+    /// all others as with [#open()]. The port of the peer decides, so connections to one address may have different
     /// devices: take the device of each from its identifier ([ConnectionId#context()]). A listener is at several
     /// devices. Datagrams go as with [#open()]. [Connection] and [ConnectionListener] use such a channel.
     public static EventChannel openNearest() {
@@ -85,8 +85,8 @@ public final class EventChannel implements VerbsObject {
         return new EventChannel(new ChannelDevices(Optional.empty(), devices, true, within));
     }
 
-    /// Returns whether a connection of [#openNearest()] to this address and port would go through the memory of this
-    /// host: a process has the port there. Opens no device.
+    /// Returns whether a connection of [#openNearest()] to this address and port would go through the memory of
+    /// this host: a process has the port there. Opens no device.
     ///
     /// @throws ConnectionException when no address of this host reaches the peer's
     public static boolean isServedWithin(PortSpace space, InetSocketAddress peer) {

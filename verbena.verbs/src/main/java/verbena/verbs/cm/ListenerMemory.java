@@ -10,8 +10,8 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.RemoteMemory;
 
 /// Memory that all peers of a [ConnectionListener] reach, each by the device of its connection: peers on this host
-/// through memory that the processes share, all others by the network. It is one memory, registered at each device of
-/// the listener. Any thread.
+/// through memory that the processes share, all others by the network. It is one memory, registered at each device
+/// of the listener. Any thread.
 ///
 /// ```java
 /// try (var listener = ConnectionListener.bind("0.0.0.0", 7471);

@@ -198,8 +198,8 @@ final class LocalDevices {
 
     // ---- within this host
 
-    /// Returns the device by which processes of this host reach an own address; empty when the host has none, and for
-    /// a link-local address: the memory of the host knows no interfaces, and two may have the same one.
+    /// Returns the device by which processes of this host reach an own address; empty when the host has none, and
+    /// for a link-local address: the memory of the host knows no interfaces, and two may have the same one.
     static Optional<Lease> within(ChannelDevices named, Gid local) {
         return local.isLinkLocal()
                 ? Optional.empty()
@@ -318,8 +318,8 @@ final class LocalDevices {
         }
     }
 
-    /// Closes a device when it has had no users for a while. What the program made on it may outlive the connections:
-    /// then this looks again, each time after twice the time.
+    /// Closes a device when it has had no users for a while. What the program made on it may outlive the
+    /// connections: then this looks again, each time after twice the time.
     private static void closeWhenUnused(Shared shared) {
         Duration wait = LINGER;
         while (true) {
@@ -387,9 +387,9 @@ final class LocalDevices {
                 ConnectionException.Reason.ADDRESS, "no address of this host reaches " + peer.getHostAddress());
     }
 
-    /// Returns where a peer at a loopback address answers. A listener at all addresses of a host has 127.0.0.1 as the
-    /// only one of loopback's, and a host's name is often 127.0.1.1. So an address of 127.0.0.0/8 means 127.0.0.1
-    /// when no device has it, and no program listens there.
+    /// Returns where a peer at a loopback address answers. A listener at all addresses of a host has 127.0.0.1 as
+    /// the only one of loopback's, and a host's name is often 127.0.1.1. So an address of 127.0.0.0/8 means
+    /// 127.0.0.1 when no device has it, and no program listens there.
     ///
     /// @param only the device to use, if the program named one
     static InetSocketAddress answering(Optional<Context> only, PortSpace space, InetSocketAddress peer) {

@@ -238,8 +238,8 @@ final class Outstanding {
     private final class Completions implements LeaderFollowers.Source {
         private final WorkCompletion first = new WorkCompletion();
         private final WorkCompletion[] others = new WorkCompletion[BATCH];
-        /// Whether a thread waits for room that another one may give back, because its request cannot be posted. That
-        /// does not end a wait at the queue. Under the lock.
+        /// Whether a thread waits for room that another one may give back, because its request cannot be
+        /// posted. That does not end a wait at the queue. Under the lock.
         private boolean mayBeWithdrawn;
 
         private boolean isFound;
@@ -366,7 +366,8 @@ final class Outstanding {
         }
     }
 
-    /// Completes a future on a thread of its own: what the program does then must not hold up the thread that reads.
+    /// Completes a future on a thread of its own: what the program does then must not hold up the thread that
+    /// reads.
     private static void complete(WorkRequest request, CompletableFuture<WorkRequest> future) {
         Thread.startVirtualThread(() -> {
             if (request.isOk()) {

@@ -177,7 +177,8 @@ final class OwnPorts {
         return at;
     }
 
-    /// Returns the peer that is meant: a wildcard address is the own address, or one of this host, of loopback first.
+    /// Returns the peer that is meant: a wildcard address is the own address, or one of this host, of loopback
+    /// first.
     static InetSocketAddress meant(ChannelDevices devices, InetSocketAddress peer, Optional<InetSocketAddress> own) {
         InetAddress at = resolved("destination", peer);
         if (!at.isAnyLocalAddress()) {

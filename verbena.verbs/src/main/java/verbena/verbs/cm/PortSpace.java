@@ -28,7 +28,8 @@ public enum PortSpace {
         return this == UDP || this == IPOIB;
     }
 
-    /// Returns what the communication manager calls a port: the space, and in the low 16 bits the port (IBTA A11.2).
+    /// Returns what the communication manager calls a port: the space, and in the low 16 bits the port (IBTA
+    /// A11.2).
     public long serviceId(int port) {
         return ((long) code << 16) | port;
     }

@@ -4,10 +4,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/// Bytes that applications send to each other while they connect, accept, reject or disconnect. How much fits depends
-/// on the message: 56 bytes to connect, 180 to ask for datagrams, 196 to accept, 136 to accept datagrams, 148 to
-/// reject; with a [Secret] 24 to connect and 180 to accept. The wire does not tell the length: on InfiniBand and RoCE
-/// a shorter one arrives with zeroes behind it. Unchangeable.
+/// Bytes that applications send to each other while they connect, accept, reject or disconnect. How much fits
+/// depends on the message: 56 bytes to connect, 180 to ask for datagrams, 196 to accept, 136 to accept datagrams,
+/// 148 to reject; with a [Secret] 24 to connect and 180 to accept. The wire does not tell the length: on InfiniBand
+/// and RoCE a shorter one arrives with zeroes behind it. Unchangeable.
 public final class PrivateData {
     /// No private data.
     public static final PrivateData NONE = new PrivateData(new byte[0]);

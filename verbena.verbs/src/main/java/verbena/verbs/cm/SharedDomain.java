@@ -3,8 +3,8 @@ package verbena.verbs.cm;
 import verbena.verbs.Context;
 import verbena.verbs.ProtectionDomain;
 
-/// The protection domain of a listener at one of its devices: of its memory, and of the connections that reach that. It
-/// is closed with the last of them, and so is the listener's share of the device. Any thread.
+/// The protection domain of a listener at one of its devices: of its memory, and of the connections that reach that.
+/// It is closed with the last of them, and so is the listener's share of the device. Any thread.
 final class SharedDomain {
     private final ProtectionDomain domain;
     private final LocalDevices.Lease lease;

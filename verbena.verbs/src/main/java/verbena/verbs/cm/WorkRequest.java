@@ -81,8 +81,8 @@ public final class WorkRequest {
         }
     }
 
-    /// Returns a future of the same request, for programs that compose several. It is completed on a virtual thread,
-    /// also while no thread waits; cancelling it does not cancel the request. Each call gives the same one.
+    /// Returns a future of the same request, for programs that compose several. It is completed on a virtual
+    /// thread, also while no thread waits; cancelling it does not cancel the request. Each call gives the same one.
     public CompletableFuture<WorkRequest> toFuture() {
         return outstanding.futureOf(this);
     }

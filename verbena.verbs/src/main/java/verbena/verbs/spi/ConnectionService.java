@@ -154,8 +154,8 @@ public interface ConnectionService {
 
         int remotePort();
 
-        /// Returns the attributes that bring the queue pair to RTR, and then to RTS (rdma_init_qp_attr(3)), once the
-        /// peer is known. On the passive side after `own` was told: before [#accept(End)].
+        /// Returns the attributes that bring the queue pair to RTR, and then to RTS (rdma_init_qp_attr(3)),
+        /// once the peer is known. On the passive side after `own` was told: before [#accept(End)].
         QpModification modification(QpState to, End own);
 
         /// Returns the way to the peer, for an address handle.

@@ -9,8 +9,8 @@ import verbena.verbs.Preview;
 /// program's memory, and of automatic arenas. The memory of other arenas can be gone at any moment, and used for
 /// something else.
 ///
-/// The JDK does not say whether the arena of a segment can be closed. Its scopes are of different classes, though; if
-/// a JDK has the same class for both, no memory is called lasting.
+/// The JDK does not say whether the arena of a segment can be closed. Its scopes are of different classes, though;
+/// if a JDK has the same class for both, no memory is called lasting.
 @Preview
 public final class LastingMemory {
     private static final Set<Class<?>> CLOSABLE = closable();

@@ -19,9 +19,9 @@ import verbena.verbs.VerbsObject;
 /// # Closing
 ///
 /// One thread closes an object: it calls [#release()]. From that moment on no verb of the object begins, and nothing
-/// is made from it ([#checkOpen()]). It counts as closed, and what it was made from can be closed, when `release` has
-/// returned. A thread that closes it meanwhile waits for that; if `release` throws, the object is open again, and the
-/// thread that waited closes it itself.
+/// is made from it ([#checkOpen()]). It counts as closed, and what it was made from can be closed, when `release`
+/// has returned. A thread that closes it meanwhile waits for that; if `release` throws, the object is open again,
+/// and the thread that waited closes it itself.
 ///
 /// # Order of locks
 ///
@@ -55,8 +55,8 @@ public abstract class OwnedObject implements VerbsObject {
         this.label = label;
     }
 
-    /// Says what this object was made from, and what then stays open as long as this. Nothing changes for those that
-    /// were named before.
+    /// Says what this object was made from, and what then stays open as long as this. Nothing changes for those
+    /// that were named before.
     ///
     /// @throws InvalidStateException when one of them is closed; nothing was said then
     protected final void madeFrom(List<? extends OwnedObject> from) {
@@ -136,7 +136,7 @@ public abstract class OwnedObject implements VerbsObject {
         label = to;
     }
 
-    /// Neither closed nor being closed.
+    /// Returns whether it is neither closed nor being closed.
     public final boolean isOpen() {
         return open;
     }

@@ -10,8 +10,8 @@ import verbena.verbs.Preview;
 /// silent: it lists nothing and throws nothing.
 @Preview
 public interface Provider {
-    /// Returns the short name of the family, for example `rocev2`. In a family that can make one it also is the name
-    /// of a device with a loopback address of its own.
+    /// Returns the short name of the family, for example `rocev2`. In a family that can make one it also is the
+    /// name of a device with a loopback address of its own.
     String kind();
 
     /// Returns the devices that exist now.
@@ -22,14 +22,14 @@ public interface Provider {
     /// @throws IllegalArgumentException when the name is of this provider's form but has a mistake in it
     Optional<Device> device(String name);
 
-    /// Returns whether its devices are the system's own, not made by this process. Such a device is the first choice
-    /// for connections of an address that it has: a user with a card means the card.
+    /// Returns whether its devices are the system's own, not made by this process. Such a device is the first
+    /// choice for connections of an address that it has: a user with a card means the card.
     default boolean isOfSystem() {
         return false;
     }
 
-    /// Returns whether its devices reach processes of this host only ([Device#isOfHost()]). Where both ends have such
-    /// a device, it is the first choice for a connection within the host
+    /// Returns whether its devices reach processes of this host only ([Device#isOfHost()]). Where both ends have
+    /// such a device, it is the first choice for a connection within the host
     /// ([verbena.verbs.cm.EventChannel#openNearest()]).
     default boolean isOfHost() {
         return false;

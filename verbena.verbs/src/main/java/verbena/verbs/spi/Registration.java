@@ -23,8 +23,8 @@ public final class Registration {
         }
     }
 
-    /// Checks that memory is native and alive, that any thread may touch, and that can be written when `access` says
-    /// so.
+    /// Checks that memory is native and alive, that any thread may touch, and that can be written when `access`
+    /// says so.
     public static void checkSegment(String verb, MemorySegment segment, Set<Access> access) {
         if (!segment.isNative()) {
             throw new IllegalArgumentException(verb + ": segment: is on the heap, where the collector moves it; use"

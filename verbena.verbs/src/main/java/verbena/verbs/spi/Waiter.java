@@ -18,8 +18,8 @@ public interface Waiter {
     /// Forgets the descriptors.
     void watchNone();
 
-    /// Waits until what it was made to wait for is there, a descriptor is ready, or `nanos` have passed. It may return
-    /// early. Looks for a while before it sleeps, when its waits have been short.
+    /// Waits until what it was made to wait for is there, a descriptor is ready, or `nanos` have passed. It may
+    /// return early. Looks for a while before it sleeps, when its waits have been short.
     ///
     /// @return false when this thread cannot sleep at the device now, because others do, or want to; see [#parked]
     boolean await(long nanos);

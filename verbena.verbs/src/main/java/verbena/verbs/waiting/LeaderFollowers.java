@@ -7,9 +7,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/// Threads that wait for what one source of events brings, such as a completion queue. One of them leads: it waits at
-/// the source, does the work of its device meanwhile, and takes what comes for all. The others follow: they sleep until
-/// what they want is there, or the lead falls to them. This is the pattern Leader/Followers.
+/// Threads that wait for what one source of events brings, such as a completion queue. One of them leads: it waits
+/// at the source, does the work of its device meanwhile, and takes what comes for all. The others follow: they sleep
+/// until what they want is there, or the lead falls to them. This is the pattern Leader/Followers.
 ///
 /// ```
 ///   enter ---> is it there? --yes--> leave: when no thread leads, wake the one that came last
@@ -27,21 +27,21 @@ import org.jspecify.annotations.Nullable;
 ///
 /// - **One thread leads.** A thread makes itself the leader when there is none, and ends that itself, both under the
 ///   lock. So the source is used by one thread at a time, without the lock.
-/// - **The lead is not lost.** While threads wait and the lock is free, one leads, or one is awake that has not looked
-///   yet. For the lead becomes vacant only where a leader comes back, with the lock; it looks again at once, and either
-///   leads on or leaves. A thread that leaves a vacant lead wakes another, whatever the reason for which it leaves.
-///   That one looks under the lock: it leads, or finds a leader, or leaves, and then wakes the next.
-/// - **No wake-up is lost.** What makes a condition true comes first, then [#tell]. A thread enters its wait set first,
-///   then looks. So the thread that tells sees it there, or it sees the condition true: the head of a wait set is
-///   volatile, and so has to be what a condition reads when it changes without the lock. A thread that has looked and
-///   goes to sleep is woken by a permit, which stays until it parks: between its look and [LockSupport#park] it takes
-///   no lock, so nothing else uses the permit up.
-/// - **The leader** cannot be woken by a permit, because it sleeps at the source. What it takes itself it sees when it
-///   looks. When another thread tells it, the owner ends the wait at the source (`endWait`).
+/// - **The lead is not lost.** While threads wait and the lock is free, one leads, or one is awake that has not
+///   looked yet. For the lead becomes vacant only where a leader comes back, with the lock; it looks again at once,
+///   and either leads on or leaves. A thread that leaves a vacant lead wakes another, whatever the reason for which
+///   it leaves. That one looks under the lock: it leads, or finds a leader, or leaves, and then wakes the next.
+/// - **No wake-up is lost.** What makes a condition true comes first, then [#tell]. A thread enters its wait set
+///   first, then looks. So the thread that tells sees it there, or it sees the condition true: the head of a wait set
+///   is volatile, and so has to be what a condition reads when it changes without the lock. A thread that has looked
+///   and goes to sleep is woken by a permit, which stays until it parks: between its look and [LockSupport#park] it
+///   takes no lock, so nothing else uses the permit up.
+/// - **The leader** cannot be woken by a permit, because it sleeps at the source. What it takes itself it sees when
+///   it looks. When another thread tells it, the owner ends the wait at the source (`endWait`).
 /// - **Time and interrupts.** Each look asks in this order: is it there, has the time passed, is the thread
 ///   interrupted? So nothing that is there is given up, and an interrupt that comes with it stays pending.
-/// - **Idle threads cost nothing.** A follower has no timer but its own limit. The thread that came last gets the lead:
-///   a single thread that comes and goes never meets another, and a crowd changes leaders seldom.
+/// - **Idle threads cost nothing.** A follower has no timer but its own limit. The thread that came last gets the
+///   lead: a single thread that comes and goes never meets another, and a crowd changes leaders seldom.
 ///
 /// A wait makes no object when no other thread waits. All methods but [#isLeader] need the lock, once; [#tell] with
 /// `endWait` does not.
@@ -56,7 +56,8 @@ public final class LeaderFollowers {
         /// @param nanos for how long at most; 0 only to look, [#FOREVER] for no limit
         void await(long nanos) throws InterruptedException;
 
-        /// Takes what has come, with the lock, also after a wait that was interrupted. Tells those who wait for it.
+        /// Takes what has come, with the lock, also after a wait that was interrupted. Tells those who wait for
+        /// it.
         void take();
     }
 
@@ -109,8 +110,8 @@ public final class LeaderFollowers {
     /// The node of the next thread that waits.
     private @Nullable Node spare = new Node();
 
-    /// A kernel for an owner that makes conditions true with the lock only, and in a way that ends a leader's wait at
-    /// the source by itself.
+    /// A kernel for an owner that makes conditions true with the lock only, and in a way that ends a leader's wait
+    /// at the source by itself.
     ///
     /// @param lock the owner's, which guards what conditions read
     public LeaderFollowers(ReentrantLock lock, Source source) {
@@ -187,8 +188,8 @@ public final class LeaderFollowers {
         }
     }
 
-    /// Leads for one wait at the source, while no other thread leads. For a thread that wants nothing of it; it has to
-    /// [#handOver()] afterwards.
+    /// Leads for one wait at the source, while no other thread leads. For a thread that wants nothing of it; it has
+    /// to [#handOver()] afterwards.
     public void lead(long nanos) throws InterruptedException {
         assert lock.getHoldCount() == 1 && leader == null : "one thread leads";
         leader = Thread.currentThread();

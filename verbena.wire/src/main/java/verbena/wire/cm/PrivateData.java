@@ -5,8 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/// Data that applications exchange while they connect. The wire does not carry their length: shorter data arrive with
-/// zeroes behind them.
+/// Data that applications exchange while they connect. The wire does not carry their length: shorter data arrive
+/// with zeroes behind them.
 public final class PrivateData {
     /// None.
     public static final PrivateData NONE = new PrivateData(new byte[0]);

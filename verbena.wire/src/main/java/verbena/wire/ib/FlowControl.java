@@ -3,9 +3,9 @@ package verbena.wire.ib;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// A flow control packet, 6 bytes (IBTA 7.9.4): how much has been sent on a virtual lane, and how much may be. Counts
-/// are of [#BLOCK_BYTES], modulo 4096. It is a link packet: no LRH, and on wires a delimiter of its own. Where packets
-/// travel as messages, it is the only one of 6 bytes.
+/// A flow control packet, 6 bytes (IBTA 7.9.4): how much has been sent on a virtual lane, and how much may be.
+/// Counts are of [#BLOCK_BYTES], modulo 4096. It is a link packet: no LRH, and on wires a delimiter of its own.
+/// Where packets travel as messages, it is the only one of 6 bytes.
 public final class FlowControl {
     /// Size, in bytes, with the LPCRC.
     public static final int BYTES = 6;
@@ -29,7 +29,8 @@ public final class FlowControl {
         return BigEndian.u16(segment, offset + SENT) >>> 12;
     }
 
-    /// Returns the flow control total blocks sent, 12 bits: all that the sender of this packet has sent on the lane.
+    /// Returns the flow control total blocks sent, 12 bits: all that the sender of this packet has sent on the
+    /// lane.
     public static int totalBlocksSent(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + SENT) & COUNT_MASK;
     }
@@ -38,8 +39,8 @@ public final class FlowControl {
         return BigEndian.u16(segment, offset + LIMIT) >>> 12;
     }
 
-    /// Returns the flow control credit limit, 12 bits: the count up to which the receiver of this packet may send on
-    /// the lane.
+    /// Returns the flow control credit limit, 12 bits: the count up to which the receiver of this packet may send
+    /// on the lane.
     public static int creditLimit(MemorySegment segment, long offset) {
         return BigEndian.u16(segment, offset + LIMIT) & COUNT_MASK;
     }

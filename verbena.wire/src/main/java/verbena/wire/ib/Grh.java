@@ -93,9 +93,9 @@ public final class Grh {
         BigEndian.put64(segment, offset + DESTINATION + 8, destinationLow);
     }
 
-    /// Writes the 40 bytes that precede a datagram that came over IPv4: 20 zeroes and an IPv4 header. Its checksum is
-    /// right, because libibverbs distinguishes the two kinds by it. Source and destination are the low halves of GIDs
-    /// `::ffff:a.b.c.d`; `totalLength` counts the IPv4 header and everything behind it.
+    /// Writes the 40 bytes that precede a datagram that came over IPv4: 20 zeroes and an IPv4 header. Its checksum
+    /// is right, because libibverbs distinguishes the two kinds by it. Source and destination are the low halves of
+    /// GIDs `::ffff:a.b.c.d`; `totalLength` counts the IPv4 header and everything behind it.
     public static void writeIpv4Area(
             MemorySegment segment,
             long offset,

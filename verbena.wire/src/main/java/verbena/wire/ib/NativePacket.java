@@ -157,8 +157,8 @@ public final class NativePacket {
                 && memory.get(ON_THE_WIRE, icrcAt) == icrc(memory, buffer, at, isGlobal, icrcAt);
     }
 
-    /// Returns the invariant CRC (IBTA 7.8.1). The fields that switches and routers may change count as all ones: the
-    /// lane in a packet without a GRH; the LRH and three fields of the GRH in a packet with a GRH.
+    /// Returns the invariant CRC (IBTA 7.8.1). The fields that switches and routers may change count as all ones:
+    /// the lane in a packet without a GRH; the LRH and three fields of the GRH in a packet with a GRH.
     private int icrc(MemorySegment memory, ByteBuffer buffer, int at, boolean isGlobal, int end) {
         long lrh = BigEndian.i64(memory, at);
         long grh = BigEndian.i64(memory, (long) at + Lrh.BYTES);

@@ -66,8 +66,8 @@ public final class Syndrome {
         return syndrome & VALUE_MASK;
     }
 
-    /// Returns the syndrome in the packet notation: `ACK`, `ACK credits 7` (a code), `RNR timer 20`, `NAK sequence`,
-    /// `syndrome 0x41`.
+    /// Returns the syndrome in the packet notation: `ACK`, `ACK credits 7` (a code), `RNR timer 20`, `NAK
+    /// sequence`, `syndrome 0x41`.
     public static String text(int syndrome) {
         return switch (kind(syndrome)) {
             case ACK -> syndrome == ACK ? "ACK" : "ACK credits " + value(syndrome);

@@ -19,8 +19,8 @@ public enum Transport {
     UD(0x60, Set.of(DETH), Set.of()),
     /// Congestion notification (IBTA A17.9).
     CNP(0x80, Set.of(), Set.of()),
-    /// Extended reliable connection (IBTA A14). Every request packet, a MIDDLE too, carries the XRCETH: the annex was
-    /// not at hand, and the XRC patches for rxe have it so.
+    /// Extended reliable connection (IBTA A14). Every request packet, a MIDDLE too, carries the XRCETH: the annex
+    /// was not at hand, and the XRC patches for rxe have it so.
     XRC(0xA0, Set.of(XRCETH), Set.of()),
     /// Verbena's own packets, which both ends have agreed on: opcodes from 0xC0 on are the manufacturer's.
     OWN(0xC0, Set.of(), Set.of());

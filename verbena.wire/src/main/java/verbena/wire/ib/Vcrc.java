@@ -5,8 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /// The variant CRC of native InfiniBand links (IBTA 7.8.2): 16 bits, polynomial 0x100B, from ones, the lowest bit of
-/// each byte first, complemented. A data packet has it behind the ICRC, over everything from the LRH on. A link packet
-/// has it under the name LPCRC (IBTA 7.9.4). The low byte is the first on the wire, as with the ICRC.
+/// each byte first, complemented. A data packet has it behind the ICRC, over everything from the LRH on. A link
+/// packet has it under the name LPCRC (IBTA 7.9.4). The low byte is the first on the wire, as with the ICRC.
 ///
 /// Any thread.
 public final class Vcrc {

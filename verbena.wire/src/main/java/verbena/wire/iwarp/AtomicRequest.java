@@ -9,7 +9,8 @@ public final class AtomicRequest {
     public static final int BYTES = 52;
     /// Operation: adds, within the fields that the mask marks the ends of.
     public static final int FETCH_ADD = 0;
-    /// Operation: replaces the bits that the swap mask selects, if the bits that the compare mask selects are equal.
+    /// Operation: replaces the bits that the swap mask selects, if the bits that the compare mask selects are
+    /// equal.
     public static final int COMPARE_SWAP = 2;
 
     private static final int OPERATION = 0; // reserved 28, operation 4 bits
@@ -48,8 +49,8 @@ public final class AtomicRequest {
         return BigEndian.i64(segment, offset + ADD_OR_SWAP);
     }
 
-    /// Returns the mask of the value. For FETCH_ADD it has the highest bit of each field that is added by itself, for
-    /// COMPARE_SWAP the bits to replace.
+    /// Returns the mask of the value. For FETCH_ADD it has the highest bit of each field that is added by itself,
+    /// for COMPARE_SWAP the bits to replace.
     public static long addOrSwapMask(MemorySegment segment, long offset) {
         return BigEndian.i64(segment, offset + ADD_OR_SWAP_MASK);
     }

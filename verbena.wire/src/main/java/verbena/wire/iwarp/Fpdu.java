@@ -85,8 +85,8 @@ public final class Fpdu {
         return (int) (-position & (MARKER_INTERVAL - 1));
     }
 
-    /// Returns how many octets `bytes` take up with the markers that fall before or into them, from `position` of the
-    /// stream.
+    /// Returns how many octets `bytes` take up with the markers that fall before or into them, from `position` of
+    /// the stream.
     public static int withMarkers(long position, int bytes) {
         int first = toMarker(position);
         if (bytes <= first) {

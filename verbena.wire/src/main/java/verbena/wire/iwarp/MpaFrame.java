@@ -49,8 +49,8 @@ public final class MpaFrame {
 
     private MpaFrame() {}
 
-    /// Returns the length of the frame that starts at `offset`, when there are `available` bytes. Returns 0 when more
-    /// bytes have to come, to find out the length or to complete the frame, and -1 when this is no such frame.
+    /// Returns the length of the frame that starts at `offset`, when there are `available` bytes. Returns 0 when
+    /// more bytes have to come, to find out the length or to complete the frame, and -1 when this is no such frame.
     public static int length(MemorySegment segment, long offset, int available, boolean isReply) {
         byte[] key = isReply ? REPLY_KEY : REQUEST_KEY;
         for (int i = 0; i < Math.min(KEY_BYTES, available); i++) {

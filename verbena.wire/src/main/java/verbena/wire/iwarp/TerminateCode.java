@@ -54,7 +54,8 @@ public enum TerminateCode {
         this.explanation = explanation;
     }
 
-    /// Returns the reason with these numbers, or null when there is none. A local catastrophic error takes any code.
+    /// Returns the reason with these numbers, or null when there is none. A local catastrophic error takes any
+    /// code.
     public static @Nullable TerminateCode of(int layer, int type, int code) {
         for (TerminateCode each : ALL) {
             if (each.layer == layer && each.type == type && (each.code == code || (layer < 2 && type == 0))) {

@@ -10,7 +10,8 @@ public final class Components {
 
     Components() {}
 
-    /// Adds the next component: these fields together. A component without fields is reserved, and matches anything.
+    /// Adds the next component: these fields together. A component without fields is reserved, and matches
+    /// anything.
     Components row(Field... fields) {
         rows.add(List.of(fields));
         return this;
@@ -27,8 +28,8 @@ public final class Components {
         return rows.size();
     }
 
-    /// Returns whether the record matches the query in the components of the mask. Bits of the mask that no component
-    /// has are ignored.
+    /// Returns whether the record matches the query in the components of the mask. Bits of the mask that no
+    /// component has are ignored.
     public boolean matches(long mask, MemorySegment query, MemorySegment record) {
         for (int bit = 0; bit < rows.size(); bit++) {
             if ((mask >>> bit & 1) != 0) {

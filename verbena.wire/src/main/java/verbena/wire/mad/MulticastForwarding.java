@@ -3,8 +3,8 @@ package verbena.wire.mad;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// The ports by which a switch forwards each multicast LID (IBTA 14.2.5.12): 32 LIDs in a block, a bit for each of 16
-/// ports. The attribute modifier is the block, and its first four bits select the 16 ports.
+/// The ports by which a switch forwards each multicast LID (IBTA 14.2.5.12): 32 LIDs in a block, a bit for each of
+/// 16 ports. The attribute modifier is the block, and its first four bits select the 16 ports.
 public final class MulticastForwarding {
     /// Attribute ID.
     public static final int ATTRIBUTE = 0x1B;

@@ -226,8 +226,8 @@ public final class CmText {
         addressed(all, req.serviceId(), req.privateData());
     }
 
-    /// Adds the private data of a request. When the service is a port of the RDMA connection manager, they begin with
-    /// its header.
+    /// Adds the private data of a request. When the service is a port of the RDMA connection manager, they begin
+    /// with its header.
     private static void addressed(Map<String, String> all, long serviceId, PrivateData data) {
         IpCmHeader header = portSpace(serviceId) == null ? null : IpCmHeader.read(data);
         if (header == null) {

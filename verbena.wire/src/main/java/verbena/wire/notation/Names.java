@@ -26,8 +26,8 @@ public interface Names {
         return null;
     }
 
-    /// Returns the text behind `qp` for a packet to this queue pair. Null leaves the field out, because the two ends
-    /// are named elsewhere.
+    /// Returns the text behind `qp` for a packet to this queue pair. Null leaves the field out, because the two
+    /// ends are named elsewhere.
     default @Nullable String queuePair(int qpn) {
         return "0x%06x".formatted(qpn);
     }

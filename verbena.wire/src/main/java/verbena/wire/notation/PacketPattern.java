@@ -64,7 +64,8 @@ public final class PacketPattern {
         return pattern;
     }
 
-    /// Returns whether every named field of `frame` is as named. A bad ICRC is compared only when `badicrc` is there.
+    /// Returns whether every named field of `frame` is as named. A bad ICRC is compared only when `badicrc` is
+    /// there.
     public boolean matches(Frame frame) {
         return differences(frame).isEmpty();
     }

@@ -46,8 +46,8 @@ record Shape(int code, @Nullable Opcode opcode) {
         return opcode == null ? "opcode 0x%02x".formatted(code) : prefix() + operationName(opcode);
     }
 
-    /// Returns the name of an acknowledgement: `ACK`, `NAK sequence`, `RNR timer 20`; a reserved syndrome is a field
-    /// of its own.
+    /// Returns the name of an acknowledgement: `ACK`, `NAK sequence`, `RNR timer 20`; a reserved syndrome is a
+    /// field of its own.
     String acknowledgeName(int syndrome) {
         return prefix()
                 + switch (Syndrome.kind(syndrome)) {

@@ -278,8 +278,8 @@ public final class CaptureReader implements AutoCloseable {
         return new CapturedPacket(nanos, source.linkType, originalBytes, bytes, comment);
     }
 
-    /// Returns the comments among the options of a packet, with a semicolon between several. Bytes that are no option
-    /// end the comments; the packet is whole all the same.
+    /// Returns the comments among the options of a packet, with a semicolon between several. Bytes that are no
+    /// option end the comments; the packet is whole all the same.
     private static String comment(ByteBuffer options) {
         var comment = new StringBuilder();
         while (options.remaining() >= 4) {

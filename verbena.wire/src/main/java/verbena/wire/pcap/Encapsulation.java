@@ -38,8 +38,8 @@ public final class Encapsulation {
     /// Makes an encapsulation for one owner.
     public Encapsulation() {}
 
-    /// Takes the packet out of `bytes`, whose first byte is that of `linkType`, and fills `frame` with it. Any bytes
-    /// lead to an answer.
+    /// Takes the packet out of `bytes`, whose first byte is that of `linkType`, and fills `frame` with it. Any
+    /// bytes lead to an answer.
     public Unwrapped unwrap(int linkType, MemorySegment bytes, Frame frame) {
         return found(LinkHeaders.find(linkType, bytes), linkType, bytes, 0, frame);
     }
@@ -342,9 +342,9 @@ public final class Encapsulation {
         BigEndian.put16(out, at + 10, InternetChecksum.of(out, at, IPV4_BYTES));
     }
 
-    /// Returns the Ethernet envelope of a frame whose headers no capture has shown. Where no link knows the Ethernet
-    /// addresses, they are made up from the last four bytes of the GIDs (`02:00:a:b:c:d`). The IPv4 identification is
-    /// the value that makes the frame's ICRC right, 0 with DF when none does.
+    /// Returns the Ethernet envelope of a frame whose headers no capture has shown. Where no link knows the
+    /// Ethernet addresses, they are made up from the last four bytes of the GIDs (`02:00:a:b:c:d`). The IPv4
+    /// identification is the value that makes the frame's ICRC right, 0 with DF when none does.
     public Envelope envelope(Frame frame) {
         long hidden = isIpv4(frame) ? roceV2.hiddenFields(frame) : 0;
         return madeUp(frame, hidden < 0 ? RoceV2.DONT_FRAGMENT : hidden);

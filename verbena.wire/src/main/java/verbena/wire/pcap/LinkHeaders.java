@@ -49,8 +49,8 @@ final class LinkHeaders {
 
     private LinkHeaders() {}
 
-    /// Returns the EtherType of the network header in the upper 32 bits and its place in the lower 32, or a negative
-    /// result.
+    /// Returns the EtherType of the network header in the upper 32 bits and its place in the lower 32, or a
+    /// negative result.
     static long find(int linkType, MemorySegment bytes) {
         return switch (linkType) {
             case LinkType.ETHERNET -> ethernet(bytes, 0);
@@ -73,8 +73,8 @@ final class LinkHeaders {
         return typed(bytes, at + 2 * MAC_BYTES, at + 2 * MAC_BYTES + 2);
     }
 
-    /// Finds the network header for an EtherType and the bytes that follow at `from`. Continues behind tags, MPLS and
-    /// PPPoE.
+    /// Finds the network header for an EtherType and the bytes that follow at `from`. Continues behind tags, MPLS
+    /// and PPPoE.
     static long typed(MemorySegment bytes, long type, long from) {
         long place = type;
         long at = from;

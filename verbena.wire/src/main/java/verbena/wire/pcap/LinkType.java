@@ -25,7 +25,8 @@ public final class LinkType {
     public static final int LOOP = 108;
     /// Linux "cooked" capture, 16 bytes before the network header.
     public static final int LINUX_COOKED = 113;
-    /// A record header of the Extensible Record Format ([ErfHeader]), and behind it the packet of the record's type.
+    /// A record header of the Extensible Record Format ([ErfHeader]), and behind it the packet of the record's
+    /// type.
     public static final int ERF = 197;
     /// An IPv4 header.
     public static final int IPV4 = 228;

@@ -3,8 +3,8 @@ package verbena.wire.pcap;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// The tunnels in which a packet of IP carries another packet: IP in IP, GRE (RFC 2784, RFC 2890), ERSPAN as switches
-/// mirror with it, VXLAN (RFC 7348) and its extension, Geneve (RFC 8926), and MPLS in UDP (RFC 7510).
+/// The tunnels in which a packet of IP carries another packet: IP in IP, GRE (RFC 2784, RFC 2890), ERSPAN as
+/// switches mirror with it, VXLAN (RFC 7348) and its extension, Geneve (RFC 8926), and MPLS in UDP (RFC 7510).
 final class Tunnels {
     /// The result of [#find] for a packet that carries no other packet.
     static final long NONE = Long.MIN_VALUE;

@@ -5,14 +5,15 @@ import java.lang.foreign.MemorySegment;
 /// The content that [Encapsulation#unwrap] found in a captured packet.
 public sealed interface Unwrapped {
     /// A RoCE packet: it is in the frame now, with its addresses. [verbena.wire.Frame#icrcValid] is true when its
-    /// ICRC is right, exactly. Its shape is not yet checked; [verbena.wire.ib.Packet#check(verbena.wire.Frame)] does.
+    /// ICRC is right, exactly. Its shape is not yet checked; [verbena.wire.ib.Packet#check(verbena.wire.Frame)]
+    /// does.
     ///
     /// @param envelope everything of the headers around it that the frame does not hold
     record Roce(Envelope envelope) implements Unwrapped {}
 
-    /// A RoCE packet that the capture has cut somewhere behind its headers. They are in the frame, with its addresses
-    /// and the length of the whole packet; its payload is not, and whether its ICRC was right is not known:
-    /// [verbena.wire.Frame#icrcValid] is true.
+    /// A RoCE packet that the capture has cut somewhere behind its headers. They are in the frame, with its
+    /// addresses and the length of the whole packet; its payload is not, and whether its ICRC was right is not
+    /// known: [verbena.wire.Frame#icrcValid] is true.
     record Part(Envelope envelope) implements Unwrapped {}
 
     /// A segment of TCP, which may carry iWARP; the frame is untouched.

@@ -50,8 +50,8 @@ public final class Ethernet {
         return BigEndian.u16(segment, offset + TYPE);
     }
 
-    /// Returns a tag of this VLAN, with the priority of a service level (IBTA A16.4.2 leaves the mapping open; Linux
-    /// takes the same number).
+    /// Returns a tag of this VLAN, with the priority of a service level (IBTA A16.4.2 leaves the mapping open;
+    /// Linux takes the same number).
     public static int tag(int vlan, int serviceLevel) {
         return (serviceLevel & 7) << PRIORITY_SHIFT | vlan;
     }

@@ -44,8 +44,8 @@ public sealed interface NetworkHeaders permits GrhHeaders, UdpHeaders {
     /// @return where the packet begins, [#FOREIGN] or [#MALFORMED]
     int read(int etherType, MemorySegment memory, int at, int end, Frame frame);
 
-    /// Returns whether the ICRC is right, exactly: with the headers of the last [#read], and those of [#write] before
-    /// any.
+    /// Returns whether the ICRC is right, exactly: with the headers of the last [#read], and those of [#write]
+    /// before any.
     boolean verify(Frame frame);
 
     /// Returns whether a packet can have this length, when `there` bytes are available.

@@ -40,7 +40,8 @@ class PsnTest {
         assertThat(Psn.distance(Integer.decode(from), Integer.decode(to))).isEqualTo(distance);
     }
 
-    /// The duplicate region around the expected PSN is `[E - 2^23, E - 1]`, the region ahead `[E + 1, E + 2^23 - 1]`.
+    /// The duplicate region around the expected PSN is `[E - 2^23, E - 1]`, the region ahead `[E + 1, E + 2^23 -
+    /// 1]`.
     @Test
     void thePointOppositeCountsAsBefore() {
         for (int expected : new int[] {0, 1, 0x7F_FFFF, 0x80_0000, 0xFF_FFFF}) {

@@ -161,8 +161,8 @@ final class AeronEnd implements WorkerEnd {
             }
         }
 
-        /// Sends back all messages, or none, until the client goes. At the end it sends a message to report that all
-        /// have come.
+        /// Sends back all messages, or none, until the client goes. At the end it sends a message to report
+        /// that all have come.
         void answer(boolean echoes) {
             awaitPeer();
             while (in.isConnected()) {

@@ -183,8 +183,8 @@ public final class BesideTcp implements Callable<Integer> {
     /// The results of a warm program: messages in all, and a number of its usual second.
     private record Warm(long messages, double median) {}
 
-    /// Measures UCX by the number at index `which` in the lines that the program prints each second. Its own warm-up
-    /// is a tenth of the iterations at most, and too short.
+    /// Measures UCX by the number at index `which` in the lines that the program prints each second. Its own
+    /// warm-up is a tenth of the iterations at most, and too short.
     private Warm ucx(Way way, String test, int size, int which) throws Exception {
         int port = Ports.free();
         String server = "ucx_perftest -p " + port;

@@ -9,8 +9,8 @@ import picocli.CommandLine.Mixin;
 import verbena.tools.report.Machine;
 import verbena.tools.report.Report;
 
-/// A command that compares Verbena over one device with other contenders, in one run: all take turns, round by round,
-/// so that other load on the machine hits all of them.
+/// A command that compares Verbena over one device with other contenders, in one run: all take turns, round by
+/// round, so that other load on the machine hits all of them.
 abstract class Comparison implements Callable<Integer> {
     private static final int REPEATS = 3;
     private static final int IDLE_REPEATS = 2;

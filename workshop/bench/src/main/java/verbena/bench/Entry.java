@@ -9,8 +9,8 @@ import verbena.tools.report.Result;
 final class Entry {
     /// Measures once.
     interface Measurement {
-        /// @param iterations how many messages take about the requested time; ignored by measurements with a time
-        ///     limit
+        /// @param iterations how many messages take about the requested time; ignored by measurements with a
+        ///     time limit
         Result measure(double seconds, long iterations) throws Exception;
     }
 

@@ -147,8 +147,8 @@ final class MessagesEnd implements WorkerEnd {
         return peer;
     }
 
-    /// Records the time of a message. A message begins when the message before it has been answered. So the clock is
-    /// read once for each, as `ucx_perftest` does.
+    /// Records the time of a message. A message begins when the message before it has been answered. So the clock
+    /// is read once for each, as `ucx_perftest` does.
     private void sample(int i) {
         long now = System.nanoTime();
         if (i < SAMPLES_MAX) {

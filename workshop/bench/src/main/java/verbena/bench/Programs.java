@@ -94,8 +94,9 @@ final class Programs {
                 ucx(TAG_OVER_TCP, Sizes.SMALL, overTcp, "tag_lat")));
     }
 
-    /// Returns UCX between two processes of this host. It puts and gets in memory that both have mapped, which POSIX
-    /// or System V shares. Of large messages, the receiver copies the sender's memory, by cma: process_vm_readv(2).
+    /// Returns UCX between two processes of this host. It puts and gets in memory that both have mapped, which
+    /// POSIX or System V shares. Of large messages, the receiver copies the sender's memory, by cma:
+    /// process_vm_readv(2).
     static Contender ucxInMemory() {
         var entries = new ArrayList<Entry>();
         for (String way : List.of("posix", "sysv")) {

@@ -36,8 +36,8 @@ final class Rounds {
         void run() throws Exception;
     }
 
-    /// Makes an attempt and records its failure, because a contender that cannot measure one figure can still measure
-    /// others.
+    /// Makes an attempt and records its failure, because a contender that cannot measure one figure can still
+    /// measure others.
     boolean attempt(String what, Attempt attempt) throws InterruptedException {
         try {
             attempt.run();
@@ -64,8 +64,8 @@ final class Rounds {
         }
     }
 
-    /// Runs rounds that do not count, until the figures are stable. All take part in the first round, which shows how
-    /// many messages of each are enough.
+    /// Runs rounds that do not count, until the figures are stable. All take part in the first round, which shows
+    /// how many messages of each are enough.
     void warmUp() throws InterruptedException {
         long start = System.nanoTime();
         measureAll("warming up", entries, FIRST_SECONDS, false);

@@ -23,8 +23,8 @@ final class SocketEnd implements WorkerEnd {
     private static final int SAMPLES_MAX = 1_000_000;
     private static final int ROUND_TRIPS_FIRST = 100;
 
-    /// Takes the orders `listen PORT`, `stream` or `pingpong PORT SIZE SECONDS`. The port of a UNIX-domain socket is
-    /// its path.
+    /// Takes the orders `listen PORT`, `stream` or `pingpong PORT SIZE SECONDS`. The port of a UNIX-domain socket
+    /// is its path.
     @Override
     public Object order(String[] words) throws IOException {
         SocketAddress address = words[1].startsWith("/")

@@ -38,8 +38,8 @@ public final class Contract {
         }
     }
 
-    /// Runs work, and returns whether it succeeded. It may end with the declared failure, which must have a message,
-    /// and with no other.
+    /// Runs work, and returns whether it succeeded. It may end with the declared failure, which must have a
+    /// message, and with no other.
     public static boolean worksOrFailsBy(Class<? extends Exception> declared, Work work) {
         try {
             work.run();

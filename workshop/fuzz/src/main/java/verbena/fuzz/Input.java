@@ -2,7 +2,8 @@ package verbena.fuzz;
 
 import java.util.Arrays;
 
-/// Takes values from the bytes that the fuzzer has made. Behind the last byte all is zero, so that every input is one.
+/// Takes values from the bytes that the fuzzer has made. Behind the last byte all is zero, so that every input is
+/// one.
 public final class Input {
     private final byte[] bytes;
     private int at;

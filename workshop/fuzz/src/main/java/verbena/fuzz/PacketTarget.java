@@ -28,7 +28,8 @@ import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketPattern;
 import verbena.wire.notation.PacketText;
 
-/// Packets of the InfiniBand transport: the check, the views of all headers, and the notation. The input is the packet.
+/// Packets of the InfiniBand transport: the check, the views of all headers, and the notation. The input is the
+/// packet.
 final class PacketTarget {
     private static final Frame[] FRAMES = Frame.allocate(Arena.global().allocate(2L * Frame.SLOT_BYTES, 64));
 

@@ -37,9 +37,9 @@ import verbena.wire.ib.Malformed;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Transport;
 
-/// A queue pair of each kind, whose peer is an attacker. The input is a program of packets, posts, time and changes of
-/// state. Nothing is thrown, no byte changes that must not, each request completes once and in order, and nothing runs
-/// for ever.
+/// A queue pair of each kind, whose peer is an attacker. The input is a program of packets, posts, time and changes
+/// of state. Nothing is thrown, no byte changes that must not, each request completes once and in order, and nothing
+/// runs for ever.
 final class QueuePairTarget {
     private static final Gid HERE = Gid.parse("10.0.0.1");
     private static final Gid THERE = Gid.parse("10.0.0.2");

@@ -6,8 +6,8 @@ import java.util.List;
 import verbena.tools.decode.IwarpStreams;
 import verbena.wire.pcap.Unwrapped.Tcp;
 
-/// Streams of TCP as a capture shows them: segments lost, doubled, cut and out of order, in both directions. A stream
-/// that is seen whole has the same bytes however it is cut into segments.
+/// Streams of TCP as a capture shows them: segments lost, doubled, cut and out of order, in both directions. A
+/// stream that is seen whole has the same bytes however it is cut into segments.
 final class TcpStreamsTarget {
     private static final int WRAP = 0xFFFF_FF00;
 

@@ -1,5 +1,6 @@
-/// Unmodified systems of the JVM over RDMA. [Interop] runs each of them as a server and a client in processes of their
-/// own, which have the agent of `verbena.nio` and nothing else of Verbena. Each system has a class path of its own.
+/// Unmodified systems of the JVM over RDMA. [Interop] runs each of them as a server and a client in processes of
+/// their own, which have the agent of `verbena.nio` and nothing else of Verbena. Each system has a class path of its
+/// own.
 @NullMarked
 package verbena.interop;
 

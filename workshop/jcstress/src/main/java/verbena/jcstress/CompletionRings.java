@@ -34,7 +34,8 @@ public final class CompletionRings {
             ring.push(number, WcStatus.SUCCESS, WcOpcode.SEND, number, number, number, number, number, 0, "", false);
         }
 
-        /// Returns the number of the next completion; 0 for none, -1 when its fields belong to different completions.
+        /// Returns the number of the next completion; 0 for none, -1 when its fields belong to different
+        /// completions.
         int poll() {
             return poll(wc);
         }

@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 import verbena.verbs.waiting.LeaderFollowers;
 
-/// Threads that wait by [LeaderFollowers]. A thread that misses its wake-up, or to which no lead is handed, finds its
-/// time limit.
+/// Threads that wait by [LeaderFollowers]. A thread that misses its wake-up, or to which no lead is handed, finds
+/// its time limit.
 public final class Leads {
     /// Far longer than any of them takes.
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(20);

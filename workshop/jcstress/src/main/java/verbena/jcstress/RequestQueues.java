@@ -117,7 +117,8 @@ public final class RequestQueues {
             queue.publish();
         }
 
-        /// Returns the number of the oldest receive; 0 for none, -1 when its fields belong to different receives.
+        /// Returns the number of the oldest receive; 0 for none, -1 when its fields belong to different
+        /// receives.
         int take() {
             if (!queue.take(taken)) {
                 return 0;

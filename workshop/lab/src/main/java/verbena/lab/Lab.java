@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
-/// One guest in a network namespace of its own, and the processes of the checks. Closing it ends them all; so does the
-/// end of this process, by Ctrl-C for example.
+/// One guest in a network namespace of its own, and the processes of the checks. Closing it ends them all; so does
+/// the end of this process, by Ctrl-C for example.
 final class Lab implements AutoCloseable {
     static final String OURS4 = "10.77.0.1";
     static final String THEIRS4 = "10.77.0.11";
@@ -67,7 +67,8 @@ final class Lab implements AutoCloseable {
         return new Lab(root, program, verbena);
     }
 
-    /// Finds the lab and starts a guest. `VERBENA_LAB` names the lab's folder; without it, it is beside the project.
+    /// Finds the lab and starts a guest. `VERBENA_LAB` names the lab's folder; without it, it is beside the
+    /// project.
     static Lab open(Path root) throws Absent, InterruptedException {
         String folder = System.getenv("VERBENA_LAB");
         Path program = (folder == null ? root.resolve("../shared/lab") : Path.of(folder)).resolve("lab");
@@ -135,8 +136,8 @@ final class Lab implements AutoCloseable {
         up();
     }
 
-    /// Returns the reason why the guest is of no use: it runs no program any more, or its network is dead. Empty when
-    /// it is well.
+    /// Returns the reason why the guest is of no use: it runs no program any more, or its network is dead. Empty
+    /// when it is well.
     String trouble() throws InterruptedException {
         if (outcome(theirs(PROBE_SECONDS, "true"), PROBE_SECONDS + 5).status() != 0) {
             return "it runs no program";

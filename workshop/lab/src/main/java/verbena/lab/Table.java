@@ -328,7 +328,8 @@ final class Table {
     }
 
     /// Adds perftest over the connection manager. ib_send_bw sends so many messages that the server has to give
-    /// credits (docs/tools.md). It goes over IPv4: started like this, the C server does not listen at IPv6 addresses.
+    /// credits (docs/tools.md). It goes over IPv4: started like this, the C server does not listen at IPv6
+    /// addresses.
     private void iwarpPerf(String test, String words, String device) {
         String options = "-R -n " + (test.equals("send_bw") ? 2000 : 5) + " -s 4096 -p PORT";
         String command = "perf " + test.replace('_', '-');

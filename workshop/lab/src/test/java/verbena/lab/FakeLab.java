@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 
-/// A program `lab` that runs the guest's commands right here. While there is a file `hung`, its guest runs none; a new
-/// guest is well. Commands that only a guest can run succeed. It keeps a list of what it was asked for.
+/// A program `lab` that runs the guest's commands right here. While there is a file `hung`, its guest runs none; a
+/// new guest is well. Commands that only a guest can run succeed. It keeps a list of what it was asked for.
 final class FakeLab {
     private static final String PROGRAM = """
             here=$(dirname "$0")

@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import verbena.verbs.Gid;
 
-/// The groups that the links of one device are in, together: a packet to one of them is for the device, whichever link
-/// it comes by. Any thread.
+/// The groups that the links of one device are in, together: a packet to one of them is for the device, whichever
+/// link it comes by. Any thread.
 final class DeviceGroups {
     private final Map<Gid, Integer> members = new ConcurrentHashMap<>();
 

@@ -26,8 +26,8 @@ final class EthernetFilter {
     private static final int IPV6_PROTOCOL = 20;
     private static final int IPV6_PORT = 56;
 
-    /// The filter for arrivals to UDP port 4791. A packet of IPv4 that has options or is a fragment may pass or not:
-    /// it is no RoCE.
+    /// The filter for arrivals to UDP port 4791. A packet of IPv4 that has options or is a fragment may pass or
+    /// not: it is no RoCE.
     static final List<Instruction> ROCE_V2 = List.of(
             load(BPF_B, LinuxAbi.SKF_AD_OFF + LinuxAbi.SKF_AD_PKTTYPE),
             when(LinuxAbi.PACKET_OUTGOING, 12, 0),

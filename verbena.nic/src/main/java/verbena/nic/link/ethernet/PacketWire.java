@@ -310,8 +310,8 @@ public final class PacketWire implements Wire {
         return fd;
     }
 
-    /// Returns what the kernel has dropped: arrivals that found the ring full, departures that found the interface's
-    /// queue full.
+    /// Returns what the kernel has dropped: arrivals that found the ring full, departures that found the
+    /// interface's queue full.
     @Override
     public Map<String, Long> counters() {
         synchronized (statistics) {

@@ -184,8 +184,8 @@ public final class QueueLink extends ForwardingLink {
 
     // ---- the rest
 
-    /// Returns the counters, with packets of this queue for other engines, and packets from other queues without room
-    /// here.
+    /// Returns the counters, with packets of this queue for other engines, and packets from other queues without
+    /// room here.
     @Override
     public Map<String, Long> counters() {
         var counters = new TreeMap<>(link.counters());

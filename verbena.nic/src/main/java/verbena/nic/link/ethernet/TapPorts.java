@@ -14,8 +14,8 @@ import verbena.nic.link.NativeAccess;
 import verbena.nic.link.SocketFailure;
 
 /// Ethernet interfaces of Linux whose cables end in this process (the kernel's TUN/TAP driver): it reads what their
-/// hosts send, and writes what they receive. The kernel makes them in this process's network namespace, from where they
-/// can be moved to another. They go when this process ends.
+/// hosts send, and writes what they receive. The kernel makes them in this process's network namespace, from where
+/// they can be moved to another. They go when this process ends.
 ///
 /// A host whose frames are not read keeps some hundreds of them, and then its programs wait, as with a card that its
 /// switch has paused.
@@ -77,7 +77,8 @@ public final class TapPorts implements AutoCloseable {
                 "TAP interface " + name + " by /dev/net/tun: " + LinuxSockets.message(errno));
     }
 
-    /// Reads the next frame that a host has sent; returns its length without check sequence, or -1 when there is none.
+    /// Reads the next frame that a host has sent; returns its length without check sequence, or -1 when there is
+    /// none.
     public int read(int port, MemorySegment into) {
         return (int) LinuxSockets.read(fds[port], into);
     }

@@ -232,8 +232,8 @@ final class XdpWire implements Wire {
         return socket.fd();
     }
 
-    /// Returns the counters: arrivals that found no room. The first wire of a device also reports frames that came by
-    /// queues without a wire, and the mode of the interface: whether its driver runs the program, and shares the
+    /// Returns the counters: arrivals that found no room. The first wire of a device also reports frames that came
+    /// by queues without a wire, and the mode of the interface: whether its driver runs the program, and shares the
     /// memory.
     @Override
     public Map<String, Long> counters() {

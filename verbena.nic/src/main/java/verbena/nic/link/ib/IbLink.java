@@ -32,8 +32,8 @@ import verbena.wire.ib.NativePacket;
 import verbena.wire.ib.Vcrc;
 
 /// The packets of InfiniBand, LRH through VCRC, to and from an adapter of the soft fabric of this user
-/// ([verbena.nic.fabric.FabricServer]), over a local socket that keeps messages apart. Any number of links hear of an
-/// adapter; its packets are for the one that claims it ([#claim()]), until that is closed.
+/// ([verbena.nic.fabric.FabricServer]), over a local socket that keeps messages apart. Any number of links hear of
+/// an adapter; its packets are for the one that claims it ([#claim()]), until that is closed.
 ///
 /// A packet without GRH arrives with its sender's LID in place of a GID (`::7`), and with this link's GID as its
 /// destination. When the fabric ends, the port is down for good.
@@ -284,8 +284,8 @@ public final class IbLink extends PolledLink implements Claimable {
                 frame.slot.asSlice((long) frame.start - before, (long) before + frame.length + Vcrc.BYTES));
     }
 
-    /// Joins a group: packets for other groups are filtered here. Packets travel by the tables of the switches, which
-    /// the subnet administration has written for the groups that it knows ([#onGroups]).
+    /// Joins a group: packets for other groups are filtered here. Packets travel by the tables of the switches,
+    /// which the subnet administration has written for the groups that it knows ([#onGroups]).
     @Override
     public void join(Gid group) {
         if (!group.isMulticast() || group.isIpv4()) {

@@ -9,8 +9,8 @@ import verbena.nic.fabric.FabricPort;
 import verbena.nic.fabric.FabricSocket;
 import verbena.nic.link.LinkException;
 
-/// The socket between an [IbLink] and its fabric: one for news of an adapter, which any number of links may have, and
-/// another in its place once the link claims the adapter, for packets too. Any thread.
+/// The socket between an [IbLink] and its fabric: one for news of an adapter, which any number of links may have,
+/// and another in its place once the link claims the adapter, for packets too. Any thread.
 final class IbSocket implements AutoCloseable {
     private static final int NONE = -1;
 

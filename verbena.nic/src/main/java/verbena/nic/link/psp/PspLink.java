@@ -24,9 +24,9 @@ import verbena.wire.psp.PspMasterKey;
 import verbena.wire.psp.PspVerdict;
 import verbena.wire.roce.RoceV2;
 
-/// A link that protects all packets of a link of UDP by PSP. It agrees on keys with each peer before the first packet
-/// leaves ([decision 0193](../../../../../../../../docs/decisions/0193-psp-wraps-a-link.md)). Nothing else leaves,
-/// and nothing else is taken: what is not protected is counted and dropped.
+/// A link that protects all packets of a link of UDP by PSP. It agrees on keys with each peer before the first
+/// packet leaves ([decision 0193](../../../../../../../../docs/decisions/0193-psp-wraps-a-link.md)). Nothing else
+/// leaves, and nothing else is taken: what is not protected is counted and dropped.
 ///
 /// The link below leaves packets as they are ([verbena.nic.link.NoSeal]). A packet that leaves is copied and sealed
 /// there, so the frame above stays as it was. A packet that arrives is opened where it lies. Packets to a peer
@@ -95,8 +95,7 @@ public final class PspLink extends ForwardingLink {
         long now = clock.getAsLong();
         sweepNanos = now + SWEEP_NANOS;
         refusal = new PlainRefusal(link, now);
-        exchange = new KeyExchange(
-                secret, new Host(), counters::count, now);
+        exchange = new KeyExchange(secret, new Host(), counters::count, now);
     }
 
     @Override
@@ -168,9 +167,8 @@ public final class PspLink extends ForwardingLink {
         if (peer != null && !peer.isFrom(frame)) {
             return PspVerdict.UNEXPECTED;
         }
-        PspVerdict verdict = peer == null
-                ? PspVerdict.UNKNOWN
-                : peer.association.open(frame.slot, frame.start, frame.length, now);
+        PspVerdict verdict =
+                peer == null ? PspVerdict.UNKNOWN : peer.association.open(frame.slot, frame.start, frame.length, now);
         if (peer == null || verdict != PspVerdict.ACCEPTED) {
             if (verdict == PspVerdict.UNKNOWN && exchange.mayTellUnknown(now)) {
                 exchange.tellUnknown(pairFrom(frame), spi);

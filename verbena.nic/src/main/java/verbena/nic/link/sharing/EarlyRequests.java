@@ -9,15 +9,15 @@ import verbena.wire.Frame;
 /// The requests of connection management that arrived before any link served their service. They wait for a moment,
 /// because a server that has just told its client to connect may be about to listen. The first time, a JVM is slower
 /// to listen than the client's kernel is to connect ([decision
-/// 0048](../../../../../../../docs/decisions/0048-requests-that-come-early.md)). Then they go to the link that serves
-/// them by now, or to this device, which refuses them.
+/// 0048](../../../../../../../docs/decisions/0048-requests-that-come-early.md)). Then they go to the link that
+/// serves them by now, or to this device, which refuses them.
 ///
 /// For the thread that may receive on the link, except where a method allows any thread.
 public final class EarlyRequests {
     /// The time that a request waits.
     static final long WAIT_NANOS = 100_000_000;
-    /// The largest number of requests that wait. Further requests are refused at once; only clients that do not wait
-    /// for the server send them.
+    /// The largest number of requests that wait. Further requests are refused at once; only clients that do not
+    /// wait for the server send them.
     static final int MAX = 16;
 
     private static final long LOOK_NANOS = 5_000_000;
@@ -90,8 +90,8 @@ public final class EarlyRequests {
         }
     }
 
-    /// Fills `frames[from]` and its successors with requests that now go to the device, at most `count`; returns how
-    /// many.
+    /// Fills `frames[from]` and its successors with requests that now go to the device, at most `count`; returns
+    /// how many.
     int handOut(Frame[] frames, int from, int count, Servers servers) {
         if (!isDue()) {
             return 0;

@@ -9,7 +9,8 @@ public final class PeerSocket {
 
     public final int fd;
     public final boolean isListening;
-    /// The connection to the process whose death a [verbena.foreign.linux.Lifeline] reports; null for other sockets.
+    /// The connection to the process whose death a [verbena.foreign.linux.Lifeline] reports; null for other
+    /// sockets.
     @Nullable
     public PeerSocket lifelineOf;
     /// The slot of the neighbour at the other end, as [Presence] knows it.

@@ -200,8 +200,9 @@ public final class PeerSockets {
         void connected(int number, int fd);
     }
 
-    /// Connects to the sockets of our user whose names are `beginning` and a number below `count`, but for one number.
-    /// A socket that was refused tries the next name, so where few are there this is one system call for each.
+    /// Connects to the sockets of our user whose names are `beginning` and a number below `count`, but for one
+    /// number. A socket that was refused tries the next name, so where few are there this is one system call for
+    /// each.
     public void connectEach(String beginning, int count, int except, Meeting meeting) {
         int fd = -1;
         try (Arena names = Arena.ofConfined()) {
@@ -238,8 +239,8 @@ public final class PeerSockets {
         int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_SNDBUF, sendBufferBytes);
     }
 
-    /// Accepts the next connection at a listening socket; returns its descriptor, negative when there is none, or no
-    /// descriptor is left.
+    /// Accepts the next connection at a listening socket; returns its descriptor, negative when there is none, or
+    /// no descriptor is left.
     public static int accept(PeerSocket at) {
         assert at.isListening;
         return LinuxSockets.accept(at.fd);

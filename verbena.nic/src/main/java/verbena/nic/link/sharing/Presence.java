@@ -91,8 +91,8 @@ public final class Presence {
         count = neighbourCount;
     }
 
-    /// Returns whether there are neighbours and all have higher slots: when a link leaves, one of the remaining links
-    /// has to act.
+    /// Returns whether there are neighbours and all have higher slots: when a link leaves, one of the remaining
+    /// links has to act.
     boolean isFirst() {
         for (int i = 0; i < slot; i++) {
             if (neighbours[i] != null) {

@@ -15,8 +15,8 @@ import verbena.wire.Frame;
 ///
 /// For one thread at a time, except the counters.
 final class Relay {
-    /// The time that a packet may have waited in the socket. A busy process needs far less, and sequence numbers take
-    /// far longer to wrap around (2^24 packets).
+    /// The time that a packet may have waited in the socket. A busy process needs far less, and sequence numbers
+    /// take far longer to wrap around (2^24 packets).
     static final long LATE_MILLIS = 1_000;
 
     /// The paths to neighbours.
@@ -50,8 +50,9 @@ final class Relay {
         this.wallMillis = wallMillis;
     }
 
-    /// Returns whether this link has nothing more to do with a packet that is not for its slot. False when this link
-    /// has to judge the packet: it is for several links, for a service of this link, or for a slot that no link has.
+    /// Returns whether this link has nothing more to do with a packet that is not for its slot. False when this
+    /// link has to judge the packet: it is for several links, for a service of this link, or for a slot that no
+    /// link has.
     ///
     /// @param frame has its addresses; its packet may be moved to its own slot
     /// @param addressee of the frame: a slot, [Addressee#SERVICE] or [Addressee#EVERY_LINK]

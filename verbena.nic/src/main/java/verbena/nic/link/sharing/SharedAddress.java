@@ -290,8 +290,8 @@ public final class SharedAddress {
         return taken;
     }
 
-    /// Returns whether a passed-on packet is for this link; counts it if not. It is not passed on again, so no packet
-    /// travels in a circle.
+    /// Returns whether a passed-on packet is for this link; counts it if not. It is not passed on again, so no
+    /// packet travels in a circle.
     private boolean isForHere(Frame frame) {
         if (frame.length >= Link.PACKET_MIN) {
             int addressee = Addressee.of(frame);
@@ -314,7 +314,8 @@ public final class SharedAddress {
 
     // --- messages to neighbours
 
-    /// Returns whether this link has nothing more to do with an arrival that is not for its slot ([Relay#passesOn]).
+    /// Returns whether this link has nothing more to do with an arrival that is not for its slot
+    /// ([Relay#passesOn]).
     public boolean passesOn(Frame frame, int addressee, LongSupplier arrivalMillis) {
         return addressee == Addressee.ANY_LINK ? onProbe(frame) : relay.passesOn(frame, addressee, arrivalMillis);
     }
@@ -394,8 +395,8 @@ public final class SharedAddress {
 
     // --- sleeping
 
-    /// Returns the descriptor to poll: readable when [#receive] has something to do. -1 for now when [#receive] could
-    /// not do it.
+    /// Returns the descriptor to poll: readable when [#receive] has something to do. -1 for now when [#receive]
+    /// could not do it.
     public int watcher() {
         return isStuck ? -1 : peers.watcher();
     }

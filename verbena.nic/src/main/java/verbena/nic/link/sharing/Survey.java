@@ -207,8 +207,8 @@ final class Survey {
         steerable = ground.steer(indexOf);
     }
 
-    /// Returns whether the kernel's hash has sent all probes to one link, so there is no program yet. With a program,
-    /// another link would have received at least one probe.
+    /// Returns whether the kernel's hash has sent all probes to one link, so there is no program yet. With a
+    /// program, another link would have received at least one probe.
     private boolean isUnsteered() {
         return answers == probes && located() == 1;
     }

@@ -15,8 +15,8 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.mad.Mad;
 
-/// The rings that lead to a [ShmLink] from its neighbours and from itself. Frames for other addresses, and for groups
-/// that the link is not a member of, are left out.
+/// The rings that lead to a [ShmLink] from its neighbours and from itself. Frames for other addresses, and for
+/// groups that the link is not a member of, are left out.
 ///
 /// For the owner of the engine.
 final class IncomingRings {

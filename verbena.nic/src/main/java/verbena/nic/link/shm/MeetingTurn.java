@@ -19,8 +19,8 @@ import verbena.nic.link.sharing.PeerSockets;
 /// The turn is a name at which its holder listens. The kernel ends it with the holder's process.
 final class MeetingTurn implements AutoCloseable {
     private static final String NAME = "meeting-" + Integer.toUnsignedString(LinuxSockets.effectiveUser());
-    /// The number of waits for another link's turn, and their length, before a link goes on without it: a process may
-    /// be stopped (SIGSTOP) in its turn, or be of another user that means harm.
+    /// The number of waits for another link's turn, and their length, before a link goes on without it: a process
+    /// may be stopped (SIGSTOP) in its turn, or be of another user that means harm.
     private static final int WAITS = 100;
 
     private static final long WAIT_NANOS = 20_000_000;

@@ -109,8 +109,8 @@ public final class OutgoingRings {
         return ring == null ? 0 : ring.added();
     }
 
-    /// Returns whether the link with a slot has reported that it has taken all before this place; true when there is
-    /// no such neighbour.
+    /// Returns whether the link with a slot has reported that it has taken all before this place; true when there
+    /// is no such neighbour.
     public boolean isRead(int slot, long place) {
         FrameRing ring = ring(slot);
         return ring == null || ring.isRead(place);

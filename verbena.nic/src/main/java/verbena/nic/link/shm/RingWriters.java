@@ -3,8 +3,9 @@ package verbena.nic.link.shm;
 import java.lang.invoke.VarHandle;
 import verbena.nic.link.FrameRing;
 
-/// The writers to the rings of a [ShmLink]: neighbours, each of which may be in another process, and the link itself.
-/// The thread that sleeps asks them to ring the bell. A neighbour that goes at this moment may take its memory away.
+/// The writers to the rings of a [ShmLink]: neighbours, each of which may be in another process, and the link
+/// itself. The thread that sleeps asks them to ring the bell. A neighbour that goes at this moment may take its
+/// memory away.
 ///
 /// A neighbour that comes after the question was not asked; [ShmNeighbours] wakes the sleeper then.
 ///

@@ -15,8 +15,9 @@ import verbena.nic.link.sharing.Presence;
 /// A link that connects says hello, with its slot. The other end answers with a hello of its own before it reads
 /// anything else. Two cases need care:
 ///
-/// - **A slot whose last holder still dies.** The kernel closes the descriptors of a dying process one by one. So a new
-/// link may have taken the slot, while the old connection is still open. The new one waits until the old one ends.
+/// - **A slot whose last holder still dies.** The kernel closes the descriptors of a dying process one by one. So a
+/// new link may have taken the slot, while the old connection is still open. The new one waits until the old one
+/// ends.
 /// - **Two links that meet at the same moment** connect to each other, when one of them did not get its
 /// [MeetingTurn]. Both keep the connection that the link with the lower slot has made. The other connection has no
 /// answer yet, so nothing else was read there.
@@ -95,8 +96,8 @@ final class Roster {
         Arrays.stream(neighbours).filter(Objects::nonNull).forEach(action);
     }
 
-    /// Returns whether the process of the neighbour with a slot still lives. Any thread, while the owner does not go
-    /// on.
+    /// Returns whether the process of the neighbour with a slot still lives. Any thread, while the owner does not
+    /// go on.
     boolean isThere(int slot) {
         ShmNeighbour neighbour = neighbours[slot];
         return neighbour != null && ground.isOpen(neighbour.socket);
@@ -109,7 +110,8 @@ final class Roster {
         take(connection, slot);
     }
 
-    /// Handles the hello of the link at the other end of a connection; returns false when it must not have this slot.
+    /// Handles the hello of the link at the other end of a connection; returns false when it must not have this
+    /// slot.
     boolean onHello(PeerSocket connection, int slot) {
         if (slot < 0 || slot == presence.slot() || (connection.slot != PeerSocket.NO_SLOT && connection.slot != slot)) {
             return false;

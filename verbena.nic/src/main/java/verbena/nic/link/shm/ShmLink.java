@@ -42,7 +42,8 @@ import verbena.wire.roce.RoceV2;
 /// Frames carry no ICRC, because memory damages nothing. A frame that finds no room is dropped and counted, as
 /// in a socket's buffer.
 ///
-/// Threads as in [verbena.nic.link.Link]. Allocates nothing for a packet, except for requests of connection management.
+/// Threads as in [verbena.nic.link.Link]. Allocates nothing for a packet, except for requests of connection
+/// management.
 public final class ShmLink extends PolledLink implements QuickTraffic, ServiceClaims, OwnSeal, Neighbours {
     private static final int SELF_BYTES = 1 << 18;
     /// The number of calls of [#receive] after which the link looks at its sockets even if no bell has rung.
@@ -184,8 +185,8 @@ public final class ShmLink extends PolledLink implements QuickTraffic, ServiceCl
 
     /// A listener for messages that need no frames.
     public interface MessageListener {
-        /// Handles a [DirectMessage], which is well-formed and of the link that its source belongs to. Returns false
-        /// when it is for no queue pair here: this link then answers a sender that asks.
+        /// Handles a [DirectMessage], which is well-formed and of the link that its source belongs to. Returns
+        /// false when it is for no queue pair here: this link then answers a sender that asks.
         boolean onMessage(Frame message, long nowNanos);
     }
 

@@ -14,8 +14,8 @@ import verbena.nic.link.Link;
 import verbena.nic.link.sharing.Neighbours;
 import verbena.wire.Frame;
 
-/// The messages of links of one host over their sockets. A message begins with its kind, in 8 bytes; a descriptor may
-/// come with it. What arrives may be anything.
+/// The messages of links of one host over their sockets. A message begins with its kind, in 8 bytes; a descriptor
+/// may come with it. What arrives may be anything.
 ///
 /// For one thread at a time.
 final class ShmMessages {

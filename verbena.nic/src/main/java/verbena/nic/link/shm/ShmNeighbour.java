@@ -10,8 +10,8 @@ import verbena.nic.link.FrameRing;
 import verbena.nic.link.sharing.Neighbours;
 import verbena.nic.link.sharing.PeerSocket;
 
-/// Another link of this host, and the memory that both share: a file of each side, which has that side's page for the
-/// other and the ring of frames to the other. A file is made when its side first has something for the other.
+/// Another link of this host, and the memory that both share: a file of each side, which has that side's page for
+/// the other and the ring of frames to the other. A file is made when its side first has something for the other.
 ///
 /// For one thread at a time, except where a method allows another.
 final class ShmNeighbour {
@@ -59,8 +59,8 @@ final class ShmNeighbour {
         this.socket = socket;
     }
 
-    /// Makes the file of this side; returns a descriptor of it for the neighbour, which the caller has to close, or a
-    /// negative number when it cannot be had.
+    /// Makes the file of this side; returns a descriptor of it for the neighbour, which the caller has to close, or
+    /// a negative number when it cannot be had.
     int makeFile() {
         assert ownArena == null : "there is one";
         ownArena = Arena.ofShared();
@@ -112,8 +112,8 @@ final class ShmNeighbour {
         return file.address() == 0 ? MemorySegment.NULL : file.asSlice(PAGE_AT, Neighbours.PAGE_BYTES);
     }
 
-    /// Keeps the neighbour's event counter. A hostile neighbour may have one that is full, or another descriptor, for
-    /// which this process must not wait.
+    /// Keeps the neighbour's event counter. A hostile neighbour may have one that is full, or another descriptor,
+    /// for which this process must not wait.
     void takeBell(int descriptor) {
         LinuxSockets.unblock(descriptor);
         if (bell != NO_BELL) {

@@ -33,8 +33,8 @@ import verbena.wire.Frame;
 ///
 /// For one thread at a time, except where a method allows any thread.
 final class ShmNeighbours {
-    /// The beginning of the names of all links. Its number is the version of the messages by sockets and rings: links
-    /// with another number do not meet, as if on another host.
+    /// The beginning of the names of all links. Its number is the version of the messages by sockets and rings:
+    /// links with another number do not meet, as if on another host.
     static final String PLACE = "shm/3";
     private static final String SLOT = "slot-";
 
@@ -52,7 +52,8 @@ final class ShmNeighbours {
     private final Roster roster = new Roster(new Sockets());
     private @Nullable PeerSocket slotSocket;
 
-    /// The neighbours whose frames are read. The array never changes, but is replaced; the sleeping thread reads it.
+    /// The neighbours whose frames are read. The array never changes, but is replaced; the sleeping thread reads
+    /// it.
     private volatile ShmNeighbour[] heard = {};
     /// Whether a link has connected and cannot be accepted, because this process has no descriptor left. The
     /// sleeping thread reads it.

@@ -24,8 +24,8 @@ public interface Tap {
     /// in [#onSent].
     default void onUnsendable(Frame packet, long nanos) {}
 
-    /// Called with a packet that has arrived, and its fate. The calls come in order of arrival, after the engine has
-    /// judged the packets that arrived together, and before anything that is sent afterwards. A wrong ICRC is
+    /// Called with a packet that has arrived, and its fate. The calls come in order of arrival, after the engine
+    /// has judged the packets that arrived together, and before anything that is sent afterwards. A wrong ICRC is
     /// [PacketFate#DROPPED_ICRC]; headers that do not fit their opcode are [PacketFate#DROPPED_MALFORMED].
     ///
     /// @param fate null when the packet was not judged: the engine has failed, or a fault above the tap took the
@@ -48,8 +48,8 @@ public interface Tap {
     /// Called when this many arrivals were too short or too long to be packets: their bytes are lost.
     default void onMalformed(long arrivals, long nanos) {}
 
-    /// Called when a stream was opened by this side, or accepted. Streams that were open before the tap was attached
-    /// are reported when it is attached.
+    /// Called when a stream was opened by this side, or accepted. Streams that were open before the tap was
+    /// attached are reported when it is attached.
     default void onStreamOpened(TappedStream stream, long nanos) {}
 
     /// Called when the system has taken these bytes, which follow the bytes of earlier calls.

@@ -37,7 +37,8 @@ public final class LinuxTcpLink extends TcpLink {
     final LinuxTcpCalls calls = new LinuxTcpCalls(linux, arena);
     final EpollSet<Watched> watched = new EpollSet<>(linux, arena, EVENTS_MAX);
     private final EventCounter bell = new EventCounter(linux, arena);
-    /// A spare descriptor, given up for a moment to accept and refuse a connection when no other descriptor is left.
+    /// A spare descriptor, given up for a moment to accept and refuse a connection when no other descriptor is
+    /// left.
     private int spareFd;
 
     // Used by the sleeping thread only.

@@ -35,8 +35,8 @@ public abstract class TcpSocket extends ByteStream implements TappedStream {
     /// The number of bytes that one stream may bring before the next has its turn.
     private static final int TURN_BYTES = 512 << 10;
 
-    /// The number of times that a closing link asks the system to take the rest; with the pauses, this takes at most
-    /// 0.5 s.
+    /// The number of times that a closing link asks the system to take the rest; with the pauses, this takes at
+    /// most 0.5 s.
     private static final int LAST_ATTEMPTS = 500;
 
     private static final long LAST_PAUSE_NANOS = 1_000_000;
@@ -281,8 +281,8 @@ public abstract class TcpSocket extends ByteStream implements TappedStream {
         }
     }
 
-    /// Returns whether the stream leads to itself. Where no program listens at a port, the system may open the stream
-    /// from that very port. Then both ends open it at once (RFC 9293, 3.5), and it leads to itself.
+    /// Returns whether the stream leads to itself. Where no program listens at a port, the system may open the
+    /// stream from that very port. Then both ends open it at once (RFC 9293, 3.5), and it leads to itself.
     private boolean isToItself() {
         InetSocketAddress own = localAddress();
         return own.getPort() == remotePort && remote.equals(Gid.of(own.getAddress()));

@@ -33,15 +33,15 @@ import verbena.wire.Frame;
 /// hardware send them, and sleeps with nanosecond resolution.
 ///
 /// Successive frames of one size for one host leave as one message, which the kernel or the card cuts again
-/// (UDP_SEGMENT); the ICRC of the i-th is sealed for the i-th IPv4 identification from that of the message on. Packets
-/// that arrive together in this way are received together (UDP_GRO), into buffers of 64 KiB, and frames are views into
-/// these. Where the system knows neither option, or a device cannot do it, one message carries one frame.
+/// (UDP_SEGMENT); the ICRC of the i-th is sealed for the i-th IPv4 identification from that of the message on.
+/// Packets that arrive together in this way are received together (UDP_GRO), into buffers of 64 KiB, and frames are
+/// views into these. Where the system knows neither option, or a device cannot do it, one message carries one frame.
 ///
 /// Packets to this host leave by sockets of their own ([NearSockets]).
 public final class LinuxUdpLink extends UdpLink implements ServiceClaims, PacketPairs {
     /// The number of calls of [#receive] after which the link looks for messages of neighbours, even if the sleeper
-    /// has reported none. The number is large while no other link is there, so that the look costs nothing, and small
-    /// while others are.
+    /// has reported none. The number is large while no other link is there, so that the look costs nothing, and
+    /// small while others are.
     private static final int LOOKS_ALONE = 64;
     private static final int LOOKS_AMONG_OTHERS = 16;
 
@@ -445,8 +445,8 @@ public final class LinuxUdpLink extends UdpLink implements ServiceClaims, Packet
 
     // --- the end
 
-    /// Implements [verbena.nic.link.Link#close()]; returns when the sleeping thread has left, and sockets and memory
-    /// are released.
+    /// Implements [verbena.nic.link.Link#close()]; returns when the sleeping thread has left, and sockets and
+    /// memory are released.
     @Override
     public void close() {
         if (!occupancy.close(bell::ring)) {

@@ -5,16 +5,16 @@ import org.jspecify.annotations.Nullable;
 import verbena.wire.Frame;
 
 /// The sockets by which packets from one own address to this host leave: one for any destination, and some that are
-/// connected to the destinations that get most. To a connected socket the kernel knows the route, which saves a sixth
-/// of what a small message costs. All have one port. It is not the port of the link, because what arrives there would
-/// go to a connected socket and not to the link's.
+/// connected to the destinations that get most. To a connected socket the kernel knows the route, which saves a
+/// sixth of what a small message costs. All have one port. It is not the port of the link, because what arrives
+/// there would go to a connected socket and not to the link's.
 ///
 /// For one thread at a time, except [#port()].
 public final class NearSockets {
     /// The largest number of connected sockets.
     static final int CONNECTED_MAX = 16;
-    /// The number of runs of packets to destinations without a connected socket of which the last gets a socket. So a
-    /// destination that gets more tends to have one sooner.
+    /// The number of runs of packets to destinations without a connected socket of which the last gets a socket. So
+    /// a destination that gets more tends to have one sooner.
     public static final int RUNS_UNTIL_CONNECTED = 256;
     /// A socket that was not used in this many runs gives way to one for another destination.
     private static final int RUNS_UNTIL_UNUSED = 16 * RUNS_UNTIL_CONNECTED;
@@ -25,8 +25,8 @@ public final class NearSockets {
     /// The probe; null for IPv6, which has no identification.
     private final @Nullable IdentificationProbe probe;
 
-    /// The connected sockets, and `any` behind them. The array never changes, but is replaced; a sleeping thread reads
-    /// it.
+    /// The connected sockets, and `any` behind them. The array never changes, but is replaced; a sleeping thread
+    /// reads it.
     private volatile UdpSocket[] all;
 
     /// The number of runs when each connected socket was used last.

@@ -7,9 +7,9 @@ import java.util.random.RandomGenerator;
 import verbena.nic.link.LoopbackAddress;
 import verbena.verbs.Gid;
 
-/// The addresses of a host of whose 127.0.0.0/8 only 127.0.0.1 is local. There a [DatagramChannelLink] cannot have an
-/// address of its own, but a UDP port. The address 127.1.x.y stands for port 256x + y of 127.0.0.1; to all above the
-/// link it is an address like any other, with port 4791. 127.0.0.1 itself stands for itself.
+/// The addresses of a host of whose 127.0.0.0/8 only 127.0.0.1 is local. There a [DatagramChannelLink] cannot have
+/// an address of its own, but a UDP port. The address 127.1.x.y stands for port 256x + y of 127.0.0.1; to all above
+/// the link it is an address like any other, with port 4791. 127.0.0.1 itself stands for itself.
 ///
 /// Nothing of this leaves the host.
 final class StandIn {

@@ -135,9 +135,9 @@ final class UdpInbox {
         }
     }
 
-    /// Receives from the sockets that a poll shows to have packets. For fairness each gets its share of `wanted`, and
-    /// each time another socket is the first. The poll costs as much as a message, so for a while the favourite is
-    /// asked without one.
+    /// Receives from the sockets that a poll shows to have packets. For fairness each gets its share of `wanted`,
+    /// and each time another socket is the first. The poll costs as much as a message, so for a while the favourite
+    /// is asked without one.
     private void landFromReady(UdpSocket[] all, int wanted) {
         if (favourite != NONE && favourite < all.length && favours < FAVOURS_MAX) {
             favours++;

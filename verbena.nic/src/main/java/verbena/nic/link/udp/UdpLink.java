@@ -32,9 +32,9 @@ import verbena.wire.roce.RoceV2;
 ///
 /// There is one socket per address, bound to it and never connected, with "don't fragment" set. On such a socket,
 /// Linux sends IPv4 identification 0; the ICRC covers the identification, and a socket cannot choose it. Packets
-/// leave from the link's own port, whatever [Frame#sourcePort] says; the link writes its port there. On Linux, packets
-/// to this host leave by further sockets, from a port of their own ([#sourcePort]). The destination of an arriving
-/// frame is the address of the socket that received it.
+/// leave from the link's own port, whatever [Frame#sourcePort] says; the link writes its port there. On Linux,
+/// packets to this host leave by further sockets, from a port of their own ([#sourcePort]). The destination of an
+/// arriving frame is the address of the socket that received it.
 ///
 /// Packets to a multicast group leave by these sockets too; without a hop limit they go no further than the network
 /// of their source (RFC 1112, 6.1). They arrive through further sockets, because a socket that is bound to an

@@ -28,8 +28,8 @@ public final class UdpLinks {
         };
     }
 
-    /// Opens a link with a loopback address that no other has. Where only 127.0.0.1 is local, the links of Linux share
-    /// that one, and a portable link has a UDP port of its own there ([StandIn]).
+    /// Opens a link with a loopback address that no other has. Where only 127.0.0.1 is local, the links of Linux
+    /// share that one, and a portable link has a UDP port of its own there ([StandIn]).
     ///
     /// @param loopback the interface
     /// @throws LinkException as [#open(List, int, UdpOptions)]

@@ -11,8 +11,7 @@ import verbena.nic.link.LinkKind;
 /// @param shared whether other processes of the same user may open a link at the same addresses, with the same
 ///     option; [DatagramChannelLink] ignores it
 /// @param wrapped whether a link around it seals packets, which then leave and arrive as they are
-public record UdpOptions(
-        LinkKind kind, int receiveBufferBytes, int sendBufferBytes, boolean shared, boolean wrapped) {
+public record UdpOptions(LinkKind kind, int receiveBufferBytes, int sendBufferBytes, boolean shared, boolean wrapped) {
     /// [LinkKind#AUTO], not shared; 16 MiB of receive buffer and 4 MiB of send buffer. The system counts a full
     /// packet with up to twice its size, so some 2,000 of them may wait.
     public static final UdpOptions DEFAULT = new UdpOptions(LinkKind.AUTO, 16 << 20, 4 << 20, false, false);

@@ -145,8 +145,8 @@ final class UdpOutbox {
         return RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow);
     }
 
-    /// Returns whether a packet goes to the same host, in the same way, and to the same slot there: steering looks at
-    /// the first one only.
+    /// Returns whether a packet goes to the same host, in the same way, and to the same slot there: steering looks
+    /// at the first one only.
     private static boolean travelsWith(Frame first, Frame next) {
         return next.length <= first.length
                 && next.destinationLow == first.destinationLow
@@ -158,8 +158,8 @@ final class UdpOutbox {
                 && Bth.destinationQp(next.slot, next.start) >>> 16 == Bth.destinationQp(first.slot, first.start) >>> 16;
     }
 
-    /// Implements [verbena.nic.link.PacketPairs#keepsTogether]: both are one message of the operating system to this
-    /// host, and nothing on the path divides it.
+    /// Implements [verbena.nic.link.PacketPairs#keepsTogether]: both are one message of the operating system to
+    /// this host, and nothing on the path divides it.
     boolean keepsTogether(Frame first, Frame next) {
         return segmenting && oneByOne == 0 && isForThisHost(first) && travelsWith(first, next);
     }
@@ -173,8 +173,8 @@ final class UdpOutbox {
         return own || (RoceV2.isIpv4(toHigh, toLow) && (toLow >>> 24 & 0xFF) == IPV4_LOOPBACK);
     }
 
-    /// Returns the UDP port that all packets between these addresses leave from; 0 when there is no such socket. Any
-    /// thread.
+    /// Returns the UDP port that all packets between these addresses leave from; 0 when there is no such socket.
+    /// Any thread.
     int sourcePort(Gid from, Gid to) {
         for (UdpSocket socket : sockets) {
             if (socket.isBoundTo(from)) {

@@ -46,8 +46,8 @@ final class UdpSocket {
     private long peerHigh;
     private long peerLow;
 
-    /// The probe for identifications. Null when the system gives each message 0, because the socket is not connected,
-    /// or none, because it is of IPv6.
+    /// The probe for identifications. Null when the system gives each message 0, because the socket is not
+    /// connected, or none, because it is of IPv6.
     private @Nullable IdentificationProbe probe;
     /// The identification of the next message, of which the low 16 bits count.
     private int identification = IdentificationProbe.UNKNOWN;
@@ -116,8 +116,8 @@ final class UdpSocket {
 
     // --- identifications
 
-    /// Returns the IPv4 identification of the message after the next `messages`. Where the system no longer shows it,
-    /// it is wrong, and no receiver on this host can see that.
+    /// Returns the IPv4 identification of the message after the next `messages`. Where the system no longer shows
+    /// it, it is wrong, and no receiver on this host can see that.
     int identificationAfter(int messages) {
         return probe == null || (identification == IdentificationProbe.UNKNOWN && !learn(probe))
                 ? 0

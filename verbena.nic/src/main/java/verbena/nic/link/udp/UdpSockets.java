@@ -137,7 +137,8 @@ final class UdpSockets {
             MemorySegment length = arena.allocate(JAVA_INT);
             length.set(JAVA_INT, 0, SockaddrIn6.BYTES);
             require("getsockname", linux.name(fd, name, length));
-            var any = new UdpSocket(fd, BigEndian.u16(name, SockaddrIn.SIN_PORT), own.gid(), own.scopeId, null, options.wrapped());
+            var any = new UdpSocket(
+                    fd, BigEndian.u16(name, SockaddrIn.SIN_PORT), own.gid(), own.scopeId, null, options.wrapped());
             var probe = own.ipv4 ? new IdentificationProbe(linux, arena, name.asSlice(0, SockaddrIn.BYTES)) : null;
             return new NearSockets(this, any, probe);
         } catch (LinkException e) {

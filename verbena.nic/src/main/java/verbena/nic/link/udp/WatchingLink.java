@@ -8,8 +8,8 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 
-/// A link at addresses whose UDP port another user's process has: nothing comes or goes. A program can look at such a
-/// device, and its first queue pair is refused. Linux only.
+/// A link at addresses whose UDP port another user's process has: nothing comes or goes. A program can look at such
+/// a device, and its first queue pair is refused. Linux only.
 public final class WatchingLink extends PolledLink implements Claimable {
     private final List<GidEntry> gids;
     private final LinkException why;

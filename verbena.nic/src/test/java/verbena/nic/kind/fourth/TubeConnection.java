@@ -19,9 +19,8 @@ import verbena.verbs.spi.SendOperation;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 
-/// A reliable connection whose SENDs of up to 8 bytes go through the tube, one at a time. What the peer does not take
-/// at
-/// once goes by packets.
+/// A reliable connection whose SENDs of up to 8 bytes go through the tube, one at a time. What the peer does not
+/// take at once goes by packets.
 final class TubeConnection implements QueuePairProtocol, Shortcut, Detour {
     private static final long NOWHERE = -1;
 

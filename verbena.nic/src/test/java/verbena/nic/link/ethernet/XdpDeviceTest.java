@@ -216,8 +216,8 @@ class XdpDeviceTest {
             }
         }
 
-        /// A pair of virtual interfaces brings a frame by the queue that it has left by. So queue pairs of engines with
-        /// the same number need no other engine, and what others say to each other is handed over.
+        /// A pair of virtual interfaces brings a frame by the queue that it has left by. So queue pairs of
+        /// engines with the same number need no other engine, and what others say to each other is handed over.
         private static void eachEngineHasItsQueue() throws Exception {
             String options = ",link=xdp,engines=2";
             try (var a = new Ends("rocev1_many0" + options);

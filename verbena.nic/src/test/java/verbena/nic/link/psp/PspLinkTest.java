@@ -77,8 +77,9 @@ class PspLinkTest {
         b.send(a.gid, 43);
         net.settle();
         assertThat(a.received).containsExactly(43);
-        assertThat(net.seen).allSatisfy(datagram -> assertThat(new String(datagram.bytes(), StandardCharsets.ISO_8859_1))
-                .doesNotContain("attack at dawn"));
+        assertThat(net.seen)
+                .allSatisfy(datagram -> assertThat(new String(datagram.bytes(), StandardCharsets.ISO_8859_1))
+                        .doesNotContain("attack at dawn"));
         assertThat(net.seen.stream().filter(Datagram::isExchange)).hasSize(5); // one agreement for both directions
         assertThat(a.dropped() + b.dropped()).isZero();
     }
@@ -143,9 +144,12 @@ class PspLinkTest {
         assertThat(a.received).doesNotHaveDuplicates();
         assertThat(a.count("psp.keys.begun") + b.count("psp.keys.begun")).isGreaterThanOrEqualTo(9);
         assertThat(b.received.size() + a.received.size()).isEqualTo(2 * packets - lost[0]);
-        assertThat(a.count("psp.dropped.unsealed") + b.count("psp.dropped.unsealed")).isZero();
-        assertThat(a.count("psp.dropped.unknown") + b.count("psp.dropped.unknown")).isZero();
-        assertThat(a.count("psp.dropped.forged") + b.count("psp.dropped.forged")).isZero();
+        assertThat(a.count("psp.dropped.unsealed") + b.count("psp.dropped.unsealed"))
+                .isZero();
+        assertThat(a.count("psp.dropped.unknown") + b.count("psp.dropped.unknown"))
+                .isZero();
+        assertThat(a.count("psp.dropped.forged") + b.count("psp.dropped.forged"))
+                .isZero();
     }
 
     /// Not a message of an exchange, and not the empty packet that confirms keys.
@@ -314,8 +318,7 @@ class PspLinkTest {
     void aFloodOfFirstMessagesIsNotRemembered() {
         a.send(b.gid, 1);
         net.settle();
-        List<Datagram> exchange =
-                net.seen.stream().filter(Datagram::isExchange).toList();
+        List<Datagram> exchange = net.seen.stream().filter(Datagram::isExchange).toList();
         var random = new Random(54);
         long before = b.count("psp.keys.unproven");
         for (int i = 0; i < 10_000; i++) {

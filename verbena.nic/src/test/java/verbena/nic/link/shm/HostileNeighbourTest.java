@@ -48,9 +48,9 @@ import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.DirectMessage;
 
-/// Goal H6: a neighbour without a device, which speaks the rendezvous of [ShmNeighbours] by itself, and writes whatever
-/// it likes into all that a device shares with it: messages, descriptors of every kind, frames, pages. The device
-/// throws nothing, goes on to serve its other neighbours, touches nothing that it has not lent, and keeps no
+/// Goal H6: a neighbour without a device, which speaks the rendezvous of [ShmNeighbours] by itself, and writes
+/// whatever it likes into all that a device shares with it: messages, descriptors of every kind, frames, pages. The
+/// device throws nothing, goes on to serve its other neighbours, touches nothing that it has not lent, and keeps no
 /// descriptor.
 ///
 /// `-Dverbena.seed=N` draws other attacks.

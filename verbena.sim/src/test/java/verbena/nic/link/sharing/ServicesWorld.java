@@ -17,9 +17,9 @@ import verbena.wire.Frame;
 import verbena.wire.cm.SidrReq;
 import verbena.wire.mad.Mad;
 
-/// Two links at one address, and requests that come to either of them before a server listens. A program at each link
-/// claims the service, opens it and releases it when it likes. Each request comes to the server, or is refused in
-/// time.
+/// Two links at one address, and requests that come to either of them before a server listens. A program at each
+/// link claims the service, opens it and releases it when it likes. Each request comes to the server, or is refused
+/// in time.
 final class ServicesWorld implements SmallWorld {
     /// What is wrong on purpose.
     enum Plant {

@@ -12,8 +12,9 @@ import verbena.sim.explore.SmallWorld;
 import verbena.sim.explore.Step;
 
 /// Links of one host over `shm`: each takes a slot, connects to those that are there, and gives each neighbour its
-/// lifeline. Links open, close and die at any moment. The kernel is a model of unix(7), and closes the descriptors of
-/// a dying process in any order. What [ShmNeighbours] does between its sockets and its [Roster] is done here again.
+/// lifeline. Links open, close and die at any moment. The kernel is a model of unix(7), and closes the descriptors
+/// of a dying process in any order. What [ShmNeighbours] does between its sockets and its [Roster] is done here
+/// again.
 final class RosterWorld implements SmallWorld {
     /// What is wrong on purpose.
     enum Plant {

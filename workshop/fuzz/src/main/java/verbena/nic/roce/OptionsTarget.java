@@ -12,8 +12,8 @@ import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
 import verbena.verbs.RemoteMemory;
 
-/// Text from command lines and peers: options of devices, faults, captures, addresses, endpoints, memory. The input is
-/// the text. It is in this package because that is where options are read.
+/// Text from command lines and peers: options of devices, faults, captures, addresses, endpoints, memory. The input
+/// is the text. It is in this package because that is where options are read.
 public final class OptionsTarget {
     private OptionsTarget() {}
 

@@ -20,9 +20,9 @@ import verbena.verbs.Access;
 import verbena.verbs.QpState;
 import verbena.verbs.spi.SendOperation;
 
-/// The messages of a hostile neighbour about grants, and its writes into its page. Meanwhile this side makes requests
-/// to it, is asked for grants, and closes a region. The input lists the steps, in turn. It is in this package because
-/// that is where grants are.
+/// The messages of a hostile neighbour about grants, and its writes into its page. Meanwhile this side makes
+/// requests to it, is asked for grants, and closes a region. The input lists the steps, in turn. It is in this
+/// package because that is where grants are.
 public final class GrantsTarget {
     private static final int SLOT = 2;
     private static final int OWN_QPN = 1 << 16 | 0x10;

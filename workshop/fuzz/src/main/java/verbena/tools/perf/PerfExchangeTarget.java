@@ -13,8 +13,8 @@ import verbena.verbs.Endpoint;
 import verbena.verbs.GidType;
 import verbena.verbs.Mtu;
 
-/// The messages of the peer of a measurement: versions and sizes, and its queue pair, as text and as a structure. The
-/// input is all its messages in turn. It is in this package because that is where the messages are.
+/// The messages of the peer of a measurement: versions and sizes, and its queue pair, as text and as a structure.
+/// The input is all its messages in turn. It is in this package because that is where the messages are.
 public final class PerfExchangeTarget {
     private PerfExchangeTarget() {}
 

@@ -6,8 +6,8 @@ import org.junit.platform.engine.discovery.DiscoverySelectors;
 import verbena.interop.Job;
 import verbena.interop.SystemUnderTest;
 
-/// The suite over Netty's transport for `java.nio`, to which the agent gives other channels. Both ends of each test are
-/// in the client's process.
+/// The suite over Netty's transport for `java.nio`, to which the agent gives other channels. Both ends of each test
+/// are in the client's process.
 public final class NioSuite implements SystemUnderTest {
     /// Made by its name.
     public NioSuite() {}

@@ -9,7 +9,8 @@ import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A port of loopback that does not answer, for the tests that want a host which does not: no packet leaves this host.
+/// A port of loopback that does not answer, for the tests that want a host which does not: no packet leaves this
+/// host.
 public final class Silence implements AutoCloseable {
     private static final int WAIT_MILLIS = 200;
 

@@ -61,7 +61,8 @@ public record Suite(List<? extends DiscoverySelector> tests) {
             } else if (result.getStatus() == TestExecutionResult.Status.ABORTED) {
                 skipped++;
             } else {
-                wrong.add(name(test) + ": " + result.getThrowable().map(Found::why).orElse("failed"));
+                wrong.add(name(test) + ": "
+                        + result.getThrowable().map(Found::why).orElse("failed"));
             }
         }
 
