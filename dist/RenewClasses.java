@@ -15,7 +15,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /// Writes a jar anew with classes of today's format. picocli's are of Java 5, and the JVM puts none into an AOT
-/// cache that is as old as that, nor any of ours that implements an interface of it (decision 0055). What they do is
+/// cache that is as old as that, nor any of ours that implements an interface of it (decision 47). What they do is
 /// the same; what is added is the types at each branch, which newer classes have to state.
 public final class RenewClasses {
     private static final int OLD = ClassFile.JAVA_6_VERSION;

@@ -1,4 +1,4 @@
-# ./verbena dist: what users install. Sourced by ./verbena, after assemble.sh; decision 0056 tells why it is made so.
+# ./verbena dist: what users install. Sourced by ./verbena, after assemble.sh; decision 47 tells why it is made so.
 
 make_dist() {
   local with_aot=yes at=$home/dist/target epoch os arch name image

@@ -1,5 +1,5 @@
 /* Does a little of what programs do with libibverbs and librdmacm, both ends in one process, while the JVM in it records
- * what an AOT cache is made of (decision 0055). The same calls as any program's; nothing here is for training only. */
+ * what an AOT cache is made of (decision 47). The same calls as any program's; nothing here is for training only. */
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>

@@ -267,7 +267,7 @@ static int start_java(void) {
         {.optionString = "-Dverbena.librdmacm=none"},
         {.optionString = "-Xrs"}, /* signals are the program's */
         {.optionString = "-XX:+UseSerialGC"},
-        {.optionString = "-XX:FreqInlineSize=50"}, /* half the work for the second compiler: docs/decisions/0146 */
+        {.optionString = "-XX:FreqInlineSize=50"}, /* half the work for the second compiler: docs/decisions/35-jvm-in-c.md */
         {.optionString = "-XX:NewSize=4m"}, /* the program's memory is for the program: 12 MB less */
         {.optionString = "-XX:-UsePerfData"}, /* a file in /tmp */
         {.optionString = "-XX:+UnlockDiagnosticVMOptions"}, /* for the next */

@@ -434,7 +434,7 @@ public final class CmConnection extends Timed {
             case REP_RECEIVED -> send(messages.mra(ABOUT_REP));
             case REQ_SENT, REP_SENT, DREQ_SENT -> {
                 if (repetition.takeRetry()) {
-                    // To a peer that may not be there nothing goes but answers (decision 0020).
+                    // To a peer that may not be there nothing goes but answers (decision 20).
                     repetition.repeat(isActive() || isProven, now);
                 } else {
                     giveUp(now);

@@ -17,7 +17,7 @@ import verbena.wire.mad.Mad;
 /// The proof that one end of a connection knows the secret of both, and means just this connection: HMAC-SHA256, of
 /// which half is sent (RFC 2104, 5), over the prover's role, both GIDs, the passive side's challenge, and the whole
 /// messages up to the proof. Therefore a change of a queue pair number, a PSN or anything else on the way is noticed
-/// (decision 0052).
+/// (decision 48).
 ///
 /// A REQ has its nonce and its proof in its private data, a REP its proof.
 public final class CmProof {

@@ -4,7 +4,7 @@ package verbena.cm;
 public final class CmTimer {
     /// Code of the time that a peer is asked for when a message has to wait for the application: 1.1 s at first.
     /// Each MRA of a connection asks for twice the time of the one before, up to the 69 s that Linux asks for. So a
-    /// REP that is lost after a first MRA is soon missed (decision 0020).
+    /// REP that is lost after a first MRA is soon missed (decision 20).
     static final int SERVICE_TIMEOUT = 18;
     /// A peer may not ask for more.
     static final int SERVICE_TIMEOUT_MAX = 24;

@@ -220,7 +220,7 @@ public final class CommunicationManager {
     // ---- requests
 
     /// Returns whether a request is dropped or refused because of its sender. A process at this side's address is
-    /// of the same user (decision 0019), and trusted.
+    /// of the same user (decision 03), and trusted.
     private boolean isSuspected(Req req, CmRoute route, long now) {
         if (route.remote().equals(route.local())) {
             return false;

@@ -9,7 +9,7 @@ import verbena.wire.cm.Dreq;
 /// RTU, which has none.
 final class Repetition {
     /// The number of times that an RTU is repeated, at 1, 3 and 7 times the peer's own wait for it. It ends early
-    /// when something shows that the RTU has arrived (decision 0020).
+    /// when something shows that the RTU has arrived (decision 20).
     private static final int RTU_REPEATS = 3;
 
     private final CmOutbox outbox;

@@ -258,7 +258,7 @@ class ExchangesTest {
             """);
     }
 
-    /// As decision 0020 has it: a request in another host's name has one message sent to that host.
+    /// As decision 20 has it: a request in another host's name has one message sent to that host.
     @Test
     void aPeerThatHasShownNothingGetsOneRepForEachReqAndNothingByTheTimer() {
         run("""

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Access to memory that a program in C may unmap or protect at any moment. Functions of our C library do it,
 /// because a fault of the virtual machine's own code there would end the process ([decision
-/// 0164](../../../../../../docs/decisions/0164-memory-that-goes-away.md)). Any thread.
+/// 36](../../../../../../docs/decisions/36-signals-in-c.md)). Any thread.
 public final class GuardedAccess {
     private static volatile @Nullable GuardedAccess ofProcess;
 

@@ -31,7 +31,7 @@ import verbena.verbs.WorkCompletion;
 import verbena.wire.roce.RoceV2;
 
 /// Doorbells of several queue pairs leave together when a thread rings them in a burst, and none is forgotten
-/// (decision 0063). The device's clock does not move, so that a slow machine does not end a burst.
+/// (decision 14). The device's clock does not move, so that a slow machine does not end a burst.
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DoorbellTest {
     private static final int QUEUE_PAIRS = 10;

@@ -21,7 +21,7 @@ import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
 /// Devices over sockets that lose packets: ends that the communication manager has connected keep answers to READs
-/// and requests that come early (decisions 0130 and 0131), and others do not.
+/// and requests that come early (decision 05), and others do not.
 @Timeout(120)
 class SelectiveRepeatTest {
     private static final String LOSING = "rocev2@127.0.0.1,mtu=1024,faults=loss:3%,on:received,seed:7";

@@ -131,7 +131,7 @@ class SoftRoceErrorTest extends SoftRoceLab {
         queuePair.postReceive(1, memory, 0, 1_000);
         theyPost("send_inv", 10, "inv", 0x12345678);
         expect(1, WcStatus.REM_INV_REQ_ERR);
-        expectThere(WcStatus.RETRY_EXC_ERR); // no NAK: decision 0065
+        expectThere(WcStatus.RETRY_EXC_ERR); // no NAK: decision 05
     }
 
     // ---- on their side

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 
 /// The answerer for a device whose ports are TCP's (iWARP), which cannot listen at the port of the kernel's
 /// listener. It listens at any other port, which this object answers with, at the UDP port of the listener's number
-/// ([decision 0139](../../../../../../docs/decisions/0139-a-port-of-its-own-for-iwarp.md)).
+/// ([decision 29](../../../../../../docs/decisions/29-java-nio.md)).
 ///
 /// Question and answer are 18 bytes: a mark, a number that the client has drawn, and the port, which is 0 in a
 /// question. An answer is no longer than its question, so an attacker cannot aim more at a third party than was

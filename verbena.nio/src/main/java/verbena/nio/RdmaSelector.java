@@ -25,7 +25,7 @@ import verbena.stream.StreamChannel;
 
 /// A selector of channels of ours together with those of the JDK's own provider. A selector of the JDK's inside
 /// sleeps for the latter. Streams have no descriptor: a stream that may have become ready puts its keys among the
-/// `news`, and wakes the sleeper ([decision 0101](../../../../../../docs/decisions/0101-one-selector-for-both.md)).
+/// `news`, and wakes the sleeper ([decision 30](../../../../../../docs/decisions/30-selectors.md)).
 ///
 /// Threads as [Selector] has them: one selects at a time, and holds the selector and its selected-key set.
 final class RdmaSelector extends AbstractSelector {

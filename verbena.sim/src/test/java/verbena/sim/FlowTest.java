@@ -22,7 +22,7 @@ import verbena.verbs.SendBatch;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
 
-/// How much is under way, and how fast a loss is repaired (decisions 0015 and 0022): figures in virtual time, on a
+/// How much is under way, and how fast a loss is repaired (decisions 05 and 06): figures in virtual time, on a
 /// network of 8 Gbit/s where a full packet takes 4.13 µs.
 class FlowTest {
     private static final int MTU = 4_096;

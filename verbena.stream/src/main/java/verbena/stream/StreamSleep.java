@@ -10,7 +10,7 @@ import verbena.verbs.spi.Waiter;
 /// The sleep of a thread that serves many streams. It sleeps at the device of its streams, so that an arrival wakes
 /// one thread. Without streams, or when other threads of the process sleep at the device, it sleeps elsewhere.
 /// Selectors and event loops stand on it. [Decision
-/// 0101](../../../../../../docs/decisions/0101-one-selector-for-both.md) says why no wake-up is lost.
+/// 30](../../../../../../docs/decisions/30-selectors.md) says why no wake-up is lost.
 ///
 /// By the thread that sleeps, except where a method allows another.
 @Preview

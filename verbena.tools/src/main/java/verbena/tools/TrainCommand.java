@@ -23,7 +23,7 @@ import picocli.CommandLine.Command;
 import verbena.tools.kit.CommandFailed;
 
 /// A small sample of the work of the commands, with both ends in this process, while the JVM records the contents of
-/// an AOT cache (decision 0055). A part that fails here is worse trained, and nothing else: the command prints the
+/// an AOT cache (decision 47). A part that fails here is worse trained, and nothing else: the command prints the
 /// failure and goes on.
 @Command(name = "train", hidden = true, header = "Do a little of everything, for the AOT cache that the JVM records.")
 final class TrainCommand implements Callable<Integer> {

@@ -17,8 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /// Documents and the comments of sources can be read once: no sentence of more than 30 words, and a noun for every
-/// actor. Decisions are records and stay as they were written. Chinese documents have [rules of their
-/// own][ChineseProseTest].
+/// actor. Chinese documents have [rules of their own][ChineseProseTest].
 class ProseDocTest {
     private static final Path ROOT =
             Path.of(Objects.requireNonNull(System.getProperty("verbena.root"), "verbena.root is set by the build"));
@@ -85,7 +84,7 @@ class ProseDocTest {
 
     static Stream<String> documents() throws IOException {
         var names = new ArrayList<String>(List.of("examples/README.md"));
-        for (String folder : List.of("", "docs", "docs/api", "docs/learn", "docs/status")) {
+        for (String folder : List.of("", "docs", "docs/api", "docs/decisions", "docs/learn", "docs/status")) {
             try (var files = Files.newDirectoryStream(ROOT.resolve(folder), "*.md")) {
                 files.forEach(file -> names.add(ROOT.relativize(file).toString()));
             }
@@ -98,6 +97,21 @@ class ProseDocTest {
     @MethodSource("documents")
     void aDocumentCanBeReadOnce(String document) throws IOException {
         assertThat(findings(Files.readString(ROOT.resolve(document)))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource("documents")
+    void aLineOfProseHasNoMoreThan120Columns(String document) throws IOException {
+        var found = new ArrayList<String>();
+        boolean isCode = false;
+        for (String line : Files.readAllLines(ROOT.resolve(document))) {
+            isCode ^= line.strip().startsWith("```");
+            boolean isProse = !isCode && !line.startsWith("|") && !line.startsWith("    ");
+            if (isProse && line.codePointCount(0, line.length()) > 120) {
+                found.add(line);
+            }
+        }
+        assertThat(found).isEmpty();
     }
 
     @Test

@@ -6,7 +6,7 @@ import verbena.verbs.PathMigration;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 
-/// The migration of a connection to its alternate path (IBTA 17.2.8, decision 0126). Engine-confined.
+/// The migration of a connection to its alternate path (IBTA 17.2.8, decision 11). Engine-confined.
 ///
 /// The bit MigReq of a packet is 1 while its sender is in [PathMigration#MIGRATED]. A packet with 0 informs a queue
 /// pair in [PathMigration#REARM] that the peer has loaded its alternate path too. A packet with 1 informs an armed

@@ -105,7 +105,7 @@ public final class QueuePairCore {
     /// Returns whether a packet comes from the peer that this queue pair is connected to, by the known path (IBTA
     /// 9.6.1.5). A peer that has promised a UDP source port is held to it: another user of its host cannot have
     /// that
-    /// port of the same address (decision 0050).
+    /// port of the same address (decision 48).
     public boolean isFromPeer(Frame frame) {
         Path path = parameters.path;
         int promised = parameters.peerSourcePort;

@@ -58,9 +58,9 @@ public final class QueuePairParameters {
     public int peerSourcePort;
 
     /// Whether this end and its peer keep answers to READs that come early, and ask again only for what is missing
-    /// (decision 0130).
+    /// (decision 05).
     public boolean repeatsAnswers;
-    /// Whether they do the same with requests (decision 0131).
+    /// Whether they do the same with requests (decision 05).
     public boolean repeatsRequests;
     /// Both for each peer from RESET on.
     public boolean repeatsSelectively;

@@ -14,7 +14,7 @@ import verbena.verbs.Context;
 import verbena.verbs.spi.WaitableChannel;
 
 /// A watch that brings the completions of a device to the [Rsocket]s there
-/// ([decision 0085](../../../../../../docs/decisions/0085-rsockets-in-the-callers-thread.md)). All of them share one
+/// ([decision 38](../../../../../../../docs/decisions/38-rsockets.md)). All of them share one
 /// completion channel.
 ///
 /// A call that waits leads: its thread visits the device, does the device's work itself, and takes the

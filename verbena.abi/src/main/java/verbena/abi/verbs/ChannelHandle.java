@@ -21,7 +21,7 @@ import verbena.verbs.spi.WaitableChannel;
 /// Its descriptor is readable as long as there are events to be taken: the thread that completes makes it so. But a
 /// program's thread that waits in `ibv_get_cq_event` looks after the device itself meanwhile, and takes its event
 /// without that: it visits
-/// ([decision 0080](../../../../../../docs/decisions/0080-a-c-thread-that-waits.md)).
+/// ([decision 13](../../../../../../../docs/decisions/13-waiting.md)).
 public final class ChannelHandle extends Handle {
     // What C does next: numbers of `ibverbs.c`.
     private static final long TAKEN = 0;

@@ -227,7 +227,7 @@ public final class CompletionQueueHandle extends Handle {
     }
 
     /// Returns the service level of InfiniBand. Ethernet has none, and the field then shows the encapsulation in
-    /// which a datagram came, as with cards of mlx5 (decision 0069).
+    /// which a datagram came, as with cards of mlx5 (decision 01).
     private int serviceLevel() {
         if (wc.sourceLid() != 0) {
             return wc.serviceLevel();

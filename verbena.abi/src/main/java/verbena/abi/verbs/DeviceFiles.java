@@ -24,7 +24,7 @@ import verbena.verbs.TransportType;
 
 /// The files that programs look for under `/sys/class/infiniband`, `/sys/class/infiniband_verbs` and
 /// `/dev/infiniband` beside calling libibverbs: a folder that `libverbena-files.so` leads them to
-/// ([decision 0070](../../../../../../docs/decisions/0070-device-files.md)). Names and formats are those of the
+/// ([decision 37](../../../../../../../docs/decisions/37-what-c-sees.md)). Names and formats are those of the
 /// kernel (Documentation/ABI/stable/sysfs-class-infiniband).
 final class DeviceFiles {
     /// Then the number of the process that takes the folder away at its end, and something unpredictable.

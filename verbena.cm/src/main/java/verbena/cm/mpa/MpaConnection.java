@@ -51,7 +51,7 @@ public final class MpaConnection {
     /// No deadline.
     public static final long NEVER = Long.MAX_VALUE;
 
-    /// The time for which an attempt is repeated while no program listens at the port (decision 0048).
+    /// The time for which an attempt is repeated while no program listens at the port (decision 20).
     private static final long RETRY_WINDOW_NANOS = 100_000_000;
 
     /// The peer in words, for events.

@@ -8,7 +8,7 @@ public enum MpaTimer {
     REQUEST(5_000_000_000L),
     /// The wait for the end of a stream that this side has ended.
     END(5_000_000_000L),
-    /// The wait before a port without a listener is tried again (decision 0048).
+    /// The wait before a port without a listener is tried again (decision 20).
     RETRY(5_000_000L);
 
     final long nanos;

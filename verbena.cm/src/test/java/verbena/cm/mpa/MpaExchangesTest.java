@@ -414,7 +414,7 @@ class MpaExchangesTest {
             """);
     }
 
-    // ---- no listener (decision 0048)
+    // ---- no listener (decision 20)
 
     @Test
     void aRefusedConnectionIsTriedAgainUntilAListenerIsThere() {

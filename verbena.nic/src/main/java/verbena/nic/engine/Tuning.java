@@ -6,7 +6,7 @@ package verbena.nic.engine;
 ///
 /// | numbers | measured with |
 /// |---|---|
-/// | a piece of work | `bench`, rows of bandwidth and of small messages (decision 0030) |
+/// | a piece of work | `bench`, rows of bandwidth and of small messages (decision 13) |
 /// | who works | `perf write-lat`, `bench waiting` |
 /// | `SPIN` | `bench waiting`, and `SpinPolicyTest`, which simulates processors and neighbours |
 /// | `YIELD` | `perf write-lat` on one core and on two |
@@ -15,17 +15,17 @@ final class Tuning {
     // ---- a piece of work
 
     /// The most frames each way, and the most commands and deadlines, in one piece of work. The system sends as
-    /// many segments as one message (decision 0036).
+    /// many segments as one message (decision 02).
     static final int BATCH = 64;
     /// The most frames that one queue pair may fill before the next has its turn: a bound, a quarter of a batch, so
     /// that one batch serves four.
     static final int TURN = 16;
-    /// The number of consecutive pieces of work of which at least one receives (decision 0030): looks and
+    /// The number of consecutive pieces of work of which at least one receives (decision 13): looks and
     /// acknowledgements cost a system call each.
     static final int SENDS_ONLY_MAX = 8;
-    /// The number of arrivals after which more are likely to wait (decision 0030).
+    /// The number of arrivals after which more are likely to wait (decision 13).
     static final int MANY = 16;
-    /// The most consecutive pieces of work that handle arrivals only (decision 0030).
+    /// The most consecutive pieces of work that handle arrivals only (decision 13).
     static final int RECEIVES_ONLY_MAX = 2;
     /// The most consecutive pieces of work that postpone deadlines because more packets may have arrived before
     /// them: a bound. Together they receive more than a socket's buffer holds.
@@ -37,19 +37,19 @@ final class Tuning {
     // ---- who works, and for how long
 
     /// The number of pieces of work that a poster does for its own requests before it leaves the rest to the
-    /// engine's thread (decision 0014): a bound for posters, whose time is the program's.
+    /// engine's thread (decision 13): a bound for posters, whose time is the program's.
     static final int POSTER_PIECES = 4;
     /// The number of pieces of work that a poller does for arrivals: one that receives and one that answers
-    /// (decision 0030).
+    /// (decision 13).
     static final int POLLER_PIECES = 2;
     /// The answers to this many packets may wait for the next step of a thread that polls without pause (decision
-    /// 0030: one way took 8.4 µs, of which 2 µs were the acknowledgement before the answer).
+    /// 13: one way took 8.4 µs, of which 2 µs were the acknowledgement before the answer).
     static final int FEW = 2;
-    /// The largest number of polls in a row that only look at the link (decision 0144). The next one looks for
+    /// The largest number of polls in a row that only look at the link (decision 19). The next one looks for
     /// everything: deadlines, sockets.
     static final int GLANCES_MAX = 32;
     /// The number of looks at shared memory for each reading of the clock: a look takes less time than that
-    /// (decision 0156).
+    /// (decision 26).
     static final int LOOKS_AT_ONCE = 4;
     /// The average time between the polls of a thread that polls without pause, at most: a bound, some polls in
     /// vain with a yield between them.
@@ -66,7 +66,7 @@ final class Tuning {
     /// The number of times that it doubles.
     static final int RETRY_DOUBLINGS = 4;
 
-    // ---- the place of the engine's thread while others do its work (decision 0062)
+    // ---- the place of the engine's thread while others do its work (decision 13)
 
     /// The first absence of the engine's thread. It doubles each time.
     static final long ABSENCE_NANOS_MIN = 250_000;
@@ -78,7 +78,7 @@ final class Tuning {
     /// The average time between polls up to which a thread polls often.
     static final long OFTEN_NANOS = 100_000;
 
-    // ---- whether a waiter spins (decision 0062)
+    // ---- whether a waiter spins (decision 13)
 
     /// The number of waits in a trial, and of waits that have to be known before a trial.
     static final int SPIN_TRIAL = 16;
@@ -105,16 +105,16 @@ final class Tuning {
 
     // ---- of spinning, yielding and bursts
 
-    /// The longest look or yield in which no other thread used the processor (decisions 0062 and 0150).
+    /// The longest look or yield in which no other thread used the processor (decision 13).
     static final long TAKEN_NANOS = 200_000;
     /// The shortest pause after a mistake: a trial that failed, a doorbell that was forgotten. It doubles each time
-    /// (decisions 0062 and 0063).
+    /// (decisions 13 and 14).
     static final long PAUSE_NANOS_MIN = 2_000_000;
     /// The longest pause when the mistake may be over soon: a doorbell was forgotten, or the processor was taken
     /// away, by a compiler or a neighbour on the same host.
     static final long PAUSE_NANOS_MAX = 100_000_000;
 
-    // ---- when a poller yields (decision 0150: one way on one core took 33 µs, and takes 10)
+    // ---- when a poller yields (decision 13: one way on one core took 33 µs, and takes 10)
 
     /// The longest time of polls in vain before a yield.
     static final long YIELD_AFTER_NANOS_MAX = 30_000;
@@ -123,7 +123,7 @@ final class Tuning {
     /// A shorter yield has found no other thread that wants the processor.
     static final long YIELD_ALONE_NANOS = 3_000;
 
-    // ---- doorbells that leave together (decision 0063: 0.13 million small messages a second alone, 2 in batches)
+    // ---- doorbells that leave together (decision 14: 0.13 million small messages a second alone, 2 in batches)
 
     /// The most requests that wait. Together they make a long batch for the operating system.
     static final int BURST_REQUESTS_MAX = 32;

@@ -40,7 +40,7 @@ final class IbKind extends RoceKind {
         this.link = link;
     }
 
-    /// Returns the profile with migration, which only InfiniBand has (decision 0126).
+    /// Returns the profile with migration, which only InfiniBand has (decision 11).
     @Override
     public DeviceProfile profile() {
         return super.profile().with(Capability.PATH_MIGRATION);

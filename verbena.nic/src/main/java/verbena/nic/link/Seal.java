@@ -3,7 +3,7 @@ package verbena.nic.link;
 import verbena.wire.Frame;
 
 /// The seal for departures of a link, which also judges its arrivals. No other place knows the contents of the four
-/// bytes of the ICRC ([decision 0078](../../../../../../../docs/decisions/0078-where-a-frame-is-sealed.md)).
+/// bytes of the ICRC ([decision 01](../../../../../../../docs/decisions/01-the-icrc.md)).
 ///
 /// For one thread at a time. Allocates nothing.
 public interface Seal {

@@ -26,7 +26,7 @@ import verbena.verbs.spi.ConnectionService.News;
 /// event.
 ///
 /// The event classes are not loaded before the first recording, because loading them takes a tenth of a second
-/// ([decision 0039](../../../../../../../docs/decisions/0039-seeing-a-process.md)). A caller asks [#isOn()] first
+/// ([decision 40](../../../../../../../docs/decisions/40-seeing.md)). A caller asks [#isOn()] first
 /// where an argument is costly.
 @SuppressWarnings("UnusedVariable") // the recorder reads the fields of events
 public final class JfrEvents {

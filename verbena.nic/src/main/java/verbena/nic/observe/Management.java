@@ -22,7 +22,7 @@ import verbena.transport.Counter;
 /// The MXBeans of the devices that this process has open. The first is registered some seconds after its device was
 /// opened, on a thread that then ends. Creating the platform's MBean server loads 300 classes, a few tenths of a
 /// second of a processor. A short program should not pay for that, and no program at its start, beside its first
-/// connections ([decision 0039](../../../../../../../docs/decisions/0039-seeing-a-process.md)).
+/// connections ([decision 40](../../../../../../../docs/decisions/40-seeing.md)).
 public final class Management {
     private static final long DELAY_NANOS = 5_000_000_000L;
 

@@ -8,7 +8,7 @@ import verbena.wire.cm.Apr;
 import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Req;
 
-/// The alternate paths of an established connection (decision 0133). After a migration the active side names the
+/// The alternate paths of an established connection (decision 11). After a migration the active side names the
 /// path that has been left. When the peer has loaded it too, both arm it: its LIDs lead another way by then, or its
 /// cable is back. Confined to the first engine.
 final class AlternatePaths {

@@ -152,8 +152,8 @@ final class ConnectedQueuePair {
         return local == null ? 0 : local.engine().link().sourcePort(route.local(), route.remote());
     }
 
-    /// Holds the peer to the port that it has promised to send from (decision 0050), and uses what it knows
-    /// (decisions 0130 and 0131).
+    /// Holds the peer to the port that it has promised to send from (decision 48), and uses what it knows
+    /// (decision 05).
     void heed(CmExtension said) {
         LocalQueuePair local = queuePair;
         if (local != null) {

@@ -12,7 +12,7 @@ import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 
 /// The proof of the two ends of one connection to each other that they know a secret ([decision
-/// 0052](../../../../../../../../docs/decisions/0052-a-secret-for-a-connection.md)). With no secret it adds nothing
+/// 48](../../../../../../../docs/decisions/48-keys-and-secrets.md)). With no secret it adds nothing
 /// to the messages. Engine-confined.
 final class SecretProof {
     /// A challenge comes twice when a proof was late, or its answer got lost.

@@ -18,7 +18,7 @@ import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
-/// A client that is told of its server before that one listens (decision 0048).
+/// A client that is told of its server before that one listens (decision 20).
 @Timeout(60)
 class EarlyConnectTest {
     private static final Duration LONG = Duration.ofSeconds(30);

@@ -48,7 +48,7 @@ import verbena.wire.notation.PacketPattern;
 import verbena.wire.roce.RoceV2;
 
 /// Another user of the peer's host, who knows all numbers of a connection and its key, sends WRITEs in the peer's
-/// name from another socket (decision 0050).
+/// name from another socket (decision 48).
 @Timeout(60)
 class ForgedSourceTest {
     private static final int PACKETS = 1_000;

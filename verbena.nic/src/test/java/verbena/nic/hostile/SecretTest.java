@@ -44,7 +44,7 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
 import verbena.wire.mad.Mad;
 
-/// Goal S8: connections whose ends prove to each other that they know a secret (decision 0052). In virtual
+/// Goal S8: connections whose ends prove to each other that they know a secret (decision 48). In virtual
 /// time, on a wire that the attacker controls; and over sockets.
 class SecretTest {
     private static final Secret SECRET = secret(1);

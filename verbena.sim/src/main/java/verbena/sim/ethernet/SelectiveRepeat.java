@@ -1,7 +1,7 @@
 package verbena.sim.ethernet;
 
 /// A transfer whose receiver takes packets in any order, and tells with each answer which it has. While something is
-/// missing, it answers each packet. Only what is missing is sent again, as the transports do it (decision 0131): a
+/// missing, it answers each packet. Only what is missing is sent again, as the transports do it (decision 05): a
 /// packet is missing when one that left after it has come.
 ///
 /// IRN (Mittal et al., SIGCOMM 2018, section 3) is the same, but for a packet that was sent again and got lost once

@@ -19,7 +19,7 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
 
 /// Two ends of a reliable connection over shared memory, whose messages need no packets
-/// ([0144](../../../../../../../docs/decisions/0144-messages-without-packets.md)). Each sends numbers to the
+/// ([decision 19](../../../../../../../docs/decisions/19-without-packets.md)). Each sends numbers to the
 /// other, in SENDs. A ring leads from each to the other. Nothing in it is lost, but it may have no room for
 /// messages, and each end may be late with everything.
 final class DirectMessagesWorld implements SmallWorld {

@@ -37,7 +37,7 @@ import verbena.wire.ib.Packet;
 
 /// A connection with two paths, one of which is cut now and then. The queue pairs migrate, `a` names the path that
 /// was left by LAP, `b` answers by APR, and both load and arm it
-/// ([0133](../../../../../../../docs/decisions/0133-an-alternate-path-after-a-migration.md)). A path is cut only
+/// ([decision 11](../../../../../../../docs/decisions/11-infiniband-paths.md)). A path is cut only
 /// while both ends are armed, so the connection outlives it. `a` sends numbers, one after the other.
 final class MigrationWorld implements SmallWorld {
     /// What is wrong on purpose.

@@ -17,8 +17,7 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 
 /// Two ends of a reliable connection that repeat only what is missing
-/// ([0130](../../../../../../../docs/decisions/0130-selective-repeat-of-reads.md),
-/// [0131](../../../../../../../docs/decisions/0131-selective-repeat-of-requests.md)), on a network that loses
+/// ([decision 05](../../../../../../../docs/decisions/05-repair-of-losses.md)), on a network that loses
 /// packets, doubles them, and lets them overtake each other. `a` sends numbers, and READs of `b`.
 final class SelectiveRepeatWorld implements SmallWorld {
     /// What is wrong on purpose, in what leaves an end.

@@ -27,7 +27,7 @@ class IntegrityTest {
         tryEveryMixOfFaults(Set.of());
     }
 
-    /// Long READs, and answers to them that come early are kept (decision 0130).
+    /// Long READs, and answers to them that come early are kept (decision 05).
     @Test
     void everyMessageArrivesAsSentWhereOnlyWhatIsMissingIsSentAgain() {
         long early = tryEveryMixOfFaults(Set.of(Feature.SELECTIVE_REPEAT, Feature.READ_PIECES));

@@ -19,7 +19,7 @@ import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
 
 /// Goodput at 5 % random loss and 100 us from one device to the other, at 8 Gbit/s. With selective repeat
-/// (decisions 0130, 0131 and 0135) WRITEs have five times that of going back N at least.
+/// (decisions 05 and 06) WRITEs have five times that of going back N at least.
 class SelectiveGoodputTest {
     private static final double LOSS = 0.05;
     private static final long LATENCY_NANOS = 100_000;

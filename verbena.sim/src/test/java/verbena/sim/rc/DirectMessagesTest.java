@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 /// Messages that reach the peer's device without packets, and how they mix with requests that need some: when they
 /// begin,
-/// what is declined and comes again by packets, order, draining and lost answers (decision 0144).
+/// what is declined and comes again by packets, order, draining and lost answers (decision 19).
 class DirectMessagesTest {
     /// Both ends have messages, and each has acknowledged a packet of the other. Both have one receive left.
     private static final String PROVEN = """

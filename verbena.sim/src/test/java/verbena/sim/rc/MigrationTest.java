@@ -6,7 +6,7 @@ import static verbena.sim.script.PacketScript.xrc;
 import org.junit.jupiter.api.Test;
 import verbena.sim.script.PacketScript;
 
-/// Migration to an alternate path (IBTA 17.2.8, decision 0126). Packets of a queue pair that has migrated have the
+/// Migration to an alternate path (IBTA 17.2.8, decision 11). Packets of a queue pair that has migrated have the
 /// bit MigReq.
 class MigrationTest {
     /// Both ends load a path, and a message each way arms them.

@@ -6,7 +6,7 @@ import static verbena.sim.script.PacketScript.xrc;
 import org.junit.jupiter.api.Test;
 import verbena.sim.script.PacketScript;
 
-/// Answers to READs that come early are kept, and only the missing ones are asked for again (decision 0130). In
+/// Answers to READs that come early are kept, and only the missing ones are asked for again (decision 05). In
 /// scripts of other classes an end goes back instead.
 class SelectiveRepeatTest {
     private static PacketScript selective() {

@@ -6,7 +6,7 @@ import static verbena.sim.script.PacketScript.xrc;
 import org.junit.jupiter.api.Test;
 import verbena.sim.script.PacketScript;
 
-/// Requests that come ahead of a gap are kept, and only what is missing is sent again (decision 0131). In scripts of
+/// Requests that come ahead of a gap are kept, and only what is missing is sent again (decision 05). In scripts of
 /// other classes an end goes back instead.
 class SelectiveRequestsTest {
     private static PacketScript selective() {

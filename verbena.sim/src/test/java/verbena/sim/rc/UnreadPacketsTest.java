@@ -5,7 +5,7 @@ import static verbena.sim.script.PacketScript.xrc;
 
 import org.junit.jupiter.api.Test;
 
-/// Packets that lie where a peer on the same host has not read them (decision 0106): a peer without a processor is
+/// Packets that lie where a peer on the same host has not read them (decision 08): a peer without a processor is
 /// waited for, and a peer that reads and does not answer is given up as everywhere.
 class UnreadPacketsTest {
     @Test

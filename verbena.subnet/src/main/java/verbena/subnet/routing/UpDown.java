@@ -13,7 +13,7 @@ import verbena.subnet.routing.Graph.Target;
 
 /// Routing by up*/down*: all switches stand in one order, a packet goes up any number of links and then down any
 /// number, and never up again. So no circle of links can wait for each other's credits ([decision
-/// 0091](../../../../../../../docs/decisions/0091-up-and-down.md)).
+/// 12](../../../../../../../docs/decisions/12-soft-fabric.md)).
 ///
 /// A switch that can reach a target by going down only does so. That makes the tables of all switches fit together,
 /// because a packet that comes from above always finds a path down.

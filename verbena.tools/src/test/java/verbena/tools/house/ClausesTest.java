@@ -21,7 +21,7 @@ class ClausesTest {
     @Test
     void aCitationIsReadWhereverItsLineEnds(@TempDir Path root) throws IOException {
         write(root, "verbena.transport/src/main/java/Rule.java", """
-                /// In order (IBTA 9.7.2, C9-88 and 10.8.3.3), by the way of 10.0.0.1 and decision 0050,
+                /// In order (IBTA 9.7.2, C9-88 and 10.8.3.3), by the way of 10.0.0.1 and decision 48,
                 /// of IBTA 11.4 and RFC 5040, 7306, and 5 ms (RFC 5044, 7.1.2; RFC 5041 8).
                 """);
         assertThat(Clauses.of(root).withoutScript())

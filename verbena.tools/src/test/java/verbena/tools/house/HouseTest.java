@@ -17,7 +17,7 @@ import verbena.tools.house.House.Room;
 import verbena.tools.house.House.Source;
 
 /// How the house is built: which room may require which, how the packages of a room lie, and how long a class
-/// may be ([decision 0077](../../../../../../../docs/decisions/0077-guards-of-the-house.md)). Whatever breaks a
+/// may be ([decision 45](../../../../../../../docs/decisions/45-the-house.md)). Whatever breaks a
 /// rule today stands in a list by name. A list may only become shorter: a name in it that breaks no rule any
 /// more is a failure.
 class HouseTest {
@@ -113,7 +113,7 @@ class HouseTest {
     @Test
     void everyModuleOfTheBuildIsARoomOfTheTable() {
         var built = new ArrayList<String>();
-        // Without the profiles: the one of interop builds systems of others (decision 0105).
+        // Without the profiles: the one of interop builds systems of others (decision 44).
         String modules = House.read(House.ROOT.resolve("pom.xml")).replaceAll("(?s)<profiles>.*", "");
         Matcher each = Pattern.compile("<module>(.*?)</module>").matcher(modules);
         while (each.find()) {

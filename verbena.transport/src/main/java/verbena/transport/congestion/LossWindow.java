@@ -8,7 +8,7 @@ package verbena.transport.congestion;
 /// going back N makes a loss eight times as dear.
 ///
 /// With selective repeat a loss costs one packet. [#REPAIRED_SHARE] of them take one packet off the window, which
-/// grows by one packet in one window (decision 0135). So what is left is twice the packets between two losses: 40
+/// grows by one packet in one window (decision 06). So what is left is twice the packets between two losses: 40
 /// where one packet in 20 gets lost by chance. Where a queue overflows and half of a window gets lost, it is a
 /// quarter smaller within a round trip.
 public final class LossWindow implements CongestionControl {

@@ -4,7 +4,7 @@ import verbena.transport.queue.SendRequest;
 import verbena.wire.ib.Psn;
 
 /// The answers to READs that came before those of earlier PSNs, and which of the missing ones the peer is asked for
-/// again (selective repeat, decision 0130). Engine-confined.
+/// again (selective repeat, decision 05). Engine-confined.
 ///
 /// An answer to a READ is placed when it comes. An answer that comes early shows that those before it are missing:
 /// the peer is asked for each once, and for nothing else. If that is not enough, probes and the ACK timer are left.

@@ -7,7 +7,7 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.SelectiveAck;
 
-/// The packets of requests that came ahead of a gap (selective repeat, decision 0131). A [Responder] keeps them as
+/// The packets of requests that came ahead of a gap (selective repeat, decision 05). A [Responder] keeps them as
 /// they came, and looks at them when their turn has come. So nothing is judged, placed or reported out of order.
 /// Engine-confined.
 final class EarlyPackets {

@@ -3,7 +3,7 @@ package verbena.transport.rc;
 import verbena.transport.QueuePairParameters;
 
 /// The clock that measures how long nothing has come from the peer, and decides when to ask whether the peer lives
-/// (decision 0021). Engine-confined.
+/// (decision 08). Engine-confined.
 final class KeepAlive {
     /// Deadlines lie on a beat of so many parts of the keep-alive's time, so that many idle connections wake their
     /// processes together, and not one by one.

@@ -8,7 +8,7 @@ import verbena.transport.Retransmission;
 import verbena.transport.congestion.WindowShare;
 import verbena.wire.ib.Psn;
 
-/// The retransmissions of a [Requester]: their times and their packets (IBTA 9.7.5.1.1, 9.7.6.1.3; decision 0015).
+/// The retransmissions of a [Requester]: their times and their packets (IBTA 9.7.5.1.1, 9.7.6.1.3; decision 05).
 /// Losses are repaired by going back to the first PSN that has no answer. Engine-confined.
 ///
 /// When nothing comes for longer than answers take, a probe is sent: the oldest and the newest packet once more. The

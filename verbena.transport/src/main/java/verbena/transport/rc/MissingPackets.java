@@ -6,7 +6,7 @@ import verbena.wire.ib.Psn;
 import verbena.wire.ib.SelectiveAck;
 
 /// The packets of requests that the peer reports as missing, while it keeps others behind them (selective repeat,
-/// decision 0131). Engine-confined.
+/// decision 05). Engine-confined.
 ///
 /// Each that is missing is sent again once, in order. It is sent once more when the peer has something that left
 /// after that: what was sent for the first time later, or another one that was sent again later. When there is no

@@ -433,7 +433,7 @@ final class Responder {
     }
 
     /// Handles fault class J, which only SEND with invalidate has (IBTA 9.9.3.1): the receive ends with an error
-    /// and the queue pair in ERR; no NAK is sent, nor an ACK (decision 0065).
+    /// and the queue pair in ERR; no NAK is sent, nor an ACK (decision 05).
     private PacketFate endInSilence(int psn) {
         owner.enterError(refusal(psn));
         receive.fail(WcStatus.REM_INV_REQ_ERR, checklist.cause());

@@ -2,7 +2,7 @@ package verbena.transport.rc;
 
 import org.jspecify.annotations.Nullable;
 
-/// Packets of a [Requester] that lie where its peer has not read them (decision 0106). Nothing is known of them
+/// Packets of a [Requester] that lie where its peer has not read them (decision 08). Nothing is known of them
 /// where packets take no [PacketWay]. Engine-confined.
 final class UnreadPackets {
     private static final long NOWHERE = -1;

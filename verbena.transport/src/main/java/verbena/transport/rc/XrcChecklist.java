@@ -13,7 +13,7 @@ import verbena.wire.ib.XrcEth;
 ///
 /// A number of no queue, or of a queue of another XRC domain, is refused with a NAK remote access error. The
 /// annex was not at hand. The NAK is that of the XRC patches for rxe, and the drivers of hns and qedr raise
-/// QP_ACCESS_ERR in both cases (decision 0076).
+/// QP_ACCESS_ERR in both cases (decision 09).
 final class XrcChecklist extends Checklist {
     private final XrcQueue.Finder queues;
     private final int xrcDomain;

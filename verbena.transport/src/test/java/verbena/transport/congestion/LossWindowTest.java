@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/// How large the window is that losses leave (decisions 0022 and 0135).
+/// How large the window is that losses leave (decision 06).
 class LossWindowTest {
     private static final long ROUND_TRIP_NANOS = 200_000;
 

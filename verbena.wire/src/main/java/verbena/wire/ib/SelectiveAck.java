@@ -3,7 +3,7 @@ package verbena.wire.ib;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
-/// The payload of a selective acknowledgement, which two Verbena ends may agree on (decision 0131).
+/// The payload of a selective acknowledgement, which two Verbena ends may agree on (decision 05).
 ///
 /// The PSN of its BTH is the first that the responder lacks, as in a NAK of a sequence error, which its AETH says.
 /// The payload has one bit for each of the [#SPAN] PSNs behind it, the nearest in the lowest bit: it has come, and

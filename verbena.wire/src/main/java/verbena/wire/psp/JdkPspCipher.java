@@ -11,7 +11,7 @@ import javax.crypto.spec.SecretKeySpec;
 
 /// A cipher by the JDK's [Cipher]. A packet goes through an array, because the JDK is fastest there, and because
 /// the JDK leaves text in the clear in an array whose tag is wrong. Each call makes about 1 kB of garbage: no
-/// path of packets of a device ([decision 0188](../../../../../../../docs/decisions/0188-packets-in-psp.md)).
+/// path of packets of a device ([decision 49](../../../../../../../docs/decisions/49-psp.md)).
 public final class JdkPspCipher implements PspCipher {
     /// Bytes of scratch that suffice for any packet of UDP.
     public static final int SCRATCH_BYTES_MAX = 1 << 16;

@@ -29,7 +29,7 @@ interface Ready {
     Ready CM_ID = inGuest("rdma resource show cm_id | grep -q -e 'state LISTEN' -e 'comm mckey'");
 
     /// A C program over our libraries has opened its device. A request that comes before it listens waits there
-    /// a moment (decision 0048).
+    /// a moment (decision 20).
     Ready OUR_DEVICE = here("ss -lunH 'sport = :4791' | grep -q .");
 
     /// Returns the sign that a TCP server listens in the guest at the attempt's port.

@@ -30,7 +30,7 @@ import verbena.wire.roce.RoceV2;
 import verbena.wire.roce.UdpHeaders;
 
 /// RoCE in Ethernet frames of its own making, over a [Wire]: RoCE v1, or RoCE v2 with IP and UDP headers that
-/// no socket writes ([decision 0086](../../../../../../../docs/decisions/0086-raw-ethernet.md)).
+/// no socket writes ([decision 04](../../../../../../../../docs/decisions/04-raw-ethernet.md)).
 ///
 /// A packet is sealed, gets its true headers where the masked ones were, and leaves from its own slot. The
 /// Ethernet address of a peer comes from its GID or from a [Resolver]; packets wait for it, up to

@@ -14,7 +14,7 @@ import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
 /// The link of one engine of a device whose engines have a queue of the interface each
-/// ([decision 0134](../../../../../../../docs/decisions/0134-a-queue-for-each-engine.md)). The card or the kernel
+/// ([decision 04](../../../../../../../../docs/decisions/04-raw-ethernet.md)). The card or the kernel
 /// chooses the queue of an arrival, and its queue pair says which engine it is for. So a packet that is for another
 /// engine is handed over to that one's link, as a copy.
 ///

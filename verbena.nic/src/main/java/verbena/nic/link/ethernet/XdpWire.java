@@ -21,7 +21,7 @@ import verbena.wire.roce.Ethernet;
 import verbena.wire.roce.RoceV2;
 
 /// The frames of one queue of an interface through an AF_XDP socket
-/// ([decision 0088](../../../../../../../docs/decisions/0088-af-xdp.md)). A program in the kernel ([XdpProgram])
+/// ([decision 04](../../../../../../../../docs/decisions/04-raw-ethernet.md)). A program in the kernel ([XdpProgram])
 /// takes the frames of RoCE for this wire out before the network stack sees them. All others go on as before.
 ///
 /// Arrivals stay where the kernel has put them; departures are copied into memory that the kernel knows. Up to

@@ -6,7 +6,7 @@ import verbena.wire.psp.PspCipher;
 import verbena.wire.psp.PspHeader;
 
 /// A cipher by OpenSSL's libcrypto, for packets in native memory. It allocates nothing ([decision
-/// 0188](../../../../../../../../docs/decisions/0188-packets-in-psp.md)).
+/// 49](../../../../../../../../docs/decisions/49-psp.md)).
 public final class LibcryptoPspCipher implements PspCipher {
     private final AesGcm cipher;
 

@@ -25,7 +25,7 @@ import verbena.wire.psp.PspVerdict;
 import verbena.wire.roce.RoceV2;
 
 /// A link that protects all packets of a link of UDP by PSP. It agrees on keys with each peer before the first
-/// packet leaves ([decision 0193](../../../../../../../../docs/decisions/0193-psp-wraps-a-link.md)). Nothing else
+/// packet leaves ([decision 49](../../../../../../../../docs/decisions/49-psp.md)). Nothing else
 /// leaves, and nothing else is taken: what is not protected is counted and dropped.
 ///
 /// The link below leaves packets as they are ([verbena.nic.link.NoSeal]). A packet that leaves is copied and sealed

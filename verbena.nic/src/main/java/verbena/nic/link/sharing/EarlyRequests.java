@@ -9,7 +9,7 @@ import verbena.wire.Frame;
 /// The requests of connection management that arrived before any link served their service. They wait for a moment,
 /// because a server that has just told its client to connect may be about to listen. The first time, a JVM is slower
 /// to listen than the client's kernel is to connect ([decision
-/// 0048](../../../../../../../docs/decisions/0048-requests-that-come-early.md)). Then they go to the link that
+/// 20](../../../../../../../../docs/decisions/20-connecting.md)). Then they go to the link that
 /// serves them by now, or to this device, which refuses them.
 ///
 /// For the thread that may receive on the link, except where a method allows any thread.

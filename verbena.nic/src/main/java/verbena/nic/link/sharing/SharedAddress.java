@@ -425,7 +425,7 @@ public final class SharedAddress {
     }
 
     /// Handles an arrival for any link if it is a probe of a neighbour or of this link. Another user may forge a
-    /// probe (decision 0050). This link then surveys, or sends a neighbour an answer that it did not ask for; an
+    /// probe (decision 48). This link then surveys, or sends a neighbour an answer that it did not ask for; an
     /// answer counts only with the cookie of a survey.
     private boolean onProbe(Frame frame) {
         if (!group.isProbe(frame)) {

@@ -28,7 +28,7 @@ import verbena.verbs.WorkCompletion;
 
 /// A fourth kind of device, [TubeKind], has a fast path of its own for short messages. It changes nothing in the
 /// transport, the engine, links or frames ([decision
-/// 0182](../../../../../../../../docs/decisions/0182-shared-memory-beside-the-transport.md)).
+/// 17](../../../../../../../../docs/decisions/17-shared-memory.md)).
 class FourthKindTest {
     private static final int SLOT = 64;
     private static final int SLOTS = 64;

@@ -153,7 +153,7 @@ class SurveyTest {
         assertThat(steered.getLast()).isEqualTo(Map.of(OWN, 0, 9, 1));
     }
 
-    /// Another user may forge a probe (decision 0050), but does not know the cookie.
+    /// Another user may forge a probe (decision 48), but does not know the cookie.
     @Test
     void anAnswerWithAnotherCookieCountsForNothing() {
         kernel.put(9, 1);
