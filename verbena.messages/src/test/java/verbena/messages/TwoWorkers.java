@@ -51,4 +51,11 @@ record TwoWorkers(Context a, Context b, Worker server, Worker client, RemoteWork
                 },
                 Thread::startVirtualThread);
     }
+
+    /// Waits until a counter is 0. A worker gives back what a call took after its answer has left.
+    static void awaitNone(Worker worker, String counter) {
+        while (worker.counters().get(counter) != 0) {
+            Thread.onSpinWait();
+        }
+    }
 }
