@@ -288,8 +288,9 @@ class TransportTest {
 
     @Test
     void aShutdownBeforeTheConnectionFailsAndChangesNothing() throws Exception {
-        Channel listener =
-                ends.listen(ends.server(channel -> channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[10]))));
+        Channel listener = ends.listen(ends.server(channel -> {
+            var _ = channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[10]));
+        }));
         var atClient = new Collected();
         ChannelFuture registered = ends.client(atClient).register();
         await(registered);

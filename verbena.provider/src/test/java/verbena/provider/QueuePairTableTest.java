@@ -29,7 +29,7 @@ class QueuePairTableTest {
         var random = new Random(1);
         var model = new HashMap<Integer, QueuePair>();
         for (int step = 0; step < 20_000; step++) {
-            int qpn = random.nextInt(300) << random.nextInt(3) * 8; // many begin at the same place
+            int qpn = random.nextInt(300) << (random.nextInt(3) * 8); // many begin at the same place
             QueuePair known = model.get(qpn);
             assertThat(table.get(qpn) == known).as("step %d", step).isTrue();
             if (known == null) {
@@ -55,7 +55,7 @@ class QueuePairTableTest {
                 if (table.get(5) != stays) {
                     isLost.set(true);
                 }
-                Thread.yield();
+                Thread.onSpinWait();
             }
         });
         for (int round = 0; round < 100; round++) {

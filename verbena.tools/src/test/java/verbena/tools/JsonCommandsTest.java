@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -37,7 +38,7 @@ class JsonCommandsTest {
     Path folder;
 
     /// How each is called here, by name.
-    private static TreeMap<String, String> calls() {
+    private static SortedMap<String, String> calls() {
         var calls = new TreeMap<String, String>();
         calls.put("verbena cp", "cp --compare --size 1 --rounds 1");
         calls.put("verbena demo", "demo --seconds 0.02");

@@ -50,16 +50,56 @@ public final class KeyExchange {
     ///
     /// @param local this end
     /// @param remote the other end
-    public record Pair(Gid local, Gid remote) {}
+    public record Pair(Gid local, Gid remote) {
+        /// Returns the pair as the other end sees it.
+        public Pair reversed() {
+            Gid here = remote;
+            Gid there = local;
+            return new Pair(here, there);
+        }
+    }
 
     /// The result of an agreement of two ends. Keys are master keys: those of SPIs are derived from them.
-    ///
-    /// @param isKnownToPeer whether the peer has the keys for certain
-    /// @param sealing the master key of packets to the peer
-    /// @param sealingSpi the SPI that the peer has chosen
-    /// @param opening the master key of packets from the peer
-    /// @param openingSpi the SPI that this end has chosen
-    public record Agreed(boolean isKnownToPeer, byte[] sealing, int sealingSpi, byte[] opening, int openingSpi) {}
+    public static final class Agreed {
+        private final boolean isKnownToPeer;
+        private final byte[] sealing;
+        private final int sealingSpi;
+        private final byte[] opening;
+        private final int openingSpi;
+
+        private Agreed(boolean isKnownToPeer, byte[] sealing, int sealingSpi, byte[] opening, int openingSpi) {
+            this.isKnownToPeer = isKnownToPeer;
+            this.sealing = sealing;
+            this.sealingSpi = sealingSpi;
+            this.opening = opening;
+            this.openingSpi = openingSpi;
+        }
+
+        /// Returns whether the peer has the keys for certain.
+        public boolean isKnownToPeer() {
+            return isKnownToPeer;
+        }
+
+        /// Returns the master key of packets to the peer.
+        public byte[] sealing() {
+            return sealing;
+        }
+
+        /// Returns the SPI that the peer has chosen.
+        public int sealingSpi() {
+            return sealingSpi;
+        }
+
+        /// Returns the master key of packets from the peer.
+        public byte[] opening() {
+            return opening;
+        }
+
+        /// Returns the SPI that this end has chosen.
+        public int openingSpi() {
+            return openingSpi;
+        }
+    }
 
     /// The device around it.
     public interface Host {

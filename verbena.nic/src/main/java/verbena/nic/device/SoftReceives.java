@@ -21,7 +21,7 @@ final class SoftReceives extends Receives {
     }
 
     private final ReceiveQueue queue;
-    private final Owner owner;
+    private final Owner poster;
     private final ReentrantLock turn = new ReentrantLock();
     private @Nullable ReceiveRequest current;
 
@@ -29,7 +29,7 @@ final class SoftReceives extends Receives {
     SoftReceives(boolean isShared, OwnedObject of, SoftDomain domain, ReceiveQueue queue, Owner owner) {
         super(isShared, of, domain, queue.maxSge());
         this.queue = queue;
-        this.owner = owner;
+        this.poster = owner;
     }
 
     /// Keeps posters away. Not while this thread has a batch open.
@@ -63,7 +63,7 @@ final class SoftReceives extends Receives {
 
     @Override
     protected void checkPostable(String verb) {
-        owner.checkPostable(verb);
+        poster.checkPostable(verb);
     }
 
     @Override
@@ -108,7 +108,7 @@ final class SoftReceives extends Receives {
     protected int handOver() {
         int n = queue.publish();
         if (n > 0) {
-            owner.posted();
+            poster.posted();
         }
         return n;
     }

@@ -1,8 +1,9 @@
 package verbena.nic.goal;
 
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Scanner;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -43,8 +44,10 @@ final class Lateness implements AutoCloseable {
     /// its next turn later than one that sleeps. 0 where the kernel does not tell (/proc/PID/schedstat).
     static long nanosWithoutProcessor() {
         try {
-            return Long.parseLong(
-                    Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ")[1]);
+            try (var figures = new Scanner(Path.of("/proc/thread-self/schedstat"), StandardCharsets.US_ASCII)) {
+                figures.nextLong(); // with a processor
+                return figures.nextLong();
+            }
         } catch (IOException _) {
             return 0;
         }

@@ -222,7 +222,7 @@ class ForgedSourceTest {
         long[] fates = attack(
                 protectedLink(LinkKind.AUTO, SECRET),
                 protectedLink(LinkKind.AUTO, SECRET),
-                (_, _, victim) -> Insider.open(Gid.of(victim)));
+                (_, _, _) -> new Insider());
         assertThat(fates).containsExactly(0, PACKETS);
     }
 
@@ -235,11 +235,9 @@ class ForgedSourceTest {
     }
 
     /// Has keys with the victim, and seals what it forges.
-    private record Insider(Link link, Gid victim, Frame[] one) implements Forger, AutoCloseable {
-        static Insider open(Gid victim) {
-            Frame[] frames = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64));
-            return new Insider(protectedLink(LinkKind.AUTO, SECRET), victim, frames);
-        }
+    private static final class Insider implements Forger, AutoCloseable {
+        private final Link link = protectedLink(LinkKind.AUTO, SECRET);
+        private final Frame[] one = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64));
 
         @Override
         public void send(Frame frame) {

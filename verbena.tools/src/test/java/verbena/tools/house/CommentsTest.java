@@ -107,7 +107,7 @@ class CommentsTest {
         public @Nullable Void visitClass(ClassTree type, @Nullable Void none) {
             String comment = comment();
             add(comment, isThing(comment));
-            return super.visitClass(type, none);
+            return super.visitClass(type, null);
         }
 
         @Override
@@ -121,7 +121,7 @@ class CommentsTest {
         public @Nullable Void visitVariable(VariableTree variable, @Nullable Void none) {
             String comment = comment();
             add(comment, isThing(comment));
-            return super.visitVariable(variable, none);
+            return super.visitVariable(variable, null);
         }
 
         private String comment() {

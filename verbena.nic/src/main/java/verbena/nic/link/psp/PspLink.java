@@ -324,7 +324,7 @@ public final class PspLink extends ForwardingLink {
             exchange.begin(peer.pair, now);
             return;
         }
-        PspPeer mirror = meet(new KeyExchange.Pair(peer.pair.remote(), peer.pair.local()), now);
+        PspPeer mirror = meet(peer.pair.reversed(), now);
         if (mirror == null) {
             return;
         }

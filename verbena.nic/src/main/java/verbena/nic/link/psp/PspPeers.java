@@ -21,7 +21,7 @@ final class PspPeers {
 
     private static final int INDEX_BITS = 12;
     private static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
-    private static final int GENERATIONS = 1 << 31 - INDEX_BITS;
+    private static final int GENERATIONS = 1 << (31 - INDEX_BITS);
     /// Twice as many as peers, so that a search is short.
     private static final int SLOTS = 2 * PEERS_MAX;
 
@@ -164,6 +164,6 @@ final class PspPeers {
     private static int slot(long localHigh, long localLow, long remoteHigh, long remoteLow) {
         long mixed = (remoteLow ^ Long.rotateLeft(localLow, 32) ^ remoteHigh ^ Long.rotateLeft(localHigh, 16))
                 * 0x9E37_79B9_7F4A_7C15L;
-        return (int) (mixed >>> 64 - 13);
+        return (int) (mixed >>> (64 - 13));
     }
 }

@@ -47,7 +47,29 @@ final class PspNet {
     private final List<End> ends = new ArrayList<>();
 
     /// One datagram of UDP at the port of RoCE.
-    record Datagram(Gid from, Gid to, byte[] bytes) {
+    static final class Datagram {
+        private final Gid from;
+        private final Gid to;
+        private final byte[] bytes;
+
+        Datagram(Gid from, Gid to, byte[] bytes) {
+            this.from = from;
+            this.to = to;
+            this.bytes = bytes;
+        }
+
+        Gid from() {
+            return from;
+        }
+
+        Gid to() {
+            return to;
+        }
+
+        byte[] bytes() {
+            return bytes;
+        }
+
         boolean isExchange() {
             return bytes[0] == 'V' && bytes[1] == 'K';
         }

@@ -11,6 +11,7 @@ import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.SocketImpl;
 import java.nio.channels.Channels;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamListener;
@@ -59,7 +60,7 @@ final class StreamSocket extends SocketImpl {
         if (listener == null || !(into instanceof StreamSocket accepted)) {
             throw new SocketException("accept: this socket does not listen, or " + into + " is of another kind");
         }
-        StreamChannel came = listener.accept();
+        StreamChannel came = Objects.requireNonNull(listener.accept(), "a listener that waits gives a channel");
         accepted.channel = came;
         accepted.address = came.peerAddress().orElseThrow().getAddress();
         accepted.port = came.peerAddress().orElseThrow().getPort();
