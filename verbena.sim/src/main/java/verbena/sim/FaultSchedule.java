@@ -17,7 +17,7 @@ final class FaultSchedule {
         void begin(SimDevice device, long nanos);
     }
 
-    /// Those that there are by now.
+    /// The devices that there are by now.
     private final List<SimDevice> devices;
     private final Later later;
     private final SplittableRandom random;

@@ -220,9 +220,7 @@ class ForgedSourceTest {
     @Test
     void withPspAPeerOfTheSameSecretWritesIntoItsOwnConnectionsOnly() throws Exception {
         long[] fates = attack(
-                protectedLink(LinkKind.AUTO, SECRET),
-                protectedLink(LinkKind.AUTO, SECRET),
-                (_, _, _) -> new Insider());
+                protectedLink(LinkKind.AUTO, SECRET), protectedLink(LinkKind.AUTO, SECRET), (_, _, _) -> new Insider());
         assertThat(fates).containsExactly(0, PACKETS);
     }
 

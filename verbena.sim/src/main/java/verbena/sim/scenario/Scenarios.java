@@ -2,7 +2,7 @@ package verbena.sim.scenario;
 
 import java.util.List;
 
-/// All experiments.
+/// The list of all experiments.
 public final class Scenarios {
     private Scenarios() {}
 

@@ -1,6 +1,7 @@
 package verbena.tools.house;
 
 import com.sun.source.tree.CompilationUnitTree;
+import com.sun.source.util.DocTrees;
 import com.sun.source.util.JavacTask;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,6 +12,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -164,13 +166,19 @@ final class House {
 
     /// Parses sources, without looking at what their names mean.
     static List<CompilationUnitTree> parse(Collection<Path> files) throws IOException {
+        var parsed = new ArrayList<CompilationUnitTree>();
+        parse(files, (_, file) -> parsed.add(file));
+        return parsed;
+    }
+
+    /// Parses sources, and gives each to a visitor, with what finds the comments in it.
+    static void parse(Collection<Path> files, BiConsumer<DocTrees, CompilationUnitTree> visitor) throws IOException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         try (StandardJavaFileManager manager = compiler.getStandardFileManager(null, null, null)) {
             var task = (JavacTask) compiler.getTask(
                     null, manager, null, List.of("-proc:none"), null, manager.getJavaFileObjectsFromPaths(files));
-            var parsed = new ArrayList<CompilationUnitTree>();
-            task.parse().forEach(parsed::add);
-            return parsed;
+            DocTrees comments = DocTrees.instance(task);
+            task.parse().forEach(file -> visitor.accept(comments, file));
         }
     }
 
