@@ -143,7 +143,7 @@ final class StreamsWorld implements SmallWorld {
                 receives += method.equals("receive") ? 1 : 0;
                 return method.equals("submit") ? 1 : receiving[0];
             });
-            return proxy(QueuePair.class, (method, _) -> method.equals("send") ? sending[0] : receiving[0]);
+            return proxy(QueuePair.class, (method, _) -> method.equals("sendBatch") ? sending[0] : receiving[0]);
         }
 
         MemorySegment at(long address, long length) {
