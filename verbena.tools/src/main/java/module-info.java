@@ -11,6 +11,7 @@ module verbena.tools {
     requires verbena.subnet;
     requires verbena.ibverbs;
     requires verbena.sim;
+    requires verbena.check;
     requires verbena.conformance;
     requires info.picocli;
     requires java.management;

@@ -105,6 +105,7 @@ class VerbsDocTest {
             "verbena.sim.ethernet",
             "verbena.sim.scenario",
             "verbena.sim.traffic",
+            "verbena.check",
             "verbena.conformance",
             "verbena.conformance.fixture",
             "verbena.tools",

@@ -1,0 +1,12 @@
+import org.jspecify.annotations.NullMarked;
+
+/// What a program does with any device, held against what the standard allows: a layer in front of the device.
+@NullMarked
+@SuppressWarnings("module") // the command line is compiled later
+module verbena.check {
+    requires static org.jspecify;
+    requires transitive verbena.verbs;
+
+    exports verbena.check to
+            verbena.tools;
+}
