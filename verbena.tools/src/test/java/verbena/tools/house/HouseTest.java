@@ -70,7 +70,7 @@ class HouseTest {
             floors("verbena.abi", "", "verbs", "cm", "rsocket", "entry"),
             floors("verbena.messages", "protocol", "rail", ""),
             floors("verbena.sim", "", "traffic", "ethernet", "scenario"),
-            floors("verbena.check", ""),
+            floors("verbena.check", "litmus", ""),
             floors("verbena.conformance", "fixture", "cases", ""),
             floors(
                     "verbena.tools",

@@ -1,0 +1,133 @@
+package verbena.check.litmus;
+
+import java.util.List;
+import verbena.check.litmus.Condition.Comparison;
+
+/// A step of a thread.
+public sealed interface Step {
+    /// Returns the step as the notation has it.
+    String text();
+
+    /// A load of the thread's own node into a register; a plain one may change places with plain steps beside it.
+    record Load(String register, String word, boolean plain) implements Step {
+        @Override
+        public String text() {
+            return register + " = load " + (plain ? "plain " : "") + word;
+        }
+    }
+
+    /// A store into memory of the thread's own node.
+    record Store(String word, Value value, boolean plain) implements Step {
+        @Override
+        public String text() {
+            return "store " + (plain ? "plain " : "") + word + " " + value;
+        }
+    }
+
+    /// An atomic increment by the processor; the register gets the value before.
+    record Add(String register, String word, int number) implements Step {
+        @Override
+        public String text() {
+            return register + " = add " + word + " " + number;
+        }
+    }
+
+    /// A full fence of the processor.
+    record Fence() implements Step {
+        @Override
+        public String text() {
+            return "fence";
+        }
+    }
+
+    /// A loop that loads a word until it has a value.
+    record Await(String word, int number) implements Step {
+        @Override
+        public String text() {
+            return "await " + word + " == " + Value.text(number);
+        }
+    }
+
+    /// A condition without which the run does not count, as if a loop went round again.
+    record Need(Comparison comparison) implements Step {
+        @Override
+        public String text() {
+            return "need " + comparison;
+        }
+    }
+
+    /// A wait for the next completion of a request at this end of a queue pair.
+    record Poll(String queue) implements Step {
+        @Override
+        public String text() {
+            return "poll " + queue;
+        }
+    }
+
+    /// A wait for the next completion of a receive.
+    record Take(String queue) implements Step {
+        @Override
+        public String text() {
+            return "take " + queue;
+        }
+    }
+
+    /// A look whether the next request is complete: the register gets 1 or 0, and the completion stays.
+    record Done(String register, String queue) implements Step {
+        @Override
+        public String text() {
+            return register + " = done " + queue;
+        }
+    }
+
+    /// A request for a queue pair.
+    ///
+    /// @param remote the words at the peer; those of a SEND are the receive's
+    /// @param local the words here: the source, or the target of a READ or an atomic; empty when `values` are sent
+    /// @param values what is sent inline; what FETCH_ADD adds; what CMP_SWAP compares and swaps
+    record Post(
+            Verb verb,
+            String queue,
+            boolean fenced,
+            List<String> remote,
+            List<String> local,
+            List<Value> values,
+            String text)
+            implements Step {
+        public Post {
+            remote = List.copyOf(remote);
+            local = List.copyOf(local);
+            values = List.copyOf(values);
+        }
+    }
+
+    /// The verbs that a thread can post.
+    enum Verb {
+        WRITE,
+        WRITE_IMM,
+        SEND,
+        READ,
+        FETCH_ADD,
+        CMP_SWAP,
+        FLUSH;
+
+        boolean isAtomic() {
+            return this == FETCH_ADD || this == CMP_SWAP;
+        }
+
+        /// Returns whether its result comes back into local memory.
+        boolean isAnswered() {
+            return this == READ || isAtomic();
+        }
+
+        /// Returns whether it brings bytes to the peer.
+        boolean isPlaced() {
+            return this == WRITE || this == WRITE_IMM || this == SEND;
+        }
+
+        /// Returns whether it completes a receive of the peer.
+        boolean isMessage() {
+            return this == SEND || this == WRITE_IMM;
+        }
+    }
+}
