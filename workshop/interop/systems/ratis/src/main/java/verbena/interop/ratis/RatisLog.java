@@ -25,6 +25,7 @@ import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.util.TimeDuration;
 import verbena.interop.Job;
 import verbena.interop.SystemUnderTest;
 
@@ -35,6 +36,7 @@ public final class RatisLog implements SystemUnderTest {
     private static final int ENTRY = 1_000;
     private static final int AT_ONCE = 50;
     private static final long PATIENCE_SECONDS = 30;
+    private static final TimeDuration PATIENCE = TimeDuration.valueOf(PATIENCE_SECONDS, TimeUnit.SECONDS);
 
     /// Made by its name.
     public RatisLog() {}
@@ -84,9 +86,18 @@ public final class RatisLog implements SystemUnderTest {
         return RaftPeer.newBuilder().setId(id).setAddress("127.0.0.1:" + port).build();
     }
 
+    /// Returns properties that give a new peer long enough to join. When it has not answered after 0.9 seconds, which
+    /// happens on a busy machine, Ratis 3.3.0 begins anew, meets the entry that it has already sent, and answers
+    /// "Reconfiguration is already in progress" for ever. It does so over TCP, too.
+    private static RaftProperties properties() {
+        var properties = new RaftProperties();
+        RaftServerConfigKeys.setStagingTimeout(properties, PATIENCE);
+        return properties;
+    }
+
     /// @param isFirst the others join the group later, and begin without one
     private static RaftServer start(RaftPeer peer, Path folder, boolean isFirst) throws IOException {
-        var properties = new RaftProperties();
+        RaftProperties properties = properties();
         RaftServerConfigKeys.setStorageDir(properties, List.of(folder.toFile()));
         GrpcConfigKeys.Server.setHost(properties, "127.0.0.1");
         GrpcConfigKeys.Server.setPort(
@@ -124,7 +135,7 @@ public final class RatisLog implements SystemUnderTest {
                 RaftClient client = RaftClient.newBuilder()
                         .setRaftGroup(both)
                         .setLeaderId(first.getId())
-                        .setProperties(new RaftProperties())
+                        .setProperties(properties())
                         .build()) {
             RaftClientReply joined = client.admin().setConfiguration(List.of(first, second));
             Job.same(true, joined.isSuccess(), "the second peer's joining");
