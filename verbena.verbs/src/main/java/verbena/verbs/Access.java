@@ -4,10 +4,12 @@ import java.util.Collection;
 import java.util.EnumSet;
 import java.util.Set;
 
-/// Rights of a memory region, a memory window or a queue pair (`enum ibv_access_flags`, ibv_reg_mr(3)).
+/// Rights of a memory region, a memory window or a queue pair (`enum ibv_access_flags`, ibv_reg_mr(3)). Immutable.
 ///
-/// Reading by the local side is always allowed. `REMOTE_WRITE` and `REMOTE_ATOMIC` on a region ask for `LOCAL_WRITE`
-/// too: the owner may change whatever a peer may.
+/// The local side may always read. On a region, `REMOTE_WRITE` and `REMOTE_ATOMIC` require `LOCAL_WRITE`: the owner
+/// may change whatever a peer may change.
+///
+/// @since 0.1
 public enum Access {
     LOCAL_WRITE(1),
     REMOTE_WRITE(1 << 1),
@@ -39,12 +41,12 @@ public enum Access {
         return bit;
     }
 
-    /// Returns no remote rights: the local side may read and write.
+    /// Returns `LOCAL_WRITE` alone: the local side may read and write, and a peer has no rights.
     public static Set<Access> local() {
         return EnumSet.of(LOCAL_WRITE);
     }
 
-    /// Returns the rights to read, write and do atomics, for a peer.
+    /// Returns the rights of a peer to read, write and do atomics, with the `LOCAL_WRITE` that they require.
     public static Set<Access> remoteAll() {
         return EnumSet.of(LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC);
     }

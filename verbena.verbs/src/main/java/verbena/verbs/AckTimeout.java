@@ -2,10 +2,12 @@ package verbena.verbs;
 
 import java.time.Duration;
 
-/// Local ACK timeout: how long a requester waits for an answer before it sends again (IBTA 9.7.6.1.3). On the wire
-/// and in libibverbs a 5-bit code n: `4.096 µs × 2^n`; 0 waits for ever.
+/// Local ACK timeout: the time that a requester waits for an answer before it retransmits (IBTA 9.7.6.1.3).
+/// Immutable. On the wire and in libibverbs it is a 5-bit code n, which stands for `4.096 µs × 2^n`. Code 0 waits for
+/// ever.
 ///
-/// @param code 0 to 31
+/// @param code 0 to 31; the constructor throws [IllegalArgumentException] for any other value
+/// @since 0.1
 public record AckTimeout(int code) {
     /// Never gives up waiting.
     public static final AckTimeout NEVER = new AckTimeout(0);

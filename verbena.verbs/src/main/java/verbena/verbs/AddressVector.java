@@ -7,20 +7,21 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Objects;
 
-/// The way to a peer's port (`struct ibv_ah_attr`, ibv_create_ah(3)). RoCE always goes by GID,
-/// InfiniBand by LID.
+/// The path to a peer's port (`struct ibv_ah_attr`, ibv_create_ah(3)). RoCE routes by GID, InfiniBand by LID.
+/// Immutable; the constructor throws [IllegalArgumentException] for a value out of range.
 ///
 /// @param destination GID of the peer
-/// @param sourceGidIndex which of the port's own GIDs to send from
-/// @param port own port, from 1
+/// @param sourceGidIndex index of the own GID to send from, 0 to 65,535
+/// @param port own port, 1 to 255
 /// @param trafficClass IPv6 traffic class or IPv4 TOS, 0 to 255
 /// @param hopLimit time to live, 1 to 255
 /// @param flowLabel 20 bits that choose the UDP source port on RoCE v2; 0 lets the device choose
 /// @param serviceLevel 0 to 15
-/// @param destinationLid InfiniBand only; 0 otherwise. With the GID `::` the packets have no GRH.
-/// @param sourcePathBits which of several own LIDs to send from (LMC), 0 to 127; InfiniBand only
-/// @param staticRate packets leave no faster on average (IBTA 9.11), where the port's link is faster; InfiniBand
-///     only, other devices keep it and do nothing with it
+/// @param destinationLid 16 bits, InfiniBand only; 0 otherwise. With the GID `::` the packets have no GRH
+/// @param sourcePathBits low bits of the own LID to send from (LMC), 0 to 127; InfiniBand only
+/// @param staticRate highest mean rate of packets (IBTA 9.11), where the port's link is faster; only InfiniBand
+///     devices apply it
+/// @since 0.1
 public record AddressVector(
         Gid destination,
         int sourceGidIndex,
@@ -51,7 +52,7 @@ public record AddressVector(
         Objects.requireNonNull(staticRate, "staticRate");
     }
 
-    /// Returns the way from the first of the own LIDs, at the rate of the port.
+    /// A path from the first of the own LIDs, at the rate of the port.
     public AddressVector(
             Gid destination,
             int sourceGidIndex,
@@ -74,19 +75,21 @@ public record AddressVector(
                 StaticRate.PORT);
     }
 
-    /// Returns the usual way: port 1, hop limit 64, no traffic class.
+    /// Returns the usual path: port 1, hop limit 64, no traffic class.
     public static AddressVector to(Gid destination, int sourceGidIndex) {
         return new AddressVector(destination, sourceGidIndex, 1, 0, 64, 0, 0, 0);
     }
 
-    /// Returns the way back to the sender of a datagram, with the datagram's traffic class, and on InfiniBand with
-    /// its service level, from the LID that it came to.
+    /// Returns the path back to the sender of a datagram, with the datagram's traffic class. On InfiniBand it also
+    /// has its service level, and starts at the LID that the datagram came to.
     ///
     /// @param received the completion of the datagram's receive
-    /// @param area the 40 bytes that precede the data in its receive: a GRH or IPv6 header, or 20 bytes that
-    ///     mean nothing and an IPv4 header (IBTA A17.4.5.1). Without [WorkCompletion#GRH] they mean nothing.
+    /// @param area the first 40 bytes of its receive, before the data: a GRH or IPv6 header, or 20 undefined bytes
+    ///     and an IPv4 header (IBTA A17.4.5.1). Without [WorkCompletion#GRH] their content is undefined
     /// @param context of the device that received it
-    /// @throws IllegalArgumentException when the completion is not that of a datagram
+    /// @throws IllegalArgumentException when the completion is not that of a datagram, or `area` is shorter than 40
+    ///     bytes
+    /// @throws DeviceException when a datagram to a group came from a peer that no own address can reach
     public static AddressVector toSender(WorkCompletion received, MemorySegment area, Context context) {
         boolean isGlobal = (received.flags() & WorkCompletion.GRH) != 0;
         if (!received.ok() || (!isGlobal && received.sourceLid() == 0)) {

@@ -2,11 +2,13 @@ package verbena.verbs;
 
 import java.util.Objects;
 
-/// The path that a connected queue pair migrates to when its own fails (IBTA 17.2.8; the `alt_` fields of
-/// `struct ibv_qp_attr`).
+/// The path that a connected queue pair migrates to when its own path fails (IBTA 17.2.8; the `alt_` fields of
+/// `struct ibv_qp_attr`). Immutable.
 ///
-/// @param pkeyIndex of the P_Key that packets have there
-/// @param timeout the ACK timeout there
+/// @param path to the same peer
+/// @param pkeyIndex index of the P_Key that packets have on it, 0 to 65,535
+/// @param timeout ACK timeout on it
+/// @since 0.1
 public record AlternatePath(AddressVector path, int pkeyIndex, AckTimeout timeout) {
     public AlternatePath {
         Objects.requireNonNull(path, "path");

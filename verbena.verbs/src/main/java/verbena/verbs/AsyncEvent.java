@@ -1,8 +1,13 @@
 package verbena.verbs;
 
-/// Something that happened to a device or one of its objects and belongs to no request (ibv_get_async_event(3)).
-/// Taking an event acknowledges it.
+/// An event of a device or of one of its objects that belongs to no request (ibv_get_async_event(3)). Immutable.
+///
+/// [Context#pollAsyncEvent()] and [Context#awaitAsyncEvent()] take events, each once. Taking an event acknowledges
+/// it. A device keeps the last 4,096; it drops the oldest for the newest and counts the loss.
+///
+/// @since 0.1
 public sealed interface AsyncEvent {
+    /// Returns the kind of event.
     Type type();
 
     /// The kind of event (`enum ibv_event_type`).
@@ -36,13 +41,18 @@ public sealed interface AsyncEvent {
         GID_CHANGE
     }
 
+    /// An event of a queue pair: `QP_FATAL` to `PATH_MIG_ERR`, and `QP_LAST_WQE_REACHED`.
     record QueuePairEvent(Type type, QueuePair queuePair) implements AsyncEvent {}
 
+    /// An event of a completion queue: `CQ_ERR`.
     record CompletionQueueEvent(Type type, CompletionQueue completionQueue) implements AsyncEvent {}
 
+    /// An event of a shared receive queue: `SRQ_ERR` and `SRQ_LIMIT_REACHED`.
     record SharedReceiveQueueEvent(Type type, SharedReceiveQueue sharedReceiveQueue) implements AsyncEvent {}
 
+    /// An event of a port, counted from 1: `PORT_ACTIVE` to `SM_CHANGE`, `CLIENT_REREGISTER` and `GID_CHANGE`.
     record PortEvent(Type type, int port) implements AsyncEvent {}
 
+    /// An event of the whole device: `DEVICE_FATAL`. Nothing works any more but closing.
     record DeviceEvent(Type type) implements AsyncEvent {}
 }

@@ -1,6 +1,8 @@
 package verbena.verbs;
 
-/// The accesses that atomics are atomic with (`enum ibv_atomic_cap`).
+/// The accesses with which a device's atomics are atomic (`enum ibv_atomic_cap`). Immutable.
+///
+/// @since 0.1
 public enum AtomicCapability {
     NONE,
     /// Among the queue pairs of one device.

@@ -1,6 +1,9 @@
 package verbena.verbs;
 
-/// Abilities of a device, for programs that ask before they are refused ([UnsupportedException]).
+/// Abilities of a device ([DeviceAttributes#capabilities()]). A program asks for one before a verb throws
+/// [UnsupportedException]. Immutable.
+///
+/// @since 0.1
 public enum Capability {
     RC,
     UC,
@@ -32,10 +35,10 @@ public enum Capability {
     SQ_DRAIN,
     /// Connected queue pairs migrate to an alternate path: [QpModification#alternatePath].
     PATH_MIGRATION,
-    /// Completions say when, by the device's clock: [CompletionQueueOptions#withTimestamps()].
+    /// Completions have a time stamp of the device's clock: [CompletionQueueOptions#withTimestamps()].
     COMPLETION_TIMESTAMPS,
-    /// Queue pairs are connected by what their [Endpoint]s say, and by modifying them to RTR and RTS; where this
-    /// is missing only the connection manager does it.
+    /// Queue pairs can be connected by exchanging [Endpoint]s, and by modifying them to RTR and RTS. A device
+    /// without this ability connects them by its connection manager only.
     ENDPOINTS,
     /// Connections by address and port ([verbena.verbs.cm]).
     CONNECTION_MANAGER,

@@ -2,10 +2,15 @@ package verbena.verbs;
 
 import java.util.OptionalInt;
 
-/// The end of a request, as a value that can be kept; see [WorkCompletion] for the one that is reused.
+/// The result of a request, as an immutable value that the program can keep. [WorkCompletion] is the form that
+/// polling fills anew each time.
+///
+/// @since 0.1
 public sealed interface Completion {
+    /// Returns the number that the request was posted with.
     long wrId();
 
+    /// Returns the number of the queue pair, 24 bits.
     int qpn();
 
     /// The request was carried out.

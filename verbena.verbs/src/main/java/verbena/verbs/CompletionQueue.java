@@ -3,19 +3,30 @@ package verbena.verbs;
 import java.time.Duration;
 import java.util.Optional;
 
-/// A queue of finished requests (ibv_create_cq(3)). Any thread may poll; each completion is given out once. The
-/// thread that polled a request's completion sees what the request wrote.
+/// A queue of the completions of requests (ibv_create_cq(3)).
 ///
-/// A completion queue that overflows is broken: [AsyncEvent.CompletionQueueEvent] is raised and its queue pairs go
-/// to ERR. Make it as large as all requests that can be outstanding on it.
+/// Any thread may poll; each completion is given out once. The thread that polls a request's completion sees what the
+/// request wrote.
+///
+/// A queue that overflows is broken: the device raises [AsyncEvent.CompletionQueueEvent] and moves its queue pairs to
+/// ERR (IBTA 11.6.3.2). Make it as large as all requests that can be outstanding on it.
+///
+/// [Context#createCompletionQueue] makes it. The program closes it after the queue pairs that use it, and
+/// [InUseException] says which are still open. Closing discards the completions that are left, and wakes all waiting
+/// threads. All verbs then throw [InvalidStateException].
+///
+/// @since 0.1
 public interface CompletionQueue extends VerbsObject {
+    /// Returns the device that it belongs to.
     Context context();
 
-    /// Returns the number of completions that it can hold.
+    /// Returns the number of completions that it can hold: at least as many as were asked for.
     int capacity();
 
     /// Takes the oldest completion into `wc`; false, and `wc` unchanged, when there is none. Never blocks, never
     /// allocates.
+    ///
+    /// @throws InvalidStateException when the queue is closed
     boolean poll(WorkCompletion wc);
 
     /// Takes up to `into.length` completions, oldest first; returns how many.
@@ -28,28 +39,34 @@ public interface CompletionQueue extends VerbsObject {
     }
 
     /// Waits for a completion and takes it into `wc`; false when `timeout` passed. Polls for a short while, then
-    /// sleeps; a virtual thread gives up its carrier. Does not disturb a channel.
+    /// sleeps; a virtual thread releases its carrier. Leaves the channel and its arming as they are.
     ///
-    /// @throws InvalidStateException when the queue is closed, also while waiting
+    /// @throws InvalidStateException when the queue is closed, also while waiting, or has overflowed
+    /// @throws DeviceException when the device has failed
     boolean await(WorkCompletion wc, Duration timeout) throws InterruptedException;
 
     /// Waits for a completion without a time limit, and takes it into `wc`. Otherwise as [#await(WorkCompletion,
     /// Duration)].
     ///
-    /// @throws InvalidStateException when the queue is closed, also while waiting
+    /// @throws InvalidStateException when the queue is closed, also while waiting, or has overflowed
+    /// @throws DeviceException when the device has failed
     void await(WorkCompletion wc) throws InterruptedException;
 
     /// Asks the channel for one notification at the next completion (ibv_req_notify_cq(3)). Poll once more after
     /// arming: a completion that came before causes no notification.
     ///
-    /// @param solicitedOnly only for a completion of a solicited message, or with an error
+    /// @param solicitedOnly only for the completion of a solicited message, or of a failed request
+    /// @throws InvalidStateException when the queue is closed, or was made without a channel
     void arm(boolean solicitedOnly);
 
     /// Changes the capacity; completions in it stay (ibv_resize_cq(3)).
     ///
-    /// @throws ResourceLimitException when more are in it than `entries`, or the device has none of this size
+    /// @param entries at least 1
+    /// @throws ResourceLimitException when more completions are in it than `entries`, or the device has no queue of
+    ///     this size
+    /// @throws UnsupportedException when the device cannot resize queues ([Capability#RESIZE_CQ])
     void resize(int entries);
 
-    /// Returns the channel that it was made with.
+    /// Returns the channel that it was made with; empty when there is none.
     Optional<CompletionChannel> channel();
 }

@@ -3,18 +3,19 @@ package verbena.verbs;
 import java.util.Objects;
 import java.util.Optional;
 
-/// Choices of a [CompletionQueue] ([Context#createCompletionQueue]). Start with [#of(int)].
+/// The options of a [CompletionQueue] ([Context#createCompletionQueue]). Start with [#of(int)]. Immutable.
 ///
-/// @param entries that it holds at least
+/// @param entries completions that it holds at least
 /// @param channel that its notifications go to; empty for none
 /// @param hasTimestamps whether its completions have a [WorkCompletion#timestamp()]; needs
 ///     [Capability#COMPLETION_TIMESTAMPS]
+/// @since 0.1
 public record CompletionQueueOptions(int entries, Optional<CompletionChannel> channel, boolean hasTimestamps) {
     public CompletionQueueOptions {
         Objects.requireNonNull(channel, "channel");
     }
 
-    /// Returns the choices for at least so many entries, without a channel or time stamps.
+    /// Returns options for at least so many entries, without a channel or time stamps.
     public static CompletionQueueOptions of(int entries) {
         return new CompletionQueueOptions(entries, Optional.empty(), false);
     }
@@ -23,7 +24,7 @@ public record CompletionQueueOptions(int entries, Optional<CompletionChannel> ch
         return new CompletionQueueOptions(entries, Optional.of(channel), hasTimestamps);
     }
 
-    /// Returns these choices with time stamps of completions, by the device's clock (ibv_create_cq_ex(3)).
+    /// Returns these options with time stamps of completions, by the device's clock (ibv_create_cq_ex(3)).
     @Preview
     public CompletionQueueOptions withTimestamps() {
         return new CompletionQueueOptions(entries, channel, true);

@@ -4,18 +4,20 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 
-/// Choices of [QueuePair#connect(Endpoint, ConnectOptions)]; start with [#defaults()].
+/// The options of [QueuePair#connect(Endpoint, ConnectOptions)]. Start with [#defaults()]. Immutable. `connect`
+/// checks the values, and throws [InvalidAttributesException] for one out of range.
 ///
-/// @param access what the peer may do
-/// @param mtu path MTU; empty takes the smaller of what the two ends can
-/// @param ackTimeout how long to wait for an answer before sending again
+/// @param access rights of the peer
+/// @param mtu path MTU; empty for the smaller of what the two ends can use
+/// @param ackTimeout time to wait for an answer before sending again
 /// @param retryCount attempts after the first, 0 to 7
 /// @param rnrRetry attempts after an RNR NAK, 0 to 6; 7 is without limit
-/// @param minRnrTimer how long the peer is asked to wait when no receive is posted
-/// @param maxReadAtomic READs and atomics that this end may have outstanding, and that it serves at once; more than
-///     the device has means as many as it has ([DeviceAttributes#maxQpInitiatorReadAtomic()],
+/// @param minRnrTimer time that the peer is asked to wait when no receive is posted
+/// @param maxReadAtomic READs and atomics that this end may have outstanding, and that it serves at once. A value
+///     over the device's limit counts as that limit ([DeviceAttributes#maxQpInitiatorReadAtomic()],
 ///     [DeviceAttributes#maxQpReadAtomic()])
-/// @param trafficClass IPv6 traffic class or IPv4 TOS
+/// @param trafficClass IPv6 traffic class or IPv4 TOS, 0 to 255
+/// @since 0.1
 public record ConnectOptions(
         Set<Access> access,
         Optional<Mtu> mtu,

@@ -1,10 +1,13 @@
 package verbena.verbs;
 
-/// A connection that could not be made, or has ended while something waited for it.
+/// Thrown when a connection cannot be made, or ends while a thread waits for it or uses it. The message names the
+/// operation, the peer's address and the cause.
+///
+/// @since 0.1
 public final class ConnectionException extends VerbsException {
     private static final long serialVersionUID = 1L;
 
-    /// Reasons, for programs to decide by.
+    /// Causes, by which a program can decide what to do.
     public enum Reason {
         /// No device of this host reaches the address, or the port is taken.
         ADDRESS,
@@ -38,6 +41,7 @@ public final class ConnectionException extends VerbsException {
         this.reason = reason;
     }
 
+    /// Returns the cause.
     public Reason reason() {
         return reason;
     }

@@ -7,8 +7,19 @@ import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.spi.ConnectionService;
 
-/// An opened device, which makes all other objects (ibv_open_device(3)). Safe for use by any thread.
+/// An opened device, which makes all other objects (ibv_open_device(3)).
+///
+/// Any thread may use it. [Device#open()] makes it, and the program closes it after all objects that it made.
+/// [InUseException] says which are still open. Closing wakes threads that wait for asynchronous events. All verbs
+/// that make an object then throw [InvalidStateException].
+///
+/// A verb that makes an object throws [ResourceLimitException] when the device has no more of its kind. A device that
+/// fails raises [AsyncEvent.Type#DEVICE_FATAL], and [CompletionQueue#await] throws [DeviceException]. The program can
+/// then only close its objects.
+///
+/// @since 0.1
 public interface Context extends VerbsObject {
+    /// Returns the device that was opened.
     Device device();
 
     /// Returns what the device can do.
@@ -20,6 +31,8 @@ public interface Context extends VerbsObject {
     PortAttributes port(int port);
 
     /// Returns the GID table of a port, without empty entries.
+    ///
+    /// @throws IllegalArgumentException when there is no such port
     List<GidEntry> gids(int port);
 
     /// Returns one entry of the GID table.
@@ -34,9 +47,10 @@ public interface Context extends VerbsObject {
                         + gids(port).stream().map(GidEntry::index).toList() + ", got " + index));
     }
 
-    /// Returns the entry of the GID table to use towards `peer`: of the same address family and scope, and on the
-    /// same network where there are several.
+    /// Returns the entry of the GID table to use towards `peer`. It is of the same address family and scope. Where
+    /// several fit, it is the one that the system would send from.
     ///
+    /// @throws IllegalArgumentException when there is no such port
     /// @throws DeviceException when no own address can reach `peer`; the message shows the table
     GidEntry gidFor(int port, Gid peer);
 
@@ -45,14 +59,16 @@ public interface Context extends VerbsObject {
     /// @throws IllegalArgumentException when there is no such port or entry
     int pkey(int port, int index);
 
-    /// Finds an open queue pair of this device by its number: from [WorkCompletion#qpn()] to the queue pair, and to
-    /// the program's own object ([QueuePair#attachment()]). Takes no lock, and allocates nothing.
+    /// Finds an open queue pair of this device by its number. It leads from [WorkCompletion#qpn()] to the queue
+    /// pair, and to the program's own object ([QueuePair#attachment()]). Takes no lock and allocates nothing.
     ///
     /// @return null when no open queue pair has this number
     @Nullable
     QueuePair queuePair(int qpn);
 
-    /// Makes a protection domain: objects of one cannot be used with those of another.
+    /// Makes a protection domain: objects of one cannot be used with those of another (ibv_alloc_pd(3)).
+    ///
+    /// @throws ResourceLimitException when the device has no more
     ProtectionDomain allocateProtectionDomain();
 
     /// Makes a completion queue of at least `entries` entries, without a channel.
@@ -62,8 +78,9 @@ public interface Context extends VerbsObject {
         return createCompletionQueue(CompletionQueueOptions.of(entries));
     }
 
-    /// Makes a completion queue.
+    /// Makes a completion queue (ibv_create_cq(3)).
     ///
+    /// @throws IllegalArgumentException when it is to have less than one entry, or a channel of another context
     /// @throws ResourceLimitException when the device has no more, or none of this size
     /// @throws UnsupportedException when it is to have time stamps, and the device has no clock for them
     CompletionQueue createCompletionQueue(CompletionQueueOptions options);
@@ -76,13 +93,17 @@ public interface Context extends VerbsObject {
         throw new UnsupportedException("openXrcDomain", Capability.XRC, device().name());
     }
 
-    /// Makes a channel on which a thread can wait for several completion queues.
+    /// Makes a channel on which a thread can wait for several completion queues (ibv_create_comp_channel(3)).
     CompletionChannel createCompletionChannel();
 
-    /// Takes the oldest asynchronous event; empty when there is none.
+    /// Takes the oldest asynchronous event; empty when there is none. Never blocks.
+    ///
+    /// @throws InvalidStateException when the device is closed
     Optional<AsyncEvent> pollAsyncEvent();
 
-    /// Waits for an asynchronous event; empty when `timeout` passed. A virtual thread gives up its carrier.
+    /// Waits for an asynchronous event; empty when `timeout` passed. A virtual thread releases its carrier.
+    ///
+    /// @throws InvalidStateException when the device is closed, also while waiting
     Optional<AsyncEvent> awaitAsyncEvent(Duration timeout) throws InterruptedException;
 
     /// Waits for an asynchronous event without a time limit.
@@ -90,12 +111,12 @@ public interface Context extends VerbsObject {
     /// @throws InvalidStateException when the device is closed, also while waiting
     AsyncEvent awaitAsyncEvent() throws InterruptedException;
 
-    /// Returns what the device has counted since it was opened, by name: packets and bytes, retransmissions, and
-    /// every packet that was not accepted under the one reason why. A name that ends in `.now` tells how many of
-    /// something there are at this moment; all others never fall.
+    /// Returns the device's counters since it was opened, by name: packets and bytes, retransmissions, and each
+    /// packet that was not accepted under its one reason. A name that ends in `.now` counts objects that exist at
+    /// this moment. All other counters never fall.
     SortedMap<String, Long> counters();
 
-    /// Returns the service that makes connections of this device, for [verbena.verbs.cm].
+    /// Returns the device's connection manager, on which [verbena.verbs.cm] stands; for providers and that package.
     ///
     /// @throws UnsupportedException when the device has no connection manager
     default ConnectionService connectionService() {

@@ -7,11 +7,11 @@ import java.util.stream.Collectors;
 import verbena.verbs.spi.Provider;
 import verbena.verbs.spi.Providers;
 
-/// An RDMA device: a card, a kernel's software device, or one of Verbena's own. A device is a description; it
-/// costs nothing until it is opened. Safe for use by any thread.
+/// An RDMA device: a card, a software device of the kernel, or one of Verbena's own (ibv_get_device_list(3)). It is a
+/// description, which holds no resource until [#open()]. Any thread may use it, and nobody closes it.
 ///
-/// A device is found by name. Every provider lists its devices under stable names (`rocev2_lo`, `mlx5_0`);
-/// a software device can also be named by what it should be, as `KIND[@ADDRESS][,OPTION=VALUE...]`:
+/// A program finds a device by name. Every provider lists its devices under stable names (`rocev2_lo`, `mlx5_0`). A
+/// software device can also be named by its properties, as `KIND[@ADDRESS][,OPTION=VALUE...]`:
 ///
 /// | name | device |
 /// |---|---|
@@ -21,20 +21,22 @@ import verbena.verbs.spi.Providers;
 /// | `rocev2@::1,link=portable` | with an option of the provider |
 /// | `shm` | memory that it shares with the `shm` devices of other processes of this user on this host |
 /// | `ibverbs@10.0.0.3` | the system's device, a card for instance, that has this address |
+///
+/// @since 0.1
 public interface Device {
     /// Returns the name, for example `rocev2_eth0`.
     String name();
 
-    /// Returns which family of protocols it speaks.
+    /// Returns the family of protocols that it speaks.
     TransportType transportType();
 
     /// Returns the GUID of the node, which is stable for a device of the same name on the same host.
     long nodeGuid();
 
-    /// Returns the GIDs that port 1 of an opened device will have; empty when they are only known then.
+    /// Returns the GIDs that port 1 of an opened device will have; empty when they are known only after opening.
     List<GidEntry> gids();
 
-    /// Returns port 1 as it is now, where that is known without opening the device.
+    /// Returns port 1 as it is now; empty when that is known only after opening.
     default Optional<PortAttributes> port() {
         return Optional.empty();
     }
@@ -44,12 +46,12 @@ public interface Device {
         return false;
     }
 
-    /// Opens the device. Each call makes an independent context.
+    /// Opens the device (ibv_open_device(3)). Each call makes an independent context, which the program closes.
     ///
     /// @throws DeviceException when it cannot be opened: an address in use by another process, for example
     Context open();
 
-    /// Returns all devices that can be found now, those of the first provider first. Looks at the system anew.
+    /// Returns all devices that exist now, those of the first provider first. Each call asks the system anew.
     static List<Device> list() {
         var devices = new ArrayList<Device>();
         for (Provider provider : Providers.all()) {

@@ -2,12 +2,15 @@ package verbena.verbs;
 
 import java.util.Set;
 
-/// The abilities and limits of a device (`struct ibv_device_attr`, ibv_query_device(3)). A limit of 0 says that the
-/// device does not have such objects.
+/// The abilities and limits of a device (`struct ibv_device_attr`, ibv_query_device(3)). A limit of 0 means that the
+/// device does not have such objects. Immutable.
 ///
-/// @param timestampMask the bits of [WorkCompletion#timestamp()] that count: the time between two of them is
-///     `(later - earlier) & timestampMask` ticks
-/// @param timestampKilohertz ticks of that clock in a millisecond; 0 when the device does not tell
+/// @param pageSizeCapability page sizes that the device can use: bit n stands for 2^n bytes
+/// @param localAckDelay longest delay of an ACK in the device, as a code n: `4.096 µs × 2^n`
+/// @param timestampMask the bits of [WorkCompletion#timestamp()] that count: the time between two of them is `(later
+///     - earlier) & timestampMask` ticks
+/// @param timestampKilohertz ticks of that clock in a millisecond; 0 when the device does not report it
+/// @since 0.1
 public record DeviceAttributes(
         String firmwareVersion,
         long nodeGuid,
@@ -49,7 +52,7 @@ public record DeviceAttributes(
         capabilities = Set.copyOf(capabilities);
     }
 
-    /// Returns whether the device has this.
+    /// Returns whether the device has this ability.
     public boolean has(Capability capability) {
         return capabilities.contains(capability);
     }

@@ -1,6 +1,9 @@
 package verbena.verbs;
 
-/// A device that does not exist, cannot be opened, or has failed.
+/// Thrown when a device does not exist, cannot be opened, or has failed. The message names the device and says what
+/// may help.
+///
+/// @since 0.1
 public final class DeviceException extends VerbsException {
     private static final long serialVersionUID = 1L;
 

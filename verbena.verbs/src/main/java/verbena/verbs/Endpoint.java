@@ -3,15 +3,17 @@ package verbena.verbs;
 import java.util.HexFormat;
 import java.util.Objects;
 
-/// The address of one end of a connection, which the other end has to know. Programs exchange it before
-/// [QueuePair#connect(Endpoint)], by any means: a socket, a file, the connection manager.
+/// The address of one end of a connection, which the other end has to know. Programs exchange endpoints before
+/// [QueuePair#connect(Endpoint)], by any means: a socket, a file, the connection manager. Immutable; the constructor
+/// throws [IllegalArgumentException] for a value out of range.
 ///
 /// @param gid address of the port
 /// @param gidType encapsulation; both ends must have the same
 /// @param qpn queue pair number, 24 bits
 /// @param psn first packet sequence number that this end will send, 24 bits
 /// @param mtu largest path MTU that this end can use
-/// @param lid of the port, InfiniBand only; 0 otherwise
+/// @param lid of the port, 16 bits, InfiniBand only; 0 otherwise
+/// @since 0.1
 public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu, int lid) {
     /// The bits of a queue pair number in a field of 32 (IBTA 9.2).
     public static final int QPN_MASK = 0xFF_FFFF;
@@ -29,13 +31,13 @@ public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu, int 
         Checks.range("lid", lid, 0, 0xFFFF);
     }
 
-    /// Returns an endpoint that has no LID.
+    /// An endpoint that has no LID.
     public Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu) {
         this(gid, gidType, qpn, psn, mtu, 0);
     }
 
-    /// Returns one line of text that [#parse(String)] takes back: `gid/type/qpn/psn/mtu`, and `/lid` where there is
-    /// one.
+    /// Returns one line of text that [#parse(String)] reads: `gid/type/qpn/psn/mtu`, and `/lid` when there is one.
+    /// The MTU is decimal, the other numbers are hexadecimal.
     public String format() {
         var hex = HexFormat.of();
         return gid + "/" + gidType.name() + "/" + hex.toHexDigits(qpn, 6) + "/" + hex.toHexDigits(psn, 6) + "/" + mtu

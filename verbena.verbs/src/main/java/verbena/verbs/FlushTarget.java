@@ -1,6 +1,8 @@
 package verbena.verbs;
 
-/// The reach of a FLUSH, to which it carries earlier writes ([SendBatch#flush], IBTA A19).
+/// The reach of a FLUSH: what earlier writes have reached when it completes ([SendBatch#flush], IBTA A19). Immutable.
+///
+/// @since 0.1
 @Preview
 public enum FlushTarget {
     /// Visible to every reader at the peer; needs the right [Access#FLUSH_GLOBAL].

@@ -7,10 +7,11 @@ import java.nio.ByteBuffer;
 import java.util.HexFormat;
 
 /// A global identifier: the 128-bit address of a port (IBTA 4.1.1). On RoCE v2 it is an IPv6 address, or an IPv4
-/// address in the form `::ffff:a.b.c.d` (IBTA A17.4).
+/// address in the form `::ffff:a.b.c.d` (IBTA A17.4). Immutable.
 ///
 /// @param high the first eight bytes, as a big-endian number
 /// @param low the last eight bytes, as a big-endian number
+/// @since 0.1
 public record Gid(long high, long low) {
     /// Size on the wire, in bytes.
     public static final int BYTES = 16;
@@ -51,7 +52,7 @@ public record Gid(long high, long low) {
         return isIpv4() ? (low >>> 28 & 0xF) == 0xE : high >>> 56 == 0xFF;
     }
 
-    /// Returns the IP address, a plain IPv4 one where it can be.
+    /// Returns the IP address: an IPv4 address when [#isIpv4()].
     public InetAddress address() {
         try {
             return isIpv4()

@@ -1,6 +1,8 @@
 package verbena.verbs;
 
-/// The encapsulation of packets that a GID addresses (`enum ibv_gid_type` of ibv_query_gid_ex(3)).
+/// The encapsulation of packets that a GID addresses (`enum ibv_gid_type`, ibv_query_gid_ex(3)). Immutable.
+///
+/// @since 0.1
 public enum GidType {
     /// InfiniBand.
     IB("IB"),
@@ -8,7 +10,7 @@ public enum GidType {
     ROCE_V1("RoCE v1"),
     /// RoCE v2: InfiniBand transport in UDP port 4791 (IBTA A17).
     ROCE_V2("RoCE v2"),
-    /// iWARP: the identifier names the interface, addresses are TCP's.
+    /// iWARP: the GID names the network interface, and TCP addresses the peer.
     IWARP("iWARP");
 
     private final String label;

@@ -2,7 +2,9 @@ package verbena.verbs;
 
 import java.util.List;
 
-/// An object could not be closed, because others still need it. Nothing was closed.
+/// Thrown when an object cannot be closed, or changed, because others still need it. Nothing was changed.
+///
+/// @since 0.1
 public final class InUseException extends VerbsException {
     private static final long serialVersionUID = 1L;
 

@@ -3,8 +3,10 @@ package verbena.verbs;
 import java.util.EnumSet;
 import java.util.Set;
 
-/// A modification of a queue pair that lacks a required attribute, has one that this transition does not take, or a
-/// value out of range (ibv_modify_qp(3): EINVAL). Nothing was changed.
+/// Thrown when attributes of a queue pair or an address handle do not fit (ibv_modify_qp(3): EINVAL). A required
+/// attribute is missing, one is not allowed in this transition, or a value is out of range. Nothing was changed.
+///
+/// @since 0.1
 public final class InvalidAttributesException extends VerbsException {
     private static final long serialVersionUID = 1L;
 
@@ -21,12 +23,12 @@ public final class InvalidAttributesException extends VerbsException {
         this(message, Set.of(), Set.of());
     }
 
-    /// Attributes that the transition requires and did not get.
+    /// Returns the attributes that the transition requires and did not get.
     public Set<QpAttribute> missing() {
         return copy(missing);
     }
 
-    /// Attributes that the transition does not take.
+    /// Returns the attributes that the transition does not take.
     public Set<QpAttribute> forbidden() {
         return copy(forbidden);
     }

@@ -1,6 +1,8 @@
 package verbena.verbs;
 
-/// The network that a port is connected to (`IBV_LINK_LAYER_*` of ibv_query_port(3)).
+/// The network that a port is connected to (`IBV_LINK_LAYER_*` of ibv_query_port(3)). Immutable.
+///
+/// @since 0.1
 public enum LinkLayer {
     INFINIBAND("InfiniBand"),
     ETHERNET("Ethernet");
@@ -11,6 +13,7 @@ public enum LinkLayer {
         this.label = label;
     }
 
+    /// Returns the name that `ibv_devinfo` prints.
     @Override
     public String toString() {
         return label;

@@ -3,34 +3,39 @@ package verbena.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
-/// A place in registered memory of this side: a [MemoryRegion], or a part of one ([#slice]). It is made once and
-/// named in any number of requests, by any thread; [RemoteMemory] is a place of the peer's.
+/// A range of registered memory of this side: a [MemoryRegion], or a part of one ([#slice]). [RemoteMemory] is its
+/// counterpart at the peer.
 ///
-/// Operations that move data take their two places as a copy does, the source first, and the source says how many
-/// bytes move. The destination has room for at least as many.
+/// It cannot be changed, and any thread may name it in any number of requests. It is valid as long as its region is
+/// open. Closing the region invalidates all its parts.
+///
+/// Operations that move data take the source first and then the destination, as a copy does. The length of the source
+/// is the number of bytes. The destination must be at least as long.
+///
+/// @since 0.1
 public interface LocalMemory {
-    /// Returns the region that it is a part of.
+    /// Returns the region that it belongs to.
     MemoryRegion region();
 
-    /// Returns where it begins in its region, in bytes.
+    /// Returns its start in the region, in bytes.
     long offset();
 
-    /// Returns its bytes.
+    /// Returns its length in bytes.
     long length();
 
-    /// Returns the memory.
+    /// Returns the memory. Do not use it after the region was closed.
     ///
     /// @throws InvalidStateException when this process has no address of it ([MemoryRegion#segment()])
     default MemorySegment segment() {
         return region().segment().asSlice(offset(), length());
     }
 
-    /// Returns the address and key by which a peer reaches this place.
+    /// Returns the address and the key by which a peer reaches this range.
     default RemoteMemory remote() {
         return new RemoteMemory(region().address() + offset(), region().rkey(), length());
     }
 
-    /// Returns its part of `length` bytes from `offset` on.
+    /// Returns the part of `length` bytes from `offset` on.
     ///
     /// @throws IndexOutOfBoundsException when the part is not inside
     default LocalMemory slice(long offset, long length) {
@@ -38,7 +43,7 @@ public interface LocalMemory {
         return new MemorySlice(region(), offset() + offset, length);
     }
 
-    /// Returns its part from `offset` to the end.
+    /// Returns the part from `offset` to the end.
     ///
     /// @throws IndexOutOfBoundsException when `offset` is not inside
     default LocalMemory slice(long offset) {

@@ -3,8 +3,15 @@ package verbena.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/// Registered memory (ibv_reg_mr(3)). Safe for use by any thread; what is in the memory is the program's business.
+/// Registered memory, which requests can name (ibv_reg_mr(3)). Any thread may use it. The device does not order
+/// accesses of the program against those of requests: a completion says when a request is done with the memory.
+///
+/// [ProtectionDomain#register] and [ProtectionDomain#allocate] make it. The program closes it, before the protection
+/// domain. [#close()] says what is invalid afterwards.
+///
+/// @since 0.1
 public interface MemoryRegion extends VerbsObject, LocalMemory {
+    /// Returns the protection domain that it belongs to now ([#reregister]).
     ProtectionDomain protectionDomain();
 
     @Override
@@ -24,25 +31,31 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
     @Override
     MemorySegment segment();
 
-    /// Address of its first byte as requests name it: the IOVA.
+    /// Returns the address of its first byte as requests name it: the IOVA. It is 0 with [Access#ZERO_BASED].
     long address();
 
-    /// Returns the key for scatter/gather entries of one's own requests.
+    /// Returns the key for scatter/gather entries of this side's requests (L_Key, IBTA 10.6.3).
     int lkey();
 
-    /// Returns the key that a peer needs: unpredictable, and no secret to anyone who sees the packets.
+    /// Returns the key that a peer needs (R_Key, IBTA 10.6.3). A peer cannot guess it, but whoever sees the packets
+    /// can read it.
     int rkey();
 
-    /// Rights.
+    /// Returns its rights.
     Set<Access> access();
 
-    /// Gives the region another protection domain and other rights; the keys stay (ibv_rereg_mr(3)).
+    /// Changes the protection domain and the rights of the region; the keys stay (ibv_rereg_mr(3)). On an exception
+    /// nothing was changed.
     ///
+    /// @throws IllegalArgumentException when the domain is of another device, or `access` would change
+    ///     `ZERO_BASED`, or asks for rights that registering refuses
     /// @throws InUseException when windows are bound to it
+    /// @throws UnsupportedException when the device cannot do so ([Capability#REREGISTER])
     void reregister(ProtectionDomain protectionDomain, Set<Access> access);
 
-    /// Ends the registration. Requests that still touch the memory afterwards end with an error status. Memory that
-    /// was allocated with the region is not given to others before the device is done with it.
+    /// Ends the registration (ibv_dereg_mr(3)). The keys become invalid: requests that name the memory afterwards,
+    /// of this side or of a peer, end with an error status. Memory of [ProtectionDomain#allocate] is freed when the
+    /// device is done with it, and the program must not use it any more.
     ///
     /// @throws InUseException when windows are bound to it
     @Override

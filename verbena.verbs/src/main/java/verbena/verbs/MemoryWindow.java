@@ -1,11 +1,18 @@
 package verbena.verbs;
 
-/// A view of a region that can be granted and withdrawn without registering anew (ibv_alloc_mw(3)). Bound by
-/// [SendBatch#bindWindow], withdrawn by a local invalidate, by a peer's SEND with invalidate, or by closing.
+/// A view of a memory region that the program can grant and withdraw without a new registration (ibv_alloc_mw(3),
+/// IBTA 10.6.7). Any thread may use it.
+///
+/// [SendBatch#bindWindow] binds it to a range. A local invalidate withdraws it, or a peer's SEND with invalidate, or
+/// closing it. [ProtectionDomain#allocateWindow] makes it, and the program closes it, before the protection domain.
+/// While it is bound, the region cannot be closed.
+///
+/// @since 0.1
 public interface MemoryWindow extends VerbsObject {
     /// Kinds of window (`enum ibv_mw_type`).
     enum Type {
-        /// A window of a protection domain: any of its peers that has the key may use it. Can be bound again.
+        /// A window of a protection domain: every peer of the domain that has the key may use it. It can be
+        /// bound again.
         TYPE_1,
         /// A window of the queue pair that binds it, until it is invalidated.
         TYPE_2;
@@ -27,15 +34,16 @@ public interface MemoryWindow extends VerbsObject {
         }
     }
 
+    /// Returns the protection domain that it was made in.
     ProtectionDomain protectionDomain();
 
     /// Returns the type.
     Type type();
 
-    /// Returns the key as it is now. The program that binds a window of type 2 chooses the low 8 bits.
+    /// Returns the present key. A bind replaces its low 8 bits by those that the program chooses.
     int rkey();
 
-    /// Returns the rkey that a type 2 bind should give next: the low 8 bits counted up (ibv_inc_rkey(3)).
+    /// Returns the key for the next bind: the low 8 bits incremented (ibv_inc_rkey(3)).
     default int nextRkey() {
         return (rkey() & ~0xFF) | ((rkey() + 1) & 0xFF);
     }

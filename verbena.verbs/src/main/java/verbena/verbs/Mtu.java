@@ -1,6 +1,9 @@
 package verbena.verbs;
 
 /// Path MTU: payload bytes of a full packet (IBTA 4.4, `enum ibv_mtu`). Both ends of a connection use the same.
+/// Immutable.
+///
+/// @since 0.1
 public enum Mtu {
     MTU_256(256),
     MTU_512(512),

@@ -1,14 +1,16 @@
 package verbena.verbs;
 
 /// The state of the alternate path of a connected queue pair (IBTA 17.2.8, `enum ibv_mig_state`). A program asks for
-/// [#REARM], and for [#MIGRATED] when it is [#ARMED].
+/// [#REARM], and for [#MIGRATED] when it is [#ARMED]. Immutable.
+///
+/// @since 0.1
 public enum PathMigration {
-    /// The path that it has is its only one: that with which it was connected, or the one that it has migrated to.
+    /// The present path is the only one: the path of the connection, or the alternate path after a migration.
     MIGRATED,
-    /// An alternate path is loaded, and the queue pair waits until the peer has one too. A packet of the peer
-    /// tells.
+    /// An alternate path is loaded. The queue pair waits until a packet of the peer reports that the peer has one
+    /// too.
     REARM,
-    /// The alternate path takes the place of the path when all retries are used up, or the peer migrates.
+    /// The queue pair changes to the alternate path when all retries are used up, or when the peer migrates.
     ARMED;
 
     /// Returns the number in `enum ibv_mig_state`.

@@ -1,6 +1,8 @@
 package verbena.verbs;
 
-/// State of a port (`enum ibv_port_state`).
+/// State of a port (`enum ibv_port_state`). Requests travel in `ACTIVE` only. Immutable.
+///
+/// @since 0.1
 public enum PortState {
     NOP,
     DOWN,

@@ -6,8 +6,10 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/// The mark of a part of the API that may change or go with any version. What is not marked stays, so that a program
-/// which compiles today compiles with the next version too. `docs/api/signatures.txt` lists the marked parts.
+/// The mark of a part of the API that may change or disappear with any version. Unmarked parts stay, so a program
+/// that compiles with this version compiles with the next. `docs/api/signatures.txt` lists the marked parts.
+///
+/// @since 0.1
 @Documented
 @Retention(RetentionPolicy.CLASS)
 @Target({ElementType.TYPE, ElementType.METHOD, ElementType.CONSTRUCTOR, ElementType.FIELD})

@@ -3,34 +3,48 @@ package verbena.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/// A boundary of access: queue pairs reach only memory of their own protection domain (ibv_alloc_pd(3)). Safe for
-/// use by any thread.
+/// A boundary of access: requests of a queue pair reach only memory of its own protection domain (ibv_alloc_pd(3),
+/// IBTA 10.2.3).
+///
+/// Any thread may use it. [Context#allocateProtectionDomain()] makes it. The program closes it after all objects that
+/// it made; [InUseException] says which are still open. All verbs then throw [InvalidStateException]. A verb that
+/// makes an object throws [ResourceLimitException] when the device has no more of its kind.
+///
+/// @since 0.1
 public interface ProtectionDomain extends VerbsObject {
+    /// Returns the device that it belongs to.
     Context context();
 
-    /// Registers memory that the caller owns. The region keeps the segment reachable; if its arena is closed all
-    /// the same, requests that touch it end with an error status and nothing else happens.
+    /// Registers memory of the program (ibv_reg_mr(3)). The region keeps the segment reachable. If the program
+    /// closes the segment's arena all the same, requests that touch the memory end with an error status, and
+    /// nothing else happens.
     ///
     /// @param segment native or mapped memory of any size, not confined to one thread
     /// @throws IllegalArgumentException when the segment is on the heap, confined, or read-only with write access,
     ///     or when `access` asks for remote writing or atomics without local writing
+    /// @throws ResourceLimitException when the device has no more regions, or no more memory may be locked
+    /// @throws UnsupportedException when `access` asks for a right that the device does not know
     default MemoryRegion register(MemorySegment segment, Set<Access> access) {
         return register(segment, access.contains(Access.ZERO_BASED) ? 0 : segment.address(), access);
     }
 
-    /// Registers memory that peers address as starting at `iova` (ibv_reg_mr_iova(3)).
+    /// Registers memory that peers address as starting at `iova` (ibv_reg_mr_iova(3)). Otherwise as
+    /// [#register(MemorySegment, Set)].
+    ///
+    /// @param iova 0 when `access` has [Access#ZERO_BASED]
     MemoryRegion register(MemorySegment segment, long iova, Set<Access> access);
 
     /// Registers memory of another device, a GPU's for example, which the kernel shares as a dma-buf
-    /// (ibv_reg_dmabuf_mr(3)). The descriptor can be closed then. The region has no [MemoryRegion#segment()].
+    /// (ibv_reg_dmabuf_mr(3)). The program may close the descriptor afterwards. The region has no
+    /// [MemoryRegion#segment()].
     ///
     /// @param fd descriptor of the dma-buf
-    /// @param offset where in it the region begins, in bytes
+    /// @param offset start of the region in the dma-buf, in bytes
     /// @param length bytes, at least 1
     /// @param iova address of the first byte as requests name it; as far into its page as `offset`
     /// @param access of `LOCAL_WRITE`, `REMOTE_READ`, `REMOTE_WRITE`, `REMOTE_ATOMIC` and `RELAXED_ORDERING`
-    /// @throws IllegalArgumentException when `access` asks for other rights, the descriptor is no
-    ///     dma-buf's, or the range is not in it
+    /// @throws IllegalArgumentException when `access` asks for other rights, the descriptor is no dma-buf's, or the
+    ///     range is not in it
     /// @throws UnsupportedException when the device reaches no memory but the process's
     @Preview
     default MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova, Set<Access> access) {
@@ -39,39 +53,46 @@ public interface ProtectionDomain extends VerbsObject {
     }
 
     /// Allocates zeroed memory and registers it; closing the region frees it. Small regions share slabs, so many of
-    /// them cost little. Within a host, requests are fastest with memory of this kind at both ends, because the
+    /// them cost little. Within a host, requests are fastest between memory of this kind at both ends, because the
     /// processes share it.
     ///
     /// @param bytes at least 1
+    /// @throws ResourceLimitException when the device has no more regions, or there is no memory left for it
     MemoryRegion allocate(long bytes, Set<Access> access);
 
     /// Makes a memory window (ibv_alloc_mw(3)). It gives access to nothing until it is bound.
+    ///
+    /// @throws ResourceLimitException when the device has no more
+    /// @throws UnsupportedException when the device does not have windows of this type
     MemoryWindow allocateWindow(MemoryWindow.Type type);
 
     /// Makes a queue pair in state RESET (ibv_create_qp(3)).
     ///
-    /// @throws IllegalArgumentException when the type is [QpType#XRC_TARGET], which [XrcDomain#createTarget()]
-    ///     makes, or the shared receive queue is of an [XrcDomain]
-    /// @throws ResourceLimitException when a size is over the device's
-    /// @throws UnsupportedException when the device does not have this type
+    /// @throws IllegalArgumentException when an object in the options is of another context, the type is
+    ///     [QpType#XRC_TARGET], which [XrcDomain#createTarget()] makes, or the shared receive queue is of an
+    ///     [XrcDomain]
+    /// @throws ResourceLimitException when a size is over the device's, or the device has no more
+    /// @throws UnsupportedException when the device does not have this type or extension
     QueuePair createQueuePair(QueuePairOptions options);
 
     /// Makes a shared receive queue (ibv_create_srq(3)).
     ///
-    /// @param maxWr receives that can be outstanding
-    /// @param maxSge scatter entries of each
+    /// @param maxWr receives that can be outstanding, at least 1
+    /// @param maxSge scatter entries of each, 0 or more
+    /// @throws ResourceLimitException when a size is over the device's, or the device has no more
     SharedReceiveQueue createSharedReceiveQueue(int maxWr, int maxSge);
 
     /// Makes an address handle for datagrams (ibv_create_ah(3)).
     ///
     /// @throws InvalidAttributesException when its own GID does not exist or is of another address family
+    /// @throws UnsupportedException when the device has no datagrams ([Capability#UD])
     AddressHandle createAddressHandle(AddressVector to);
 
-    /// Makes an address handle to the sender of a datagram (ibv_create_ah_from_wc(3)); its queue pair is
-    /// [WorkCompletion#sourceQpn()].
+    /// Makes an address handle for the sender of a datagram (ibv_create_ah_from_wc(3)). The number of the sender's
+    /// queue pair is [WorkCompletion#sourceQpn()].
     ///
     /// @param received the completion of its receive
-    /// @param area the receive's first 40 bytes
+    /// @param area the first 40 bytes of the receive
     /// @throws IllegalArgumentException when the completion is not that of a datagram
     default AddressHandle createAddressHandle(WorkCompletion received, MemorySegment area) {
         return createAddressHandle(AddressVector.toSender(received, area, context()));

@@ -1,6 +1,9 @@
 package verbena.verbs;
 
-/// Names of what can be modified on a queue pair (`enum ibv_qp_attr_mask`).
+/// The names of a queue pair's attributes that can be modified (`enum ibv_qp_attr_mask`, ibv_modify_qp(3)).
+/// Immutable.
+///
+/// @since 0.1
 public enum QpAttribute {
     STATE(1),
     CUR_STATE(1 << 1),

@@ -5,31 +5,34 @@ import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
 
-/// A set of attributes to change on a queue pair: what is set here is what the mask of ibv_modify_qp(3) would name.
-/// Nothing is judged before [QueuePair#modify(QpModification)]. Prefer [Transition], whose parameters are the
-/// attributes that a step requires. Not safe for use by several threads.
+/// A set of attributes to change on a queue pair (ibv_modify_qp(3)). An attribute that is set here is one that the
+/// mask of C would name. [QueuePair#modify(QpModification)] checks the values; the setters do not. Prefer
+/// [Transition], whose parameters are the attributes that a step requires. One thread uses it at a time.
+///
+/// @since 0.1
 public final class QpModification {
     private final EnumMap<QpAttribute, Object> values = new EnumMap<>(QpAttribute.class);
 
-    /// A modification with nothing set.
+    /// A modification without attributes.
     public QpModification() {}
 
-    /// Asks for a new state.
+    /// Sets the new state.
     public QpModification state(QpState state) {
         return set(QpAttribute.STATE, state);
     }
 
-    /// Returns the state that the caller believes the queue pair to be in.
+    /// Sets the state that the queue pair is expected to be in. In another state the modification throws
+    /// [InvalidStateException].
     public QpModification currentState(QpState state) {
         return set(QpAttribute.CUR_STATE, state);
     }
 
-    /// Returns whether entering SQD raises [AsyncEvent.Type#SQ_DRAINED].
+    /// Sets whether a drained send queue raises [AsyncEvent.Type#SQ_DRAINED] in SQD.
     public QpModification sqdNotify(boolean notify) {
         return set(QpAttribute.EN_SQD_ASYNC_NOTIFY, notify);
     }
 
-    /// Returns the rights of the peer.
+    /// Sets the rights of the peer.
     public QpModification access(Set<Access> access) {
         return set(QpAttribute.ACCESS_FLAGS, Set.copyOf(access));
     }
@@ -46,7 +49,7 @@ public final class QpModification {
         return set(QpAttribute.QKEY, qkey);
     }
 
-    /// Returns the way to the peer.
+    /// Sets the path to the peer.
     public QpModification path(AddressVector path) {
         return set(QpAttribute.AV, path);
     }
@@ -59,12 +62,12 @@ public final class QpModification {
         return set(QpAttribute.TIMEOUT, timeout);
     }
 
-    /// Attempts after the first, 0 to 7.
+    /// Sets the number of attempts after the first, 0 to 7.
     public QpModification retryCount(int count) {
         return set(QpAttribute.RETRY_CNT, count);
     }
 
-    /// Attempts after an RNR NAK, 0 to 6; 7 is without limit.
+    /// Sets the number of attempts after an RNR NAK, 0 to 6; 7 is without limit.
     public QpModification rnrRetry(int count) {
         return set(QpAttribute.RNR_RETRY, count);
     }
@@ -79,12 +82,12 @@ public final class QpModification {
         return set(QpAttribute.SQ_PSN, psn);
     }
 
-    /// Sets how many READs and atomics this side may have outstanding.
+    /// Sets the number of READs and atomics that this side may have outstanding.
     public QpModification maxReadAtomic(int count) {
         return set(QpAttribute.MAX_QP_RD_ATOMIC, count);
     }
 
-    /// Sets how many READs and atomics the peer may have outstanding.
+    /// Sets the number of READs and atomics that the peer may have outstanding.
     public QpModification maxDestinationReadAtomic(int count) {
         return set(QpAttribute.MAX_DEST_RD_ATOMIC, count);
     }
@@ -102,8 +105,8 @@ public final class QpModification {
         return set(QpAttribute.ALT_PATH, path);
     }
 
-    /// Sets the state of migration. [PathMigration#REARM] arms the alternate path, as soon as the peer has done so
-    /// too. [PathMigration#MIGRATED] migrates to it at once, where it is armed.
+    /// Sets the state of migration. [PathMigration#REARM] arms the alternate path as soon as the peer has one too.
+    /// [PathMigration#MIGRATED] migrates to an armed path at once.
     public QpModification pathMigration(PathMigration state) {
         return set(QpAttribute.PATH_MIG_STATE, state);
     }
@@ -122,13 +125,13 @@ public final class QpModification {
 
     /// Returns the value of an attribute, or `otherwise` when it has not been set.
     ///
-    /// @param type what the attribute's setter takes; `Integer` for numbers
+    /// @param type class that the attribute's setter takes; `Integer` for numbers
     public <T> T get(QpAttribute attribute, Class<T> type, T otherwise) {
         Object value = values.get(attribute);
         return value == null ? otherwise : type.cast(value);
     }
 
-    /// Returns a number, or `otherwise` when it has not been set.
+    /// Returns the value of a numeric attribute, or `otherwise` when it has not been set.
     public int getInt(QpAttribute attribute, int otherwise) {
         return values.get(attribute) instanceof Integer number ? number : otherwise;
     }

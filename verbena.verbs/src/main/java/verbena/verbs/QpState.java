@@ -1,6 +1,8 @@
 package verbena.verbs;
 
-/// State of a queue pair (IBTA 10.3.1, ibv_modify_qp(3)).
+/// State of a queue pair (IBTA 10.3.1, ibv_modify_qp(3)). Immutable.
+///
+/// @since 0.1
 public enum QpState {
     /// Freshly made: nothing can be posted, nothing is received.
     RESET,

@@ -6,8 +6,11 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// The attributes that each step of a queue pair's life requires and takes (IBTA 11.2.5.2, ibv_modify_qp(3)). For
-/// providers; programs meet it through [QueuePair#modify(QpModification)].
+/// The attributes that each transition of a queue pair requires and takes (IBTA 11.2.5.2, ibv_modify_qp(3)). It is
+/// for providers; programs meet it through [QueuePair#modify(QpModification)]. It has no state, and any thread may
+/// use it.
+///
+/// @since 0.1
 public final class QpStateTable {
     private QpStateTable() {}
 
@@ -27,10 +30,13 @@ public final class QpStateTable {
                 "type " + type, "; the way is RESET, INIT, RTR, RTS", from, to, step(type, from, to), modification);
     }
 
-    /// Returns the same for a queue pair over iWARP. It is connected by its stream and by nothing else, so a
-    /// program takes it to INIT, RESET and ERR only, and of all attributes only the rights mean something.
+    /// Checks a modification of a queue pair over iWARP. Only its stream connects it. So a program takes it to
+    /// INIT, RESET and ERR only, and the peer's rights are the one attribute with an effect.
     ///
     /// @param device name of the device
+    /// @return the state after it
+    /// @throws InvalidStateException when there is no such step
+    /// @throws InvalidAttributesException when an attribute is not allowed
     /// @throws UnsupportedException when it is to be drained
     public static QpState checkIwarp(String device, QpState from, QpModification modification) {
         QpState to = target(from, modification);

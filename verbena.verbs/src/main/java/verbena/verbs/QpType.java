@@ -1,6 +1,8 @@
 package verbena.verbs;
 
-/// Kind of service of a queue pair (`enum ibv_qp_type`).
+/// Kind of service of a queue pair (`enum ibv_qp_type`). Immutable.
+///
+/// @since 0.1
 public enum QpType {
     /// Reliable connection.
     RC(2),

@@ -4,27 +4,36 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// One end of a connection or a source of datagrams: a send queue and a receive queue (ibv_create_qp(3)).
+/// One end of a connection, or a source and sink of datagrams: a send queue and a receive queue (ibv_create_qp(3)).
 ///
-/// Any thread may post; threads that post to the same queue take turns. Requests are carried out in the order in
-/// which they were posted.
+/// Any thread may post; threads that post to the same queue take turns. The device carries out requests in the order
+/// in which they were posted. A request that fails is a completion with an error status, never an exception.
+///
+/// [ProtectionDomain#createQueuePair] makes it, and [verbena.verbs.cm.ConnectionId#createQueuePair] for a connection
+/// manager. The program closes it before its completion queues, shared receive queue and protection domain.
+/// [#close()] says what is invalid afterwards. All verbs of a closed queue pair throw [InvalidStateException].
+///
+/// @since 0.1
 public interface QueuePair extends VerbsObject {
+    /// Returns the protection domain that it was made in.
     ProtectionDomain protectionDomain();
 
-    /// Returns the number that peers address it by, 24 bits; unpredictable.
+    /// Returns the number by which peers address it, 24 bits. It is unpredictable on Verbena's own devices.
     int qpn();
 
+    /// Returns the kind of service.
     QpType type();
 
+    /// Returns the present state. A failure may change it at any moment.
     QpState state();
 
-    /// Returns what this queue pair has counted since it was made, by the names of [Context#counters()]; names of
-    /// what happens to no single queue pair stay at 0. Empty when the device does not count by queue pair.
+    /// Returns the counters of this queue pair since it was made, by the names of [Context#counters()]. Counters of
+    /// events that belong to no single queue pair stay at 0. Empty when the device does not count by queue pair.
     default SortedMap<String, Long> counters() {
         return new TreeMap<>();
     }
 
-    /// Keeps an object of the program's, in place of the one before. The device does not look at it.
+    /// Stores an object of the program's in place of the one before. The device does not use it.
     ///
     /// @param attachment null for none
     void attach(@Nullable Object attachment);
@@ -33,7 +42,7 @@ public interface QueuePair extends VerbsObject {
     @Nullable
     Object attachment();
 
-    /// Returns the attributes that it was made with and set to.
+    /// Returns the attributes that it was made with and set to (ibv_query_qp(3)).
     QpAttributes query();
 
     /// Takes a step; the attributes that it requires are the transition's parameters.
@@ -44,46 +53,57 @@ public interface QueuePair extends VerbsObject {
         modify(transition.modification());
     }
 
-    /// Changes any set of attributes, as ibv_modify_qp(3) with a mask. All or nothing.
+    /// Changes any set of attributes, as ibv_modify_qp(3) with a mask. On an exception nothing was changed. Going
+    /// to RESET discards the posted requests, and waits until no other thread has a batch open.
     ///
-    /// @throws InvalidStateException when there is no such step from the present state
+    /// @throws InvalidStateException when there is no such step from the present state, or it goes to RESET while this
+    ///     thread has a batch of it open
     /// @throws InvalidAttributesException when one is missing, not allowed in this step, or out of range
+    /// @throws UnsupportedException when the device does not have this step, such as SQD ([Capability#SQ_DRAIN])
     void modify(QpModification modification);
 
-    /// Returns what the peer has to know to connect to this queue pair through GID `gidIndex` of port 1. The first
-    /// PSN in it is drawn at random once per life of the queue pair.
+    /// Returns the address that the peer needs to connect to this queue pair through GID `gidIndex` of port 1. Its
+    /// first PSN is random, and is drawn anew after each RESET.
+    ///
+    /// @throws IllegalArgumentException when there is no such GID
+    /// @throws UnsupportedException when only the connection manager connects this device ([Capability#ENDPOINTS])
     Endpoint endpoint(int gidIndex);
 
-    /// Returns what the peer has to know to connect through the first GID of port 1.
+    /// Returns the address that the peer needs to connect through the first GID of port 1.
     default Endpoint endpoint() {
         return endpoint(protectionDomain().context().gids(1).getFirst().index());
     }
 
-    /// Brings a connected queue pair from RESET or INIT to RTS with safe defaults.
+    /// Brings a connected queue pair from RESET or INIT to RTS with [ConnectOptions#defaults()].
     ///
-    /// @param remote what the peer's [#endpoint()] gave
+    /// @param remote the result of the peer's [#endpoint()]
     default void connect(Endpoint remote) {
         connect(remote, ConnectOptions.defaults());
     }
 
-    /// Brings a connected queue pair from RESET or INIT to RTS. The own GID is chosen to suit the peer's.
+    /// Brings a connected queue pair from RESET or INIT to RTS. It uses the GID of the last [#endpoint(int)], or
+    /// one that suits the peer's.
     ///
     /// @throws InvalidAttributesException when the two ends do not fit: another encapsulation, another address
-    ///     family, an MTU that one of them does not have
+    ///     family, or an MTU that one of them does not have
+    /// @throws InvalidStateException when it is in another state, or of type UD
+    /// @throws UnsupportedException when only the connection manager connects this device ([Capability#ENDPOINTS])
     void connect(Endpoint remote, ConnectOptions options);
 
-    /// Starts a batch of send requests.
+    /// Starts a batch of send requests, in this thread. Waits while another thread has one open.
     ///
-    /// @throws InvalidStateException before RTS, when the queue pair is closed, or is an XRC target
+    /// @throws InvalidStateException before RTS, when the queue pair is closed or is an XRC target, or when this
+    ///     thread has a batch open
     SendBatch sendBatch();
 
-    /// Starts a batch of receives.
+    /// Starts a batch of receives, in this thread. Waits while another thread has one open.
     ///
-    /// @throws InvalidStateException before INIT, when the queue pair is closed, has a shared receive queue or
-    ///     is of XRC
+    /// @throws InvalidStateException before INIT, when the queue pair is closed, has a shared receive queue or is
+    ///     of XRC, or when this thread has a batch open
     ReceiveBatch receiveBatch();
 
-    /// Posts one signalled SEND of `length` bytes of `region` from `offset` on.
+    /// Posts one signalled SEND of `length` bytes of `region` from `offset` on. Fails as [#sendBatch()] and
+    /// [SendBatch] do, and so do the other methods of this kind.
     ///
     /// @throws ResourceLimitException when the send queue is full
     default void postSend(long wrId, MemoryRegion region, long offset, long length) {
@@ -123,7 +143,7 @@ public interface QueuePair extends VerbsObject {
         }
     }
 
-    /// Posts one signalled FETCH_ADD; the value before goes to 8 bytes of `region` at `offset`.
+    /// Posts one signalled FETCH_ADD; the previous value goes to 8 bytes of `region` at `offset`.
     default void postFetchAdd(long wrId, long remoteAddress, int rkey, long add, MemoryRegion region, long offset) {
         try (SendBatch batch = sendBatch()) {
             batch.fetchAdd(wrId, remoteAddress, rkey, add)
@@ -133,7 +153,7 @@ public interface QueuePair extends VerbsObject {
         }
     }
 
-    /// Posts one signalled CMP_SWAP; the value before goes to 8 bytes of `region` at `offset`.
+    /// Posts one signalled CMP_SWAP; the previous value goes to 8 bytes of `region` at `offset`.
     default void postCompareSwap(
             long wrId, long remoteAddress, int rkey, long compare, long swap, MemoryRegion region, long offset) {
         try (SendBatch batch = sendBatch()) {
@@ -153,13 +173,14 @@ public interface QueuePair extends VerbsObject {
         }
     }
 
-    /// Joins a multicast group (ibv_attach_mcast(3)): datagrams to it arrive here too, those that this queue pair
-    /// sends itself included. Joining again changes nothing. UD only.
+    /// Joins a multicast group (ibv_attach_mcast(3)). Datagrams to the group arrive here too, its own included.
+    /// Joining again changes nothing. UD only.
     ///
     /// @param group an IPv4 or IPv6 multicast address
     /// @throws IllegalArgumentException when it is none
     /// @throws InvalidStateException when the queue pair is closed, or not of type UD
     /// @throws ResourceLimitException when the device is a member of too many groups
+    /// @throws UnsupportedException when the device has no multicast ([Capability#MULTICAST])
     /// @throws DeviceException when the network does not let it join
     void attachMulticast(Gid group);
 
@@ -168,8 +189,8 @@ public interface QueuePair extends VerbsObject {
     /// @throws InvalidStateException when it is not attached
     void detachMulticast(Gid group);
 
-    /// Ends the queue pair: outstanding requests are discarded without completions, and the peer gets no more
-    /// answers.
+    /// Ends the queue pair (ibv_destroy_qp(3)). Outstanding requests are discarded without completions, and the
+    /// peer gets no more answers. Completions that are in a completion queue stay there.
     @Override
     void close();
 }

@@ -5,17 +5,18 @@ import java.util.Optional;
 import java.util.Set;
 
 /// The options of a new queue pair (`struct ibv_qp_init_attr`, ibv_create_qp(3)). Start with [#rc], [#uc], [#ud] or
-/// [#xrcInitiator] and change what should differ.
+/// [#xrcInitiator]. Immutable. The constructor throws [IllegalArgumentException] for a negative size, and for an
+/// unknown extension.
 ///
 /// @param type kind of service
 /// @param sendCq where sends complete
 /// @param receiveCq where receives complete; may be the same
-/// @param sharedReceiveQueue where receives are taken from; empty for the queue pair's own. It may be of another
-///     protection domain: the memory of its receives then belongs to that one, all other memory to the queue
-///     pair's
+/// @param sharedReceiveQueue that its receives come from; empty for a receive queue of its own. It may be of another
+///     protection domain. The memory of its receives then belongs to that one, all other memory to the queue pair's
 /// @param sizes of its queues
-/// @param signalAll whether every send request completes visibly, not just those that ask for it
-/// @param extensions requests beyond the usual that may be posted, [Capability#FLUSH] and [Capability#ATOMIC_WRITE]
+/// @param signalAll whether every send request has a completion, and not only signaled requests
+/// @param extensions further requests that may be posted: [Capability#FLUSH] and [Capability#ATOMIC_WRITE]
+/// @since 0.1
 public record QueuePairOptions(
         QpType type,
         CompletionQueue sendCq,
@@ -64,23 +65,23 @@ public record QueuePairOptions(
         return new QueuePairOptions(type, cq, cq, Optional.empty(), Sizes.DEFAULT, false, Set.of());
     }
 
-    /// Returns a reliable connection with what [#of] gives.
+    /// Returns options of a reliable connection, otherwise as [#of].
     public static QueuePairOptions rc(CompletionQueue cq) {
         return of(QpType.RC, cq);
     }
 
-    /// Returns an unreliable connection with what [#of] gives.
+    /// Returns options of an unreliable connection, otherwise as [#of].
     public static QueuePairOptions uc(CompletionQueue cq) {
         return of(QpType.UC, cq);
     }
 
-    /// Datagrams, with what [#of] gives.
+    /// Returns options of a queue pair for datagrams, otherwise as [#of].
     public static QueuePairOptions ud(CompletionQueue cq) {
         return of(QpType.UD, cq);
     }
 
-    /// Returns the sending end of an extended reliable connection with what [#of] gives. It has no receive queue,
-    /// so the sizes of that do not count.
+    /// Returns options of the sending end of an extended reliable connection, otherwise as [#of]. It has no receive
+    /// queue, so its sizes for receives do not count.
     public static QueuePairOptions xrcInitiator(CompletionQueue cq) {
         return of(QpType.XRC_INITIATOR, cq);
     }

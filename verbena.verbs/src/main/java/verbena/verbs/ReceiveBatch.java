@@ -1,29 +1,39 @@
 package verbena.verbs;
 
-/// Receive requests being written in place, to be handed over at once; see [SendBatch] for the rules.
+/// Receive requests that a program writes into a receive queue, to post them together (ibv_post_recv(3)).
+///
+/// The thread that opened the batch owns the queue's receive side until [#close()]. Other threads that post to it
+/// wait. Nothing here allocates. A mistake throws at its receive, and the message names the receive's place in the
+/// batch. Earlier receives remain and can be submitted. After [#close()], and in other threads, all methods but
+/// `discard` and `close` throw [InvalidStateException].
+///
+/// @since 0.1
 public interface ReceiveBatch extends AutoCloseable {
     /// Begins a receive.
     ///
-    /// @throws ResourceLimitException when the queue is full; names the receive's place in the batch
+    /// @throws ResourceLimitException when the queue is full; the message names the receive's place in the batch
     ReceiveBatch receive(long wrId);
 
     /// Adds `length` bytes of `region` from `offset` on.
     ///
+    /// @throws IllegalArgumentException when the region is of another device or protection domain, there are more
+    ///     entries than the queue's `maxSge`, or the entries exceed 2^31 bytes
     /// @throws IndexOutOfBoundsException when the range is not inside the region
+    /// @throws InvalidStateException when the region is closed
     ReceiveBatch sge(MemoryRegion region, long offset, long length);
 
-    /// Adds memory by key and address; checked when a message arrives.
+    /// Adds memory by key and address, which the device checks when a message arrives.
     ReceiveBatch sge(int lkey, long address, long length);
 
-    /// Hands all receives over; the batch can be filled again afterwards.
+    /// Posts all receives of the batch. The batch can be filled again afterwards.
     ///
-    /// @return how many were handed over
+    /// @return number of receives that were posted
     int submit();
 
-    /// Takes all receives back that were not submitted. The batch can be filled again afterwards.
+    /// Removes all receives that were not submitted. The batch can be filled again afterwards.
     void discard();
 
-    /// Ends the batch; an error when receives in it were forgotten, as in [SendBatch#close()].
+    /// Ends the batch. Receives that were not submitted are dropped. That is an error, as in [SendBatch#close()].
     ///
     /// @throws InvalidStateException when receives were neither submitted nor discarded; the batch is closed all
     ///     the same

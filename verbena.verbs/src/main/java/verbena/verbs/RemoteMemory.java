@@ -3,11 +3,13 @@ package verbena.verbs;
 import java.util.HexFormat;
 import java.util.Objects;
 
-/// The address and key of a peer's memory, for READ, WRITE and atomics.
+/// The address and key of a peer's memory, for READ, WRITE and atomics. Immutable. The peer decides how long the key
+/// is valid. A request with an invalid key ends with `REM_ACCESS_ERR`.
 ///
 /// @param address of the first byte, as the owner counts (its IOVA)
 /// @param rkey the key
-/// @param length bytes
+/// @param length in bytes, not negative
+/// @since 0.1
 public record RemoteMemory(long address, int rkey, long length) {
     public RemoteMemory {
         if (length < 0) {
@@ -15,7 +17,7 @@ public record RemoteMemory(long address, int rkey, long length) {
         }
     }
 
-    /// Returns its part of `length` bytes from `offset` on.
+    /// Returns the part of `length` bytes from `offset` on.
     ///
     /// @throws IndexOutOfBoundsException when the part is not inside
     public RemoteMemory slice(long offset, long length) {
@@ -23,15 +25,15 @@ public record RemoteMemory(long address, int rkey, long length) {
         return new RemoteMemory(address + offset, rkey, length);
     }
 
-    /// Returns its part from `offset` to the end.
+    /// Returns the part from `offset` to the end.
     ///
     /// @throws IndexOutOfBoundsException when `offset` is not inside
     public RemoteMemory slice(long offset) {
         return slice(offset, length - offset);
     }
 
-    /// Returns one line of text that [#parse(String)] takes back: `address/rkey/length`, in hexadecimal but the
-    /// length.
+    /// Returns one line of text that [#parse(String)] reads: `address/rkey/length`. The length is decimal, the
+    /// others are hexadecimal.
     public String format() {
         return HexFormat.of().toHexDigits(address) + "/" + HexFormat.of().toHexDigits(rkey) + "/" + length;
     }

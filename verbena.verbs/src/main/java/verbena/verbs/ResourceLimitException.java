@@ -1,6 +1,9 @@
 package verbena.verbs;
 
-/// A limit would be exceeded: a full queue, more objects than the device has, more memory than may be locked.
+/// Thrown when a limit would be exceeded: a full queue, more objects than the device has, or more memory than may be
+/// locked. Nothing was changed.
+///
+/// @since 0.1
 public final class ResourceLimitException extends VerbsException {
     private static final long serialVersionUID = 1L;
 
@@ -17,12 +20,12 @@ public final class ResourceLimitException extends VerbsException {
         this.limit = limit;
     }
 
-    /// Returns the limit, by the name of its attribute.
+    /// Returns the name of the limit's attribute.
     public String resource() {
         return resource;
     }
 
-    /// Returns how much there is.
+    /// Returns the limit.
     public long limit() {
         return limit;
     }

@@ -2,10 +2,11 @@ package verbena.verbs;
 
 import java.time.Duration;
 
-/// Minimum RNR NAK timer: how long a responder without a posted receive asks its peer to wait (IBTA 9.7.5.2.8). A
-/// 5-bit code of a table; code 0 is the *longest*.
+/// Minimum RNR NAK timer: the time that a responder without a posted receive asks its peer to wait (IBTA 9.7.5.2.8).
+/// Immutable. On the wire it is a 5-bit code of a table, from 0.01 ms to 655.36 ms. Code 0 is the *longest*.
 ///
-/// @param code 0 to 31
+/// @param code 0 to 31; the constructor throws [IllegalArgumentException] for any other value
+/// @since 0.1
 public record RnrTimer(int code) {
     /// The times in hundredths of a millisecond, by code.
     private static final int[] TABLE = {

@@ -3,8 +3,8 @@ package verbena.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/// Send requests being written in place into a queue pair's send queue, to be handed over with one doorbell
-/// (ibv_wr_start(3)). Each request begins with the method of its name; what follows, up to the next, belongs to it:
+/// Send requests that a program writes into a queue pair's send queue, to post them with one doorbell
+/// (ibv_wr_start(3)). Each request begins with the method of its name. The calls up to the next request belong to it:
 ///
 /// ```java
 /// try (var batch = qp.sendBatch()) {
@@ -14,64 +14,77 @@ import java.util.Set;
 /// }
 /// ```
 ///
-/// The thread that began the batch owns the queue pair's posting side until [#close()]. Nothing here allocates. A
-/// mistake throws at its request, and the message names the request's place in the batch; the requests before it
-/// remain and can be submitted.
+/// The thread that opened the batch owns the queue pair's send side until [#close()]. Other threads that post wait.
+/// Nothing here allocates. After [#close()], and in other threads, all methods but `discard` and `close` throw
+/// [InvalidStateException].
+///
+/// A mistake throws at its request or at the next call, and the message names the request's place in the batch.
+/// Earlier requests remain and can be submitted. A method that begins a request throws:
+///
+/// - [ResourceLimitException] when the send queue is full
+/// - [UnsupportedException] when the device does not have the operation
+/// - [IllegalArgumentException] when queue pairs of this type do not have it
+///
+/// @since 0.1
 public interface SendBatch extends AutoCloseable {
-    /// Begins a SEND, which goes into a receive of the peer.
+    /// Begins a SEND, which takes a receive of the peer.
     SendBatch send(long wrId);
 
     /// Begins a SEND with 32 bits of immediate data.
     SendBatch sendWithImmediate(long wrId, int immediate);
 
-    /// Begins a SEND that withdraws a key of the peer.
+    /// Begins a SEND that invalidates a key of the peer.
     SendBatch sendWithInvalidate(long wrId, int rkey);
 
     /// Begins an RDMA WRITE to the peer's memory.
     SendBatch write(long wrId, long remoteAddress, int rkey);
 
-    /// Begins an RDMA WRITE that also takes a receive of the peer and hands it 32 bits.
+    /// Begins an RDMA WRITE that also takes a receive of the peer and gives it 32 bits.
     SendBatch writeWithImmediate(long wrId, long remoteAddress, int rkey, int immediate);
 
     /// Begins an RDMA READ of the peer's memory into the scatter entries.
     SendBatch read(long wrId, long remoteAddress, int rkey);
 
-    /// Adds to 8 aligned bytes of the peer; the value before goes to the one scatter entry of 8 bytes.
+    /// Adds to 8 aligned bytes of the peer; the previous value goes to the one scatter entry of 8 bytes.
     SendBatch fetchAdd(long wrId, long remoteAddress, int rkey, long add);
 
-    /// Replaces 8 aligned bytes of the peer by `swap` if they equal `compare`; the value before goes to the one
+    /// Replaces 8 aligned bytes of the peer by `swap` if they equal `compare`; the previous value goes to the one
     /// scatter entry of 8 bytes.
     SendBatch compareSwap(long wrId, long remoteAddress, int rkey, long compare, long swap);
 
-    /// Writes 8 aligned bytes at once, as they lie in this host's memory (IBTA A19).
+    /// Writes 8 aligned bytes of the peer at once, as they lie in this host's memory (IBTA A19).
     ///
     /// @throws InvalidStateException when the queue pair was not made for it ([QueuePairOptions#withExtensions])
     @Preview
     SendBatch atomicWrite(long wrId, long remoteAddress, int rkey, long value);
 
-    /// Carries earlier writes to `length` bytes from `remoteAddress` on as far as the targets say (IBTA A19).
+    /// Makes earlier writes to `length` bytes from `remoteAddress` on reach the targets (IBTA A19).
     ///
+    /// @param length bytes, not negative
     /// @param targets at least one
     /// @throws InvalidStateException when the queue pair was not made for it ([QueuePairOptions#withExtensions])
     @Preview
     SendBatch flush(long wrId, long remoteAddress, int rkey, int length, Set<FlushTarget> targets);
 
-    /// Carries earlier writes to the whole region that has this key as far as the targets say.
+    /// Makes earlier writes to the whole region of this key reach the targets.
     ///
     /// @param targets at least one
     /// @throws InvalidStateException as [#flush]
     @Preview
     SendBatch flushRegion(long wrId, int rkey, Set<FlushTarget> targets);
 
-    /// Withdraws a key of this side.
+    /// Invalidates a key of this side.
     SendBatch localInvalidate(long wrId, int rkey);
 
     /// Binds a window to `length` bytes of `region` from `address` on.
     ///
-    /// @param rkey whose low 8 bits the window's key gets; its other bits do not count, because those of the
-    ///     window are the device's. Another key than before ([MemoryWindow#nextRkey()]) keeps out peers that
-    ///     know the old one
+    /// @param rkey its low 8 bits become those of the window's key; the device chooses the other bits. A new key
+    ///     ([MemoryWindow#nextRkey()]) excludes peers that know the old one
     /// @param length bytes; 0 unbinds a window of type 1
+    /// @param access of `REMOTE_READ`, `REMOTE_WRITE`, `REMOTE_ATOMIC` and `ZERO_BASED`
+    /// @throws IllegalArgumentException when window or region are of another device or protection domain, or
+    ///     `access` has other rights
+    /// @throws InvalidStateException when window or region are closed
     SendBatch bindWindow(
             long wrId,
             MemoryWindow window,
@@ -83,45 +96,55 @@ public interface SendBatch extends AutoCloseable {
 
     /// Adds `length` bytes of `region` from `offset` on to the request's data.
     ///
+    /// @throws IllegalArgumentException when the region is of another device or protection domain, the request has
+    ///     no data or inline data, there are more entries than `maxSendSge`, or they exceed 2^31 bytes
     /// @throws IndexOutOfBoundsException when the range is not inside the region
+    /// @throws InvalidStateException when the region is closed
     SendBatch sge(MemoryRegion region, long offset, long length);
 
-    /// Adds memory by key and address; checked when the request is carried out. All entries have 2^31 bytes at
-    /// most.
+    /// Adds memory by key and address, which the device checks when it carries out the request. All entries of a
+    /// request have at most 2^31 bytes.
     SendBatch sge(int lkey, long address, long length);
 
     /// Copies the bytes into the request now; the memory, heap or native, is free again at once.
     ///
+    /// @throws IllegalArgumentException when the request carries no data to the peer, or has scatter/gather entries
     /// @throws ResourceLimitException when they are more than the queue pair's `maxInlineBytes`
     SendBatch inline(MemorySegment data);
 
-    /// Asks for a completion.
+    /// Requests a completion.
     SendBatch signaled();
 
-    /// Waits for all earlier READs and atomics before this request starts.
+    /// Delays this request until all earlier READs and atomics are done.
     SendBatch fenced();
 
-    /// Wakes a peer that waits for solicited messages only.
+    /// Marks the message as solicited: it notifies a peer that armed its queue for solicited messages only.
     SendBatch solicited();
 
-    /// Names the destination of a datagram (UD); every request on such a queue pair needs it.
+    /// Sets the destination of a datagram; every request of a UD queue pair needs it.
     ///
-    /// @param qpn 0xFFFFFF for a multicast group
-    /// @param qkey of the receiver; with its high bit set the own queue pair's is sent instead (IBTA 10.2.5)
+    /// @param qpn 24 bits; 0xFFFFFF for a multicast group
+    /// @param qkey of the receiver; a value with the high bit set stands for the own queue pair's Q_Key (IBTA
+    ///     10.2.5)
+    /// @throws IllegalArgumentException when the queue pair is not UD, or the handle is of another protection
+    ///     domain
+    /// @throws InvalidStateException when the handle is closed
     SendBatch to(AddressHandle handle, int qpn, int qkey);
 
-    /// Names the shared receive queue of the peer that the request is for (XRC); every request on an initiator
-    /// needs it. A WRITE, a READ or an atomic reaches memory of that queue's protection domain.
+    /// Sets the peer's shared receive queue that the request is for; every request of an XRC initiator needs it. A
+    /// WRITE, a READ or an atomic reaches memory of that queue's protection domain.
     ///
-    /// @param srqNumber the peer's [SharedReceiveQueue#number()]
+    /// @param srqNumber the peer's [SharedReceiveQueue#number()], 24 bits
+    /// @throws IllegalArgumentException when the queue pair is no XRC initiator
     SendBatch to(int srqNumber);
 
-    /// Hands all requests over with one doorbell. The batch can be filled again afterwards.
+    /// Posts all requests of the batch with one doorbell. The batch can be filled again afterwards.
     ///
-    /// @return how many were handed over
+    /// @return number of requests that were posted
+    /// @throws InvalidStateException when the queue pair was closed, or is no longer in a state to send
     int submit();
 
-    /// Takes all requests back that were not submitted. The batch can be filled again afterwards.
+    /// Removes all requests that were not submitted. The batch can be filled again afterwards.
     void discard();
 
     /// Ends the batch. Requests that were not submitted are dropped; that is an error, unless one of the batch's

@@ -2,23 +2,33 @@ package verbena.verbs;
 
 import java.util.OptionalInt;
 
-/// Receives that several queue pairs take from (ibv_create_srq(3)). Safe for use by any thread.
+/// A queue of receives that several queue pairs share (ibv_create_srq(3)).
+///
+/// Any thread may post. [ProtectionDomain#createSharedReceiveQueue] makes it, or
+/// [XrcDomain#createSharedReceiveQueue]. The program closes it after the queue pairs that use it; [InUseException]
+/// says which are still open. Closing discards the receives that are left, without completions. All verbs then throw
+/// [InvalidStateException].
+///
+/// @since 0.1
 public interface SharedReceiveQueue extends VerbsObject {
+    /// Returns the protection domain to which the memory of its receives belongs.
     ProtectionDomain protectionDomain();
 
-    /// Returns the number by which peers name it, 24 bits, unpredictable (ibv_get_srq_num(3)); empty when it is not
-    /// of an [XrcDomain].
+    /// Returns the number by which peers name it, 24 bits, unpredictable on Verbena's own devices
+    /// (ibv_get_srq_num(3)). Empty for a queue that is not of an [XrcDomain].
     default OptionalInt number() {
         return OptionalInt.empty();
     }
 
-    /// Receives that can be outstanding.
+    /// Returns the number of receives that can be outstanding.
     int maxWr();
 
     /// Returns the number of scatter entries of each receive.
     int maxSge();
 
-    /// Starts a batch of receives; the calling thread owns the queue's posting side until the batch is closed.
+    /// Starts a batch of receives, in this thread. Waits while another thread has one open.
+    ///
+    /// @throws InvalidStateException when the queue is closed, or this thread has a batch open
     ReceiveBatch receiveBatch();
 
     /// Posts one receive into `length` bytes of `region` from `offset` on.
@@ -31,7 +41,9 @@ public interface SharedReceiveQueue extends VerbsObject {
         }
     }
 
-    /// Asks for one [AsyncEvent.SharedReceiveQueueEvent] when fewer than `limit` receives are left; 0 disarms.
+    /// Requests one [AsyncEvent.SharedReceiveQueueEvent] when fewer than `limit` receives are left; 0 disarms.
+    ///
+    /// @throws IllegalArgumentException when `limit` is not 0 to [#maxWr()]
     void armLimit(int limit);
 
     /// Returns the armed limit; 0 after the event.

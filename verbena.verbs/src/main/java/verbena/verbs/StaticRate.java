@@ -2,8 +2,10 @@ package verbena.verbs;
 
 import java.util.Optional;
 
-/// The highest rate at which packets may leave by a path (`enum ibv_rate`, IBTA 9.11). The names are the rates on
-/// the cable.
+/// The highest rate at which packets may leave on a path (`enum ibv_rate`, IBTA 9.11). The names are signalling rates
+/// in Gb/s. Immutable.
+///
+/// @since 0.1
 public enum StaticRate {
     /// The rate of the port's own link.
     PORT(0, 0, false),

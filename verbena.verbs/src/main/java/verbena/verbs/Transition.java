@@ -2,12 +2,15 @@ package verbena.verbs;
 
 import java.util.Set;
 
-/// A step of a queue pair's life, with the attributes that the step requires as parameters (ibv_modify_qp(3)).
+/// A transition of a queue pair, with the attributes that it requires as parameters (IBTA 10.3.1, ibv_modify_qp(3)).
+/// Immutable. [QueuePair#modify(Transition)] checks the values.
+///
+/// @since 0.1
 public sealed interface Transition {
     /// Returns the transition as a set of attributes.
     QpModification modification();
 
-    /// Forgets everything; requests are discarded without completions.
+    /// Every state to RESET. It forgets all attributes, and discards requests without completions.
     record ToReset() implements Transition {
         @Override
         public QpModification modification() {
@@ -15,15 +18,17 @@ public sealed interface Transition {
         }
     }
 
-    /// RC and UC: receives can be posted from here on.
+    /// RESET to INIT, RC and UC. Receives can be posted from then on.
     ///
-    /// @param access what the peer may do: `REMOTE_READ`, `REMOTE_WRITE`, `REMOTE_ATOMIC` and the FLUSH rights
+    /// @param port own port, from 1
+    /// @param pkeyIndex index of the P_Key of its packets
+    /// @param access rights of the peer: `REMOTE_READ`, `REMOTE_WRITE`, `REMOTE_ATOMIC` and the FLUSH rights
     record ToInit(int port, int pkeyIndex, Set<Access> access) implements Transition {
         public ToInit {
             access = Set.copyOf(access);
         }
 
-        /// A step at port 1, with the default P_Key.
+        /// A transition at port 1, with the default P_Key.
         public ToInit(Set<Access> access) {
             this(1, 0, access);
         }
@@ -38,7 +43,7 @@ public sealed interface Transition {
         }
     }
 
-    /// UD: receives can be posted from here on.
+    /// RESET to INIT, UD. Receives can be posted from then on.
     record ToInitUd(int port, int pkeyIndex, int qkey) implements Transition {
         @Override
         public QpModification modification() {
@@ -50,11 +55,11 @@ public sealed interface Transition {
         }
     }
 
-    /// RC: the peer's requests are answered from here on.
+    /// INIT to RTR, RC. The device answers the peer's requests from then on.
     ///
     /// @param rqPsn first PSN that the peer will send, 24 bits
     /// @param maxDestinationReadAtomic READs and atomics that the peer may have outstanding
-    /// @param minRnrTimer how long the peer is asked to wait when no receive is posted
+    /// @param minRnrTimer time that the peer is asked to wait when no receive is posted
     record ToRtr(
             AddressVector path,
             Mtu pathMtu,
@@ -76,7 +81,7 @@ public sealed interface Transition {
         }
     }
 
-    /// UC: the peer's messages are received from here on.
+    /// INIT to RTR, UC. The device receives the peer's messages from then on.
     record ToRtrUc(AddressVector path, Mtu pathMtu, int destinationQpn, int rqPsn) implements Transition {
         @Override
         public QpModification modification() {
@@ -89,7 +94,7 @@ public sealed interface Transition {
         }
     }
 
-    /// UD: datagrams are received from here on.
+    /// INIT to RTR, UD. The device receives datagrams from then on.
     record ToRtrUd() implements Transition {
         @Override
         public QpModification modification() {
@@ -97,12 +102,12 @@ public sealed interface Transition {
         }
     }
 
-    /// RC: requests can be posted and are sent from here on.
+    /// RTR to RTS, RC. Requests can be posted and are sent from then on.
     ///
-    /// @param sqPsn first PSN that we shall send, 24 bits
+    /// @param sqPsn first PSN that this side will send, 24 bits
     /// @param retryCount attempts after the first, 0 to 7
     /// @param rnrRetry attempts after an RNR NAK, 0 to 6; 7 is without limit
-    /// @param maxReadAtomic READs and atomics that we may have outstanding
+    /// @param maxReadAtomic READs and atomics that this side may have outstanding
     record ToRts(int sqPsn, AckTimeout ackTimeout, int retryCount, int rnrRetry, int maxReadAtomic)
             implements Transition {
         @Override
@@ -117,7 +122,7 @@ public sealed interface Transition {
         }
     }
 
-    /// UC and UD: requests can be posted and are sent from here on.
+    /// RTR to RTS, UC and UD. Requests can be posted and are sent from then on.
     record ToRtsUnreliable(int sqPsn) implements Transition {
         @Override
         public QpModification modification() {
@@ -125,9 +130,9 @@ public sealed interface Transition {
         }
     }
 
-    /// Finishes the requests that have started, and starts no others.
+    /// RTS to SQD. The device finishes the requests that have started, and starts no others.
     ///
-    /// @param notifyWhenDrained whether [AsyncEvent.Type#SQ_DRAINED] is raised when that is done
+    /// @param notifyWhenDrained whether [AsyncEvent.Type#SQ_DRAINED] is raised afterwards
     record ToSqd(boolean notifyWhenDrained) implements Transition {
         @Override
         public QpModification modification() {
@@ -135,7 +140,7 @@ public sealed interface Transition {
         }
     }
 
-    /// The step from SQD, or SQE, back to sending.
+    /// SQD or SQE to RTS. Sending goes on.
     record Resume() implements Transition {
         @Override
         public QpModification modification() {
@@ -143,7 +148,7 @@ public sealed interface Transition {
         }
     }
 
-    /// Everything outstanding ends with `WR_FLUSH_ERR`.
+    /// Every state to ERR. Everything outstanding ends with `WR_FLUSH_ERR`.
     record ToError() implements Transition {
         @Override
         public QpModification modification() {

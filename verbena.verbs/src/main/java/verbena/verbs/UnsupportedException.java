@@ -1,6 +1,9 @@
 package verbena.verbs;
 
-/// The device does not have this capability; its [DeviceAttributes#capabilities()] say so beforehand.
+/// Thrown when a device does not have an ability that a verb needs. [DeviceAttributes#capabilities()] lists the
+/// abilities beforehand.
+///
+/// @since 0.1
 public final class UnsupportedException extends VerbsException {
     private static final long serialVersionUID = 1L;
 

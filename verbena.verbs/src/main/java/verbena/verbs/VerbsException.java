@@ -1,10 +1,12 @@
 package verbena.verbs;
 
-/// Thrown when a verb cannot be carried out. The kinds are a closed set, so that a program can decide by type. The
+/// The base of the exceptions of verbs. Its subclasses are a closed set, so that a program can decide by type. The
 /// message names the verb, the argument and the limit, and says what may help.
 ///
-/// A failed *request* is never an exception: it ends as a completion with a [WcStatus]. A malformed argument is an
-/// [IllegalArgumentException].
+/// A *request* that fails is never an exception: it ends as a completion with a [WcStatus]. A malformed argument is
+/// an [IllegalArgumentException].
+///
+/// @since 0.1
 public abstract sealed class VerbsException extends RuntimeException
         permits ConnectionException,
                 DeviceException,

@@ -1,6 +1,8 @@
 package verbena.verbs;
 
-/// The operation of a completed work request (`enum ibv_wc_opcode`).
+/// The operation of a completed work request (`enum ibv_wc_opcode`). Immutable.
+///
+/// @since 0.1
 public enum WcOpcode {
     SEND(0),
     RDMA_WRITE(1),

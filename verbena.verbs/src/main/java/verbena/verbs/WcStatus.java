@@ -1,6 +1,8 @@
 package verbena.verbs;
 
-/// The end of a work request (`enum ibv_wc_status`, IBTA 10.10.3).
+/// The result of a work request (`enum ibv_wc_status`, IBTA 10.10.3). Immutable.
+///
+/// @since 0.1
 public enum WcStatus {
     SUCCESS("success", "The request was carried out."),
     LOC_LEN_ERR(
@@ -74,12 +76,12 @@ public enum WcStatus {
         return values()[code];
     }
 
-    /// Returns what it means and what usually helps, in a sentence or two.
+    /// Returns its meaning and the usual remedy, in a sentence or two.
     public String meaning() {
         return meaning;
     }
 
-    /// Returns where it is described: checks, causes, remedies. `verbena status NAME` shows the page.
+    /// Returns the path of the page with its checks, causes and remedies. `verbena status NAME` shows the page.
     public String page() {
         return "docs/status/" + name() + ".md";
     }

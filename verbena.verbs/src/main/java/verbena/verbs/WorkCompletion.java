@@ -2,18 +2,21 @@ package verbena.verbs;
 
 import java.util.OptionalInt;
 
-/// A completion, filled anew by each poll so that polling allocates nothing (`struct ibv_wc`, ibv_poll_cq(3)).
-/// Belongs to the thread that polls. After a failure only [#wrId()], [#status()], [#qpn()], [#vendorError()] and
-/// [#cause()] mean anything.
+/// A completion, which each poll fills anew so that polling allocates nothing (`struct ibv_wc`, ibv_poll_cq(3)). One
+/// thread uses it at a time. Its values are valid until the next poll into it; [#snapshot()] keeps them.
+///
+/// After a failure only [#wrId()], [#status()], [#qpn()], [#vendorError()] and [#cause()] have a meaning.
+///
+/// @since 0.1
 public final class WorkCompletion {
     /// Flag: the first 40 bytes of the receive hold a GRH or IP header.
     public static final int GRH = 1;
     /// Flag: there is immediate data.
     public static final int WITH_IMM = 1 << 1;
-    /// Flag: the message withdrew a key.
+    /// Flag: the message invalidated a key.
     public static final int WITH_INV = 1 << 3;
-    /// Flag, beside [#GRH]: the last 20 of those 40 bytes are a header of IPv4; without it they are one of
-    /// IPv6 (IBTA A17.4.5.1). Only of devices of ours.
+    /// Flag, beside [#GRH]: the last 20 of those 40 bytes are an IPv4 header. Without it, the 40 bytes are an IPv6
+    /// header (IBTA A17.4.5.1). Only Verbena's own devices set it.
     public static final int IPV4 = 1 << 16;
 
     private static final int LID_SHIFT = 24;
@@ -91,6 +94,7 @@ public final class WorkCompletion {
         return wrId;
     }
 
+    /// Returns the result of the request.
     public WcStatus status() {
         return status;
     }
@@ -100,11 +104,12 @@ public final class WorkCompletion {
         return status == WcStatus.SUCCESS;
     }
 
+    /// Returns the operation of the request.
     public WcOpcode opcode() {
         return opcode;
     }
 
-    /// Returns a number of the provider's own that tells more about a failure; 0 when there is none.
+    /// Returns the provider's own number for a failure; 0 when there is none.
     public int vendorError() {
         return vendorError;
     }
@@ -124,12 +129,12 @@ public final class WorkCompletion {
         return immediateOrRkey;
     }
 
-    /// Returns whether the message withdrew a key of ours.
+    /// Returns whether the message invalidated a key of this side.
     public boolean hasInvalidate() {
         return (flags & WITH_INV) != 0;
     }
 
-    /// Returns the key that the message withdrew.
+    /// Returns the key that the message invalidated.
     public int invalidatedRkey() {
         return immediateOrRkey;
     }
@@ -166,14 +171,15 @@ public final class WorkCompletion {
         return flags;
     }
 
-    /// Returns the time at which the device completed it, in ticks of its own clock, which starts anywhere and goes
-    /// round ([DeviceAttributes#timestampMask()], [DeviceAttributes#timestampKilohertz()]). Only of a queue that
-    /// was made by [CompletionQueueOptions#withTimestamps()]; 0 of any other, and after a failure.
+    /// Returns the time at which the device completed the request, in ticks of its own clock. The clock starts
+    /// anywhere and wraps around ([DeviceAttributes#timestampMask()], [DeviceAttributes#timestampKilohertz()]). It
+    /// is 0 after a failure, and in a queue without [CompletionQueueOptions#withTimestamps()].
     public long timestamp() {
         return timestamp;
     }
 
-    /// Returns why it failed, in words: which check failed, what the peer said. Empty when all went well.
+    /// Returns the cause of the failure in words: the check that failed, or the peer's answer. Empty after a
+    /// success.
     public String cause() {
         return cause;
     }

@@ -1,11 +1,11 @@
 package verbena.verbs;
 
-/// The shared receive queues that peers of an extended reliable connection (XRC, IBTA A14) may name
-/// (ibv_open_xrcd(3)). Safe for use by any thread.
+/// A set of shared receive queues that peers of an extended reliable connection (XRC, IBTA A14) may name
+/// (ibv_open_xrcd(3)).
 ///
-/// Each request of such a connection says which shared receive queue of the peer it is for, so one connection serves
-/// many receivers. It goes in one direction: from a queue pair of type [QpType#XRC_INITIATOR], which sends only, to
-/// a target of a domain, which receives only.
+/// Each request of such a connection names a shared receive queue of the peer, so one connection serves many
+/// receivers. It has one direction. A queue pair of type [QpType#XRC_INITIATOR] only sends. A target of a domain only
+/// receives.
 ///
 /// ```java
 /// // the receiving end
@@ -19,21 +19,28 @@ package verbena.verbs;
 ///     batch.send(1).to(numberOfSrq).sge(region, 0, 100).signaled().submit();
 /// }
 /// ```
+///
+/// Any thread may use it. The program closes it after its targets and its queues; [InUseException] says which are
+/// still open. All verbs then throw [InvalidStateException].
+///
+/// @since 0.1
 public interface XrcDomain extends VerbsObject {
+    /// Returns the device that it belongs to.
     Context context();
 
-    /// Makes a shared receive queue of this domain; its [SharedReceiveQueue#number()] is what peers have to know.
+    /// Makes a shared receive queue of this domain. Peers have to know its [SharedReceiveQueue#number()].
     ///
-    /// @param domain whose memory its receives are of, and all memory that requests for it may reach
+    /// @param domain of the memory of its receives, and of all memory that requests for it may reach
     /// @param cq where its receives complete; their [WorkCompletion#qpn()] is the target's
-    /// @param maxWr receives that can be outstanding
-    /// @param maxSge scatter entries of each
+    /// @param maxWr receives that can be outstanding, at least 1
+    /// @param maxSge scatter entries of each, 0 or more
+    /// @throws IllegalArgumentException when domain or queue are of another context
     /// @throws ResourceLimitException when the device has no more, or none of this size
     SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain domain, CompletionQueue cq, int maxWr, int maxSge);
 
     /// Makes a queue pair of type [QpType#XRC_TARGET] in state RESET, which serves the requests of one initiator.
-    /// It sends nothing and has no receives. Its protection domain and its completion queue are the domain's own,
-    /// and nothing is ever in them.
+    /// It sends nothing and has no receives. The domain supplies its protection domain and completion queue, which
+    /// stay empty.
     ///
     /// @throws ResourceLimitException when the device has no more
     QueuePair createTarget();
