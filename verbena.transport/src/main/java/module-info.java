@@ -34,4 +34,7 @@ module verbena.transport {
     exports verbena.transport.unreliable to
             verbena.nic,
             verbena.sim;
+    exports verbena.transport.weak to
+            verbena.nic,
+            verbena.sim;
 }

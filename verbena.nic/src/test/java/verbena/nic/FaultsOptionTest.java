@@ -197,7 +197,7 @@ class FaultsOptionTest {
             rocev2,faults=loss:5                | device rocev2,faults=loss:5: option "faults=loss:5": loss: a percentage
             rocev2,faults=loss:5%,seed:x,mtu=256 | option "faults=loss:5%,seed:x": seed: a whole number
             rocev2,faults=                      | option "faults=": there is no fault ""
-            rocev2,loss:5%                      | option "loss:5%": there is no option "loss:5%"; there are busy-poll, capture, congestion, ecn, engines, faults, link, mtu, psp, queue, secret and vlan
+            rocev2,loss:5%                      | option "loss:5%": there is no option "loss:5%"; there are busy-poll, capture, congestion, ecn, engines, faults, link, mtu, psp, queue, secret, seed, vlan and weak
             rocev2,icrc=optional                | option "icrc=optional": there is no option "icrc"
             rocev2,mtu=256,seed:7               | option "mtu=256,seed:7"
             """)

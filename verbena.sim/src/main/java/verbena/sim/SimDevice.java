@@ -5,8 +5,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import verbena.nic.SoftContext;
 import verbena.transport.congestion.CongestionRule;
+import verbena.transport.weak.Weakness;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.MemoryRegion;
@@ -22,9 +24,24 @@ public final class SimDevice {
     /// @param engines over which its queue pairs are spread
     /// @param congestion what its reliable connections do about congestion
     /// @param repeatsSelectively whether they send again only what is missing, where they can
-    public record Options(int engines, CongestionRule congestion, boolean repeatsSelectively) {
+    /// @param weakness the freedoms of cards that it takes, with one engine; null for none
+    public record Options(
+            int engines,
+            CongestionRule congestion,
+            boolean repeatsSelectively,
+            @Nullable Weakness weakness) {
         /// One engine, and nothing else.
         public static final Options DEFAULT = new Options(1, CongestionRule.NONE, false);
+
+        /// Options of a device that is not weak.
+        public Options(int engines, CongestionRule congestion, boolean repeatsSelectively) {
+            this(engines, congestion, repeatsSelectively, null);
+        }
+
+        /// Returns the same with freedoms, or without them.
+        public Options with(@Nullable Weakness freedoms) {
+            return new Options(engines, congestion, repeatsSelectively, freedoms);
+        }
     }
 
     /// Pieces of work that a device may find to do at one moment, and steps of a world that may follow one another

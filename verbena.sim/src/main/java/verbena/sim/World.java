@@ -108,8 +108,14 @@ public final class World {
                 .toList();
         List<Link> wrapped = links.stream().<Link>map(wrap).toList();
         CongestionRule onLink = options.congestion().onLink(Network.BITS_PER_SECOND);
-        var context =
-                LinkDevice.open("sim-" + name, wrapped, () -> now, root.split(), onLink, options.repeatsSelectively());
+        var context = LinkDevice.open(
+                "sim-" + name,
+                wrapped,
+                () -> now,
+                root.split(),
+                onLink,
+                options.repeatsSelectively(),
+                options.weakness());
         var device = new SimDevice(network, trace, this::nowNanos, links, context);
         devices.add(device);
         return device;

@@ -53,6 +53,7 @@ class VerbsDocTest {
             "verbena.transport.queue",
             "verbena.transport.rc",
             "verbena.transport.unreliable",
+            "verbena.transport.weak",
             "verbena.cm",
             "verbena.cm.mpa",
             "verbena.cm.noise",

@@ -79,6 +79,7 @@ public final class Receiving {
             value = Ieth.rkey(frame.slot, frame.start + opcode.iethOffset());
             allFlags |= WorkCompletion.WITH_INV;
         }
+        core.memory.completing(true);
         core.succeed(
                 completions, receive.wrId, as, bytes, value, sender, allFlags, Bth.solicited(frame.slot, frame.start));
     }
@@ -88,6 +89,7 @@ public final class Receiving {
     /// @param value immediate data or the key that was invalidated, according to `flags`
     public void complete(WcOpcode as, long bytes, int value, int flags, boolean solicited) {
         isOpen = false;
+        core.memory.completing(true);
         core.succeed(completions, receive.wrId, as, bytes, value, 0, flags, solicited);
     }
 

@@ -30,6 +30,7 @@ public final class SendCompletions {
         long wrId = request.wrId;
         WcOpcode opcode = request.operation.completion();
         long bytes = request.bytes();
+        core.memory.completing(false);
         sends.retire(head);
         if (visible) {
             core.succeed(completions, wrId, opcode, bytes, 0, 0, 0, false);

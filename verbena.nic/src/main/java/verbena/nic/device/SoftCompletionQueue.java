@@ -76,7 +76,7 @@ public final class SoftCompletionQueue extends OwnedObject
         super("completion queue " + number);
         this.core = core;
         this.channel = channel.orElse(null);
-        this.ring = new CompletionRing(entries, this);
+        this.ring = new CompletionRing(entries, core.kind.listener(this));
         madeFrom(channel.isPresent() ? List.of(core.root, channel.get()) : List.of(core.root));
         core.openQueues.add(this);
     }
@@ -346,7 +346,7 @@ public final class SoftCompletionQueue extends OwnedObject
 
     @Override
     public void onNotification() {
-        if (channel != null) {
+        if (channel != null && isOpen()) {
             channel.notify(this);
         }
     }

@@ -4,6 +4,7 @@ import java.util.Map;
 import verbena.nic.ManagementAgent;
 import verbena.nic.ManagementPort;
 import verbena.nic.link.tap.Tap;
+import verbena.transport.queue.CompletionRing;
 import verbena.verbs.Gid;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.QpModification;
@@ -71,6 +72,11 @@ public interface DeviceKind {
     /// @throws verbena.verbs.DeviceException when it cannot be
     default Watch sendTo(Gid group) {
         return () -> {};
+    }
+
+    /// Returns the listener of the completion ring that `queue` owns.
+    default CompletionRing.Listener listener(CompletionRing.Listener queue) {
+        return queue;
     }
 
     /// Makes the memory of regions that bring theirs. Called once, when the device is opened; closed with it.

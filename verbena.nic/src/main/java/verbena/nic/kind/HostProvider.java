@@ -4,10 +4,13 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
+import verbena.transport.weak.Weakness;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
@@ -55,10 +58,11 @@ public abstract class HostProvider implements Provider {
     }
 
     @Override
-    public Optional<Device> device(String name) {
-        if (!name.startsWith(kind())) {
+    public Optional<Device> device(String asked) {
+        if (!asked.startsWith(kind())) {
             return Optional.empty();
         }
+        String name = withSeed(asked);
         int comma = name.indexOf(',');
         String which = name.substring(kind().length(), comma < 0 ? name.length() : comma);
         if (!which.isEmpty() && which.charAt(0) != '@' && which.charAt(0) != '_') {
@@ -75,6 +79,13 @@ public abstract class HostProvider implements Provider {
         } catch (LinkException e) {
             throw new DeviceException("device " + name + ": " + e.getMessage(), e);
         }
+    }
+
+    /// Returns the name of a device with the seed of what is weak about it, which is drawn when it has none.
+    private static String withSeed(String name) {
+        return name.contains(",weak=") && !name.contains(",seed=")
+                ? name + ",seed=" + ThreadLocalRandom.current().nextInt(Integer.MAX_VALUE)
+                : name;
     }
 
     private Optional<Device> onInterface(String interfaceName, String name, String options) {
@@ -162,6 +173,16 @@ public abstract class HostProvider implements Provider {
             throw new IllegalArgumentException("1 to " + ENGINES_MAX + ", got " + engines);
         }
         return engines;
+    }
+
+    /// Reads the option `seed`, which stands behind `weak`.
+    ///
+    /// @throws IllegalArgumentException when it does not, or is no number
+    public static Weakness parseSeed(@Nullable Weakness weakness, String value) {
+        if (weakness == null) {
+            throw new IllegalArgumentException("needs weak before it");
+        }
+        return weakness.withSeed(Long.parseLong(value));
     }
 
     private static List<String> settings(String text) {

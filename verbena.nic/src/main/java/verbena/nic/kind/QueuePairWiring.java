@@ -28,6 +28,11 @@ public record QueuePairWiring(
     ///     domains
     public record XrcDomain(int number, XrcQueue.Finder queues) {}
 
+    /// Returns the same with other parts.
+    public QueuePairWiring with(ProtocolParts others) {
+        return new QueuePairWiring(type, engine, others, xrc, owner);
+    }
+
     /// Returns the XRC domain of a target.
     public XrcDomain xrcDomain() {
         return Objects.requireNonNull(xrc, "an XRC target has a domain");

@@ -11,6 +11,7 @@ import verbena.nic.link.NativeAccess;
 import verbena.nic.link.ethernet.EthernetWay;
 import verbena.nic.link.udp.UdpOptions;
 import verbena.transport.congestion.CongestionRule;
+import verbena.transport.weak.Weakness;
 import verbena.verbs.Mtu;
 import verbena.wire.roce.Ethernet;
 
@@ -25,6 +26,7 @@ import verbena.wire.roce.Ethernet;
 /// @param faults what is done to its packets, null for nothing
 /// @param capture where its packets are written, null for nowhere
 /// @param protection whether its packets are encrypted
+/// @param weakness the freedoms that it takes, null for none
 record DeviceOptions(
         int engines,
         UdpOptions link,
@@ -34,7 +36,8 @@ record DeviceOptions(
         CongestionRule congestion,
         @Nullable Faults faults,
         @Nullable CaptureFile capture,
-        Protection protection) {
+        Protection protection,
+        @Nullable Weakness weakness) {
     private static final Set<String> ON_ETHERNET =
             Set.of("busy-poll", "capture", "engines", "faults", "link", "mtu", "queue", "vlan");
     /// 4095 is reserved (IEEE 802.1Q, table 9-2).
@@ -43,7 +46,7 @@ record DeviceOptions(
     private static final int QUEUE_LAST = 4_095;
 
     static final DeviceOptions NONE = new DeviceOptions(
-            0, UdpOptions.DEFAULT, null, Ethernet.NO_TAG, null, CongestionRule.NONE, null, null, Protection.NONE);
+            0, UdpOptions.DEFAULT, null, Ethernet.NO_TAG, null, CongestionRule.NONE, null, null, Protection.NONE, null);
     /// The options of a device that is on Ethernet itself.
     private static final DeviceOptions NONE_ON_ETHERNET = NONE.withWay(EthernetWay.PACKET_SOCKET);
 
@@ -72,6 +75,10 @@ record DeviceOptions(
         if (protection.isOn() && engines > 1) {
             throw new IllegalArgumentException("device " + name + ": option \"engines=" + engines
                     + "\": with psp=on a device has one engine, because several would share an address");
+        }
+        if (weakness != null && engines > 1) {
+            throw new IllegalArgumentException(
+                    "device " + name + ": option \"engines=" + engines + "\": with weak a device has one engine");
         }
         if (way != null && !way.isXdp() && engines > 1) {
             throw new IllegalArgumentException(
@@ -119,7 +126,8 @@ record DeviceOptions(
                                 congestion,
                                 faults,
                                 capture,
-                                protection);
+                                protection,
+                                weakness);
                 };
             case "mtu" ->
                 new DeviceOptions(
@@ -131,9 +139,11 @@ record DeviceOptions(
                         congestion,
                         faults,
                         capture,
-                        protection);
+                        protection,
+                        weakness);
             case "faults" ->
-                new DeviceOptions(engines, link, way, vlan, mtu, congestion, Faults.parse(value), capture, protection);
+                new DeviceOptions(
+                        engines, link, way, vlan, mtu, congestion, Faults.parse(value), capture, protection, weakness);
             case "engines" ->
                 new DeviceOptions(
                         HostProvider.parseEngines(value),
@@ -144,12 +154,23 @@ record DeviceOptions(
                         congestion,
                         faults,
                         capture,
-                        protection);
+                        protection,
+                        weakness);
             case "capture" ->
                 new DeviceOptions(
-                        engines, link, way, vlan, mtu, congestion, faults, CaptureFile.parse(value), protection);
+                        engines,
+                        link,
+                        way,
+                        vlan,
+                        mtu,
+                        congestion,
+                        faults,
+                        CaptureFile.parse(value),
+                        protection,
+                        weakness);
             case "vlan" ->
-                new DeviceOptions(engines, link, way, parseVlan(value), mtu, congestion, faults, capture, protection);
+                new DeviceOptions(
+                        engines, link, way, parseVlan(value), mtu, congestion, faults, capture, protection, weakness);
             case "queue" -> withWay(new EthernetWay(parseQueue(value), xdp().pollsBusily()));
             case "busy-poll" -> withWay(new EthernetWay(xdp().queue(), parseSwitch(value)));
             case "congestion" -> {
@@ -158,20 +179,26 @@ record DeviceOptions(
             }
             case "psp" -> withProtection(protection.with(parseSwitch(value)));
             case "secret" -> withProtection(protection.with(value));
+            case "weak" -> withWeakness(Weakness.parse(value, 0));
+            case "seed" -> withWeakness(HostProvider.parseSeed(weakness, value));
             case "ecn" -> withCongestion(congestion.withMarks(parseSwitch(value)));
             default ->
                 throw new IllegalArgumentException("there is no option \"" + pair[0]
                         + "\"; there are busy-poll, capture, congestion, ecn, engines, faults, link, mtu, psp,"
-                        + " queue, secret and vlan");
+                        + " queue, secret, seed, vlan and weak");
         };
     }
 
     private DeviceOptions withCongestion(CongestionRule rule) {
-        return new DeviceOptions(engines, link, way, vlan, mtu, rule, faults, capture, protection);
+        return new DeviceOptions(engines, link, way, vlan, mtu, rule, faults, capture, protection, weakness);
     }
 
     private DeviceOptions withProtection(Protection chosen) {
-        return new DeviceOptions(engines, link, way, vlan, mtu, congestion, faults, capture, chosen);
+        return new DeviceOptions(engines, link, way, vlan, mtu, congestion, faults, capture, chosen, weakness);
+    }
+
+    private DeviceOptions withWeakness(Weakness chosen) {
+        return new DeviceOptions(engines, link, way, vlan, mtu, congestion, faults, capture, protection, chosen);
     }
 
     private static boolean parseSwitch(String value) {
@@ -183,7 +210,7 @@ record DeviceOptions(
     }
 
     private DeviceOptions withWay(EthernetWay chosen) {
-        return new DeviceOptions(engines, link, chosen, vlan, mtu, congestion, faults, capture, protection);
+        return new DeviceOptions(engines, link, chosen, vlan, mtu, congestion, faults, capture, protection, weakness);
     }
 
     private EthernetWay xdp() {
@@ -229,7 +256,7 @@ record DeviceOptions(
     ///
     /// @throws IllegalArgumentException when several are asked for and cannot be had
     int enginesToOpen() {
-        if (protection.isOn()) {
+        if (protection.isOn() || weakness != null) {
             return 1;
         }
         String why = link.kind() == LinkKind.PORTABLE ? "link=portable" : NativeAccess.whyPortable();

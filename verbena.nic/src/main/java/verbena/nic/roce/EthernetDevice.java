@@ -59,7 +59,10 @@ record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptio
                     ? EthernetLink.openQueues(host, gids(), options.vlan(), way, options.engines())
                     : List.of(EthernetLink.open(host, gids(), options.vlan(), way));
             var context = DeviceContext.open(
-                    this, links.stream().map(this::withFaults).toList(), made -> new RoceKind(made, congestion), mtu);
+                    this,
+                    links.stream().map(this::withFaults).toList(),
+                    made -> new RoceKind(made, congestion, false, options.weakness()),
+                    mtu);
             isOpen = true;
             context.watchNetwork();
             return context.capturing(options.capture());

@@ -3,11 +3,13 @@ package verbena.nic.roce;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import verbena.nic.SoftContext;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.kind.NodeGuid;
 import verbena.nic.link.Link;
 import verbena.transport.congestion.CongestionRule;
+import verbena.transport.weak.Weakness;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
@@ -61,7 +63,7 @@ public record LinkDevice(String name, Link link) implements Device {
     /// @param ownThread whether the engine has a thread; without one, [SoftContext#drive()] has to be called
     public static SoftContext open(
             String name, Link link, LongSupplier clock, RandomGenerator random, boolean ownThread) {
-        var context = (DeviceContext) open(name, List.of(link), clock, random, CongestionRule.NONE, false);
+        var context = (DeviceContext) open(name, List.of(link), clock, random, CongestionRule.NONE, false, null);
         if (ownThread) {
             context.start();
         }
@@ -77,18 +79,23 @@ public record LinkDevice(String name, Link link) implements Device {
     /// @param random unpredictable to peers; in a simulation, seeded
     /// @param congestion what its reliable connections do about congestion
     /// @param repeatsSelectively whether all peers know selective repeat, however they are connected
+    /// @param weakness the freedoms that it takes, with one engine; null for none
     public static SoftContext open(
             String name,
             List<? extends Link> links,
             LongSupplier clock,
             RandomGenerator random,
             CongestionRule congestion,
-            boolean repeatsSelectively) {
+            boolean repeatsSelectively,
+            @Nullable Weakness weakness) {
+        if (weakness != null && links.size() > 1) {
+            throw new IllegalArgumentException("links: a weak device has one, got " + links.size());
+        }
         Link first = links.getFirst();
         return DeviceContext.open(
                 new LinkDevice(name, first),
                 links,
-                host -> new RoceKind(host, congestion, repeatsSelectively),
+                host -> new RoceKind(host, congestion, repeatsSelectively, weakness),
                 largestMtu(first),
                 clock,
                 random);

@@ -20,11 +20,15 @@ import verbena.nic.link.tap.TapLink;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
 import verbena.transport.congestion.CongestionRule;
+import verbena.transport.queue.CompletionRing;
 import verbena.transport.rc.ReliableConnection;
 import verbena.transport.rc.XrcInitiator;
 import verbena.transport.rc.XrcTarget;
 import verbena.transport.unreliable.UnreliableConnection;
 import verbena.transport.unreliable.UnreliableDatagram;
+import verbena.transport.weak.WeakDevice;
+import verbena.transport.weak.WeakQueuePair;
+import verbena.transport.weak.Weakness;
 import verbena.verbs.Capability;
 import verbena.verbs.Gid;
 import verbena.verbs.QpModification;
@@ -71,39 +75,54 @@ public class RoceKind implements DeviceKind {
     private final DeviceHost host;
     private final CongestionRule congestion;
     private final boolean repeatsSelectively;
+    /// The weaknesses of the device; null when it has none.
+    private final @Nullable WeakDevice weak;
+
     private final Gsi gsi;
     private final ConnectionService connections;
     private volatile @Nullable CmAgent cm;
 
     /// Creates the kind of a device whose links carry frames.
     public RoceKind(DeviceHost host) {
-        this(host, _ -> Ways.BY_GID);
+        this(host, CongestionRule.NONE, false, null);
+    }
+
+    /// Creates the kind of such a device, which may be weak.
+    ///
+    /// @param weakness the freedoms that it takes, null for none
+    protected RoceKind(DeviceHost host, @Nullable Weakness weakness) {
+        this(host, CongestionRule.NONE, false, weakness);
     }
 
     /// Creates the kind of such a device with a rule for congestion.
-    public RoceKind(DeviceHost host, CongestionRule congestion) {
-        this(host, congestion, false);
-    }
-
-    /// Creates the same, whose peers all know selective repeat, however they are connected; others are told by the
-    /// communication manager.
-    RoceKind(DeviceHost host, CongestionRule congestion, boolean repeatsSelectively) {
-        this(host, _ -> Ways.BY_GID, congestion, repeatsSelectively);
+    ///
+    /// @param repeatsSelectively whether all peers know selective repeat, however they are connected; others
+    ///     are told by the communication manager
+    /// @param weakness the freedoms that it takes, null for none
+    RoceKind(DeviceHost host, CongestionRule congestion, boolean repeatsSelectively, @Nullable Weakness weakness) {
+        this(host, _ -> Ways.BY_GID, congestion, repeatsSelectively, weakness);
     }
 
     /// Creates the kind of a device on whose wire a GID alone may not lead to a peer.
     ///
     /// @param ways makes the ways to peers, which send by this kind
     public RoceKind(DeviceHost host, Function<RoceKind, Ways> ways) {
-        this(host, ways, CongestionRule.NONE, false);
+        this(host, ways, CongestionRule.NONE, false, null);
     }
 
     @SuppressWarnings("this-escape") // called when a program asks for a connection
     private RoceKind(
-            DeviceHost host, Function<RoceKind, Ways> ways, CongestionRule congestion, boolean repeatsSelectively) {
+            DeviceHost host,
+            Function<RoceKind, Ways> ways,
+            CongestionRule congestion,
+            boolean repeatsSelectively,
+            @Nullable Weakness weakness) {
         this.host = host;
         this.congestion = congestion;
         this.repeatsSelectively = repeatsSelectively;
+        this.weak = weakness == null
+                ? null
+                : new WeakDevice(weakness, host.engines().memory(), host.engine()::nowNanos);
         Ways made = ways.apply(this);
         this.gsi = new Gsi(host.engines().all(), made);
         this.connections = new RoceConnections(host, made, this::cm);
@@ -148,12 +167,21 @@ public class RoceKind implements DeviceKind {
 
     @Override
     public QueuePairDriver queuePair(QueuePairWiring w) {
+        WeakDevice shows = weak;
+        if (shows == null) {
+            return new FrameDriver(protocol(w), w);
+        }
+        var around = new WeakQueuePair(shows, w.parts());
+        return new FrameDriver(around.around(protocol(w.with(around.parts()))), w);
+    }
+
+    private QueuePairProtocol protocol(QueuePairWiring w) {
         QueuePairParameters parameters = w.parts().parameters();
         parameters.congestion = congestion;
         parameters.repeatsSelectively = repeatsSelectively;
         parameters.repeatsAnswers = repeatsSelectively;
         parameters.repeatsRequests = repeatsSelectively;
-        QueuePairProtocol protocol = switch (w.type()) {
+        return switch (w.type()) {
             case RC -> reliable(w);
             case UC -> new UnreliableConnection(w.parts());
             case UD -> new UnreliableDatagram(w.parts());
@@ -161,7 +189,12 @@ public class RoceKind implements DeviceKind {
             case XRC_TARGET ->
                 new XrcTarget(w.parts(), w.xrcDomain().queues(), w.xrcDomain().number());
         };
-        return new FrameDriver(protocol, w);
+    }
+
+    @Override
+    public CompletionRing.Listener listener(CompletionRing.Listener queue) {
+        WeakDevice tells = weak;
+        return tells == null ? queue : tells.listener(queue);
     }
 
     @Override

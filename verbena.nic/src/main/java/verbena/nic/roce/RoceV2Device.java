@@ -87,7 +87,8 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
                 used = List.of(around);
             }
             Mtu mtu = Optional.ofNullable(options.mtu()).map(most::min).orElse(most);
-            var context = DeviceContext.open(this, used, made -> new RoceKind(made, congestion), mtu);
+            var context = DeviceContext.open(
+                    this, used, made -> new RoceKind(made, congestion, false, options.weakness()), mtu);
             opened = true;
             context.watchNetwork();
             return context.capturing(options.capture());
@@ -115,7 +116,8 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
         var link = new WatchingLink(gids(), cause);
         DeviceContext context = null;
         try {
-            context = DeviceContext.open(this, List.of(link), made -> new RoceKind(made, congestion), mtu);
+            context = DeviceContext.open(
+                    this, List.of(link), made -> new RoceKind(made, congestion, false, options.weakness()), mtu);
         } finally {
             if (context == null) {
                 link.close();

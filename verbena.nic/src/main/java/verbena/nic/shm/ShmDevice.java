@@ -50,11 +50,11 @@ record ShmDevice(String name, HostInterface host, ShmOptions options) implements
             while (links.size() < options.engines()) {
                 links.add(ShmLink.open(gids()));
             }
-            boolean hasMessages = options.isDirect() && options.faults() == null; // which are those of packets
+            boolean hasMessages = options.isDirect(); // which are those of packets
             var context = DeviceContext.open(
                     this,
                     withFaults(links),
-                    host -> new ShmKind(host, links, options.isDirect(), hasMessages),
+                    host -> new ShmKind(host, links, options.isDirect(), options.isDirect(), options.weakness()),
                     Mtu.MTU_4096);
             isOpen = true;
             return context.capturing(options.capture());

@@ -21,6 +21,7 @@ import verbena.transport.Scheduled;
 import verbena.transport.near.NearConnection;
 import verbena.transport.rc.ReliableConnection;
 import verbena.transport.rc.XrcInitiator;
+import verbena.transport.weak.Weakness;
 import verbena.verbs.QpType;
 import verbena.wire.DirectMessage;
 import verbena.wire.Frame;
@@ -43,8 +44,9 @@ final class ShmKind extends RoceKind {
     /// @param links one for each engine, in their order
     /// @param isDirect whether one-sided requests may need no packets
     /// @param hasMessages whether messages may need none
-    ShmKind(DeviceHost host, List<ShmLink> links, boolean isDirect, boolean hasMessages) {
-        super(host);
+    /// @param weakness the freedoms that it takes, null for none
+    ShmKind(DeviceHost host, List<ShmLink> links, boolean isDirect, boolean hasMessages, @Nullable Weakness weakness) {
+        super(host, weakness);
         this.host = host;
         this.isDirect = isDirect;
         this.hasMessages = hasMessages;

@@ -17,6 +17,8 @@ import verbena.verbs.Gid;
 /// |---|---|
 /// | `engines` | how many share the work, a thread each: 1 to 64; else one for four processors |
 /// | `direct` | `on` (default): one-sided requests need no packets where the peer grants access; `off` |
+/// | `weak`, `seed` | the freedoms of cards that it takes, as of `rocev2`; then `direct` is off, and there is one
+/// engine |
 /// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, [verbena.nic.link.Faults]; then `direct` is off |
 public final class ShmProvider extends HostProvider {
     /// Called by the service loader.

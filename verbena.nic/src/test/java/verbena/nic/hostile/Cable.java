@@ -123,7 +123,8 @@ final class Cable {
                     () -> nanos,
                     new Random(seed),
                     CongestionRule.NONE,
-                    repeatsSelectively);
+                    repeatsSelectively,
+                    null);
             domain = context.allocateProtectionDomain();
             cq = context.createCompletionQueue(4_096);
             memory = domain.allocate(64 << 10, Access.remoteAll());

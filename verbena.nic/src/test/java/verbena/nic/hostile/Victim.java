@@ -140,7 +140,7 @@ final class Victim {
         this.chance = new SplittableRandom(seed);
         this.canary = new CanaryArena(arena);
         context = (DeviceContext) LinkDevice.open(
-                "victim", List.of(link), () -> nanos, new Random(seed), CongestionRule.NONE, seed % 2 == 0);
+                "victim", List.of(link), () -> nanos, new Random(seed), CongestionRule.NONE, seed % 2 == 0, null);
         cq = context.createCompletionQueue(4_096);
         ProtectionDomain ours = context.allocateProtectionDomain();
         ProtectionDomain others = context.allocateProtectionDomain();

@@ -30,7 +30,7 @@ public final class DrivenShm {
         return DeviceContext.open(
                 new LinkDevice(name, links.getFirst()),
                 links.stream().<Link>map(wrap).toList(),
-                host -> new ShmKind(host, links, isDirect, isDirect),
+                host -> new ShmKind(host, links, isDirect, isDirect, null),
                 Mtu.MTU_4096,
                 clock,
                 random);

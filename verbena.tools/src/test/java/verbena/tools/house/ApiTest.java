@@ -55,6 +55,7 @@ class ApiTest {
     private static final Set<String> SHOWN = Set.of(
             "verbena.sim.SimDevice shows verbena.nic.SoftContext",
             "verbena.sim.SimDevice.Options shows verbena.transport.congestion.CongestionRule",
+            "verbena.sim.SimDevice.Options shows verbena.transport.weak.Weakness",
             "verbena.sim.World shows verbena.nic.link.Link");
 
     @Test

@@ -15,7 +15,9 @@ import verbena.verbs.Access;
 /// has a table of its own ([#forAnotherEngine()]) over the same keys. What ends or changes a region is done
 /// while no engine works, so that afterwards nothing touches the memory any more. Windows are bound and unbound
 /// by one engine while others work.
-public final class MemoryTable {
+///
+/// A table that shows bytes to programs in another way than at once extends it ([#store], [#load], [#atomic]).
+public class MemoryTable {
     private static final int LOCAL_WRITE = Access.LOCAL_WRITE.bit();
     /// The 8 low bits of a key.
     private static final int VARIANT_MASK = 0xFF;
@@ -54,7 +56,8 @@ public final class MemoryTable {
         this.windows = new WindowBinder(keys, watches);
     }
 
-    private MemoryTable(MemoryTable other) {
+    /// Makes a table with the same regions and windows under the same keys.
+    protected MemoryTable(MemoryTable other) {
         this.longCopy = other.longCopy;
         this.programs = other.programs.forAnotherEngine();
         this.random = other.random;
@@ -191,8 +194,7 @@ public final class MemoryTable {
         if (verdict != MemoryVerdict.OK) {
             return verdict;
         }
-        long at = targetOffset(keyed, address);
-        return copy(from, offset, target, at, bytes);
+        return store(from, offset, targetOffset(keyed, address), bytes);
     }
 
     /// Copies memory for a peer into `to`; see [#write].
@@ -203,8 +205,7 @@ public final class MemoryTable {
         if (verdict != MemoryVerdict.OK) {
             return verdict;
         }
-        long at = targetOffset(keyed, address);
-        return copy(target, at, to, offset, bytes);
+        return load(targetOffset(keyed, address), to, offset, bytes);
     }
 
     /// Adds to 8 bytes that [#checkRemote] has allowed, natively ordered, wrapping; [#original()] is the value
@@ -254,6 +255,10 @@ public final class MemoryTable {
             return MemoryVerdict.GONE;
         }
     }
+
+    /// Called before the completion of a request, or of a receive, can be seen: the bytes that it promises are
+    /// there.
+    public void completing(boolean isReceive) {}
 
     /// Returns the value that the last atomic found.
     public long original() {
@@ -444,7 +449,7 @@ public final class MemoryTable {
                 return verdict;
             }
             long in = targetOffset(keyed, address);
-            verdict = write ? copy(frame, at, target, in, n) : copy(target, in, frame, at, n);
+            verdict = write ? store(frame, at, in, n) : load(in, frame, at, n);
             if (verdict != MemoryVerdict.OK) {
                 return verdict;
             }
@@ -455,7 +460,8 @@ public final class MemoryTable {
         return left == 0 ? MemoryVerdict.OK : MemoryVerdict.TOO_SHORT;
     }
 
-    private MemoryVerdict atomic(Atomic which, int rkey, long address, long value, long expected) {
+    /// Carries out an atomic on 8 bytes that [#checkRemote] has allowed.
+    protected MemoryVerdict atomic(Atomic which, int rkey, long address, long value, long expected) {
         long at = targetOffset(find(rkey), address);
         UserMemory by = lasts ? own : programs;
         boolean isDone;
@@ -472,8 +478,40 @@ public final class MemoryTable {
         return isDone ? MemoryVerdict.OK : MemoryVerdict.GONE;
     }
 
+    /// Copies arrived bytes into the memory that the last check has found ([#located()]), from `at` on.
+    protected MemoryVerdict store(MemorySegment from, long fromOffset, long at, int bytes) {
+        return copy(from, fromOffset, target, at, bytes, lasts);
+    }
+
+    /// Copies bytes of the memory that the last check has found ([#located()]), from `at` on, into `to`.
+    protected MemoryVerdict load(long at, MemorySegment to, long toOffset, int bytes) {
+        return copy(target, at, to, toOffset, bytes, lasts);
+    }
+
+    /// Returns whether nothing can happen to [#located()] while its key is there.
+    protected final boolean lasts() {
+        return lasts;
+    }
+
+    /// Finds the memory that a key opens, which a check has allowed ([#located()]); returns the offset in it.
+    protected final long find(int rkey, long address) {
+        return targetOffset(find(rkey), address);
+    }
+
+    /// Returns whether bytes that are written by this key may become visible in any order
+    /// ([Access#RELAXED_ORDERING]).
+    protected final boolean isRelaxed(int rkey) {
+        Keyed keyed = find(rkey);
+        Window.Binding binding = keyed instanceof Window window ? window.binding() : null;
+        Region region = binding != null ? binding.region() : keyed instanceof Region itself ? itself : null;
+        return region != null && (region.access & Access.RELAXED_ORDERING.bit()) != 0;
+    }
+
     /// Copies user memory; all reads and writes in bulk are here. The other end is the engine's, and lasts.
-    private MemoryVerdict copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, int bytes) {
+    ///
+    /// @param lasts whether the user memory does too
+    protected final MemoryVerdict copy(
+            MemorySegment from, long fromOffset, MemorySegment to, long toOffset, int bytes, boolean lasts) {
         if (lasts && bytes >= LongCopy.BYTES_MIN) {
             longCopy.copy(from, fromOffset, to, toOffset, bytes);
             return MemoryVerdict.OK;

@@ -9,7 +9,9 @@ import verbena.verbs.WorkCompletion;
 /// A ring of completions. The engine appends; several engines that share the ring take turns by a lock. Polling
 /// threads take, and take turns by a lock of their own. Arming, and the wake-up of a sleeping thread, go through
 /// flags that the engine reads after it has published an entry.
-public final class CompletionRing {
+///
+/// A ring that brings completions late extends it ([#push]).
+public class CompletionRing {
     /// The state of a ring that is not armed.
     public static final int ARMED_NONE = 0;
     /// Armed for solicited completions and errors.
