@@ -112,7 +112,7 @@ public interface SendBatch extends AutoCloseable {
     /// @throws ResourceLimitException when they are more than the queue pair's `maxInlineBytes`
     SendBatch inline(MemorySegment data);
 
-    /// Requests a completion.
+    /// Asks for a completion.
     SendBatch signaled();
 
     /// Delays this request until all earlier READs and atomics are done.

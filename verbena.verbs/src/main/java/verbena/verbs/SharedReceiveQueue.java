@@ -41,7 +41,7 @@ public interface SharedReceiveQueue extends VerbsObject {
         }
     }
 
-    /// Requests one [AsyncEvent.SharedReceiveQueueEvent] when fewer than `limit` receives are left; 0 disarms.
+    /// Asks for one [AsyncEvent.SharedReceiveQueueEvent] when fewer than `limit` receives are left; 0 disarms.
     ///
     /// @throws IllegalArgumentException when `limit` is not 0 to [#maxWr()]
     void armLimit(int limit);
