@@ -22,22 +22,28 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
 
-/// A reliable connection with all that belongs to it, as easy as a socket. It has a device, a protection
-/// domain of its own (so that this peer reaches no other peer's memory), completion queues, and a queue
-/// pair in RTS. With [ConnectionOptions#withSharing] some of them are the program's.
+/// A reliable connection with all objects that it needs, for use like a socket. It has a device, a protection domain,
+/// completion queues, and a queue pair in RTS. The domain is its own, so the peer reaches no other peer's memory.
+/// [ConnectionOptions#withSharing] replaces some of these objects by the program's.
 ///
-/// Each operation has two forms. The blocking one ([#write]) returns when it is done. The other one
-/// ([#writeAsync]) posts the request and returns a [WorkRequest] to wait for; it waits itself only while the
-/// queue pair has no room. Requests of one direction are carried out in the order in which they were posted.
+/// Each operation has two forms. The blocking form ([#write]) returns when the operation is done. The other form
+/// ([#writeAsync]) posts the request and returns a [WorkRequest] to wait for. It blocks only while the queue pair has
+/// no room. Requests of one direction are carried out in the order in which they were posted.
 ///
-/// Any thread may use it, any number at once. When the connection ends, each waiting thread gets a
-/// [ConnectionException] that says why. Interrupting a thread in a blocking form ends the connection, as with a
-/// channel of `java.nio`: its request is under way, and its memory still the device's. A thread that waits for a
-/// [WorkRequest] can be interrupted without that.
+/// Any number of threads may use it at once. When the connection ends, each waiting thread gets a
+/// [ConnectionException] with the reason, and so does each later call. Interrupting a thread in a blocking form ends
+/// the connection, because the device still uses the memory of its request. Channels of `java.nio` do the same.
+/// Interrupting a thread in [WorkRequest#await()] does not end the connection.
 ///
-/// Memory is registered ([#allocate]), and nothing is copied. The forms for arrays, buffers, segments and
-/// strings copy once. For requests of other kinds, use [#queuePair()] and the completion queues; do not mix the
-/// two on one queue.
+/// Memory is registered ([#allocate]), and nothing is copied. The forms for arrays, buffers, segments and strings
+/// copy once. A destination that is too short throws [IndexOutOfBoundsException] before anything is posted. For
+/// requests of other kinds, use [#queuePair()] and the completion queues. One queue serves either the program or
+/// these methods, not both.
+///
+/// [#connect] or [ConnectionListener#accept()] makes it, and the program closes it. [#close()] says what is invalid
+/// afterwards.
+///
+/// @since 0.1
 public final class Connection implements AutoCloseable {
     /// The time that closing waits for the peer to know.
     private static final Duration FAREWELL = Duration.ofSeconds(1);
@@ -81,11 +87,11 @@ public final class Connection implements AutoCloseable {
                         bytes);
     }
 
-    /// Connects to the program that listens at a port of a host; a host with several addresses is tried at each
-    /// in turn.
+    /// Connects to the program that listens at a port of a host, with [ConnectionOptions#defaults()]. It tries each
+    /// address of a host with several in turn.
     ///
     /// @param host a name or an address
-    /// @throws ConnectionException when no connection is made; says why
+    /// @throws ConnectionException when no connection is made; the message has the reason
     /// @throws IllegalArgumentException when `port` is not 1 to 65535
     public static Connection connect(String host, int port) throws InterruptedException {
         if (port < 1 || port > 0xFFFF) {
@@ -105,8 +111,8 @@ public final class Connection implements AutoCloseable {
 
     /// Connects with options.
     ///
-    /// @param to its name has to be resolved
-    /// @throws ConnectionException when no connection is made; says why
+    /// @param to a resolved address
+    /// @throws ConnectionException when no connection is made; the message has the reason
     /// @throws IllegalArgumentException when the name of the address was not resolved
     public static Connection connect(InetSocketAddress to, ConnectionOptions options) throws InterruptedException {
         return ConnectionSetup.connect(to, options);
@@ -131,7 +137,7 @@ public final class Connection implements AutoCloseable {
 
     // ---- what belongs to it
 
-    /// Returns what the peer has said of itself, with its private data.
+    /// Returns the parameters and the private data that the peer sent.
     public PeerParameters peer() {
         PeerParameters known = peer;
         if (known == null) {
@@ -140,23 +146,28 @@ public final class Connection implements AutoCloseable {
         return known;
     }
 
+    /// Returns the own address and port.
     public InetSocketAddress localAddress() {
         return id.localAddress().orElseThrow();
     }
 
+    /// Returns the peer's address and port.
     public InetSocketAddress peerAddress() {
         return id.peerAddress().orElseThrow();
     }
 
+    /// Returns the identifier of the connection manager. The connection closes it.
     public ConnectionId id() {
         return id;
     }
 
-    /// Returns its own, and no other connection's, unless its options lend it one.
+    /// Returns the protection domain of the connection, which no other connection uses unless the options share
+    /// one.
     public ProtectionDomain protectionDomain() {
         return parts.domain();
     }
 
+    /// Returns the queue pair, for requests of other kinds. The connection closes it.
     public QueuePair queuePair() {
         return queuePair;
     }
@@ -166,17 +177,22 @@ public final class Connection implements AutoCloseable {
         return parts.sends();
     }
 
+    /// Returns the queue in which receives complete.
     public CompletionQueue receiveCompletions() {
         return parts.receives();
     }
 
-    /// Allocates memory to send from and receive into; peers cannot touch it. Freed with the connection, if not
-    /// before.
+    /// Allocates memory to send from and receive into, which peers cannot access. The connection closes it at its
+    /// end, unless the program did so before.
+    ///
+    /// @param bytes at least 1
+    /// @throws verbena.verbs.InvalidStateException when the connection is closed
+    /// @throws verbena.verbs.ResourceLimitException when the device has no more regions, or there is no memory left
     public MemoryRegion allocate(long bytes) {
         return allocate(bytes, Set.of(Access.LOCAL_WRITE));
     }
 
-    /// Allocates memory that the peer may touch as `access` says.
+    /// Allocates memory that the peer may access as `access` says. Otherwise as [#allocate(long)].
     public MemoryRegion allocate(long bytes, Set<Access> access) {
         synchronized (regions) { // so that none is made behind the back of a close
             MemoryRegion region = parts.domain().allocate(bytes, access);
@@ -188,14 +204,17 @@ public final class Connection implements AutoCloseable {
 
     // ---- messages
 
-    /// Sends a message and waits until the peer has it; longer when it has posted no receive yet.
+    /// Sends a message and waits until the peer has received it. It waits longer when the peer has posted no
+    /// receive yet.
     ///
     /// @throws ConnectionException when the connection has ended, or the peer refuses the message
     public void send(LocalMemory data) throws InterruptedException {
         poster.finish(startSend(true, data));
     }
 
-    /// Posts a message.
+    /// Posts a message. Its memory must not change until the request is done.
+    ///
+    /// @throws ConnectionException when the connection has ended
     public WorkRequest sendAsync(LocalMemory data) throws InterruptedException {
         return startSend(false, data);
     }
@@ -239,9 +258,11 @@ public final class Connection implements AutoCloseable {
         return (int) poster.finish(startReceive(true, into));
     }
 
-    /// Posts a receive; several fill in the order in which they were posted. A WRITE with immediate takes one
-    /// too, and leaves its memory as it is.
+    /// Posts a receive. Several are filled in the order in which they were posted. A WRITE with immediate data
+    /// takes one too, and leaves its memory unchanged.
     ///
+    /// @throws ConnectionException when the connection has ended
+    /// @throws IllegalArgumentException when the region is closed, or without the right LOCAL_WRITE
     /// @throws InvalidStateException when the connection posts receives by itself
     ///     ([ConnectionOptions#withReceivesAhead])
     public WorkRequest receiveAsync(LocalMemory into) throws InterruptedException {
@@ -273,11 +294,12 @@ public final class Connection implements AutoCloseable {
         return poster.toCopy(maxBytes, copy -> receive(copy.slice(0, maxBytes)));
     }
 
-    /// Waits for a message and puts it into a buffer, from its position on; the message has to fit into what
-    /// remains.
+    /// Waits for a message and puts it into a buffer, from its position on. The message has to fit into the
+    /// remaining room.
     ///
     /// @return bytes received
-    /// @throws IllegalArgumentException when the buffer cannot be written, and no message is taken
+    /// @throws ConnectionException when the connection has ended, or the message is longer
+    /// @throws IllegalArgumentException when this thread cannot write the buffer; no message is taken
     public int receive(ByteBuffer into) throws InterruptedException {
         requireWritable(into);
         byte[] message = receive(into.remaining());
@@ -310,15 +332,19 @@ public final class Connection implements AutoCloseable {
 
     // ---- the peer's memory
 
-    /// Writes into the peer's memory, and waits until that is done there.
+    /// Writes to the peer's memory, and waits until the peer's device has acknowledged it.
     ///
-    /// @param to room for at least as many bytes as `from` has
+    /// @param to at least as long as `from`
     /// @throws ConnectionException when the connection has ended, or the peer does not allow it
+    /// @throws IndexOutOfBoundsException when `to` is too short
     public void write(LocalMemory from, RemoteMemory to) throws InterruptedException {
         poster.finish(startWrite(true, from, to));
     }
 
-    /// Posts a write into the peer's memory.
+    /// Posts a write to the peer's memory.
+    ///
+    /// @throws ConnectionException when the connection has ended
+    /// @throws IndexOutOfBoundsException when `to` is too short
     public WorkRequest writeAsync(LocalMemory from, RemoteMemory to) throws InterruptedException {
         return startWrite(false, from, to);
     }
@@ -332,7 +358,10 @@ public final class Connection implements AutoCloseable {
                 r -> queuePair.postWrite(r.wrId, from.region(), from.offset(), from.length(), to.address(), to.rkey()));
     }
 
-    /// Posts a write into the peer's memory that also takes a receive of the peer, and hands it 32 bits.
+    /// Posts a write to the peer's memory that also takes a receive of the peer, and gives it 32 bits.
+    ///
+    /// @throws ConnectionException when the connection has ended
+    /// @throws IndexOutOfBoundsException when `to` is too short
     public WorkRequest writeAsync(LocalMemory from, RemoteMemory to, int immediate) throws InterruptedException {
         requireRoom(from.length(), to.length());
         return poster.start(
@@ -360,15 +389,21 @@ public final class Connection implements AutoCloseable {
         data.position(data.limit());
     }
 
-    /// Reads all of `from`, memory of the peer, and waits until it is here.
+    /// Reads all of `from`, memory of the peer, and waits until it has arrived.
     ///
-    /// @param into room for at least as many bytes as `from` has
+    /// @param into at least as long as `from`
     /// @throws ConnectionException when the connection has ended, or the peer does not allow it
+    /// @throws IllegalArgumentException when the region is closed, or without the right LOCAL_WRITE
+    /// @throws IndexOutOfBoundsException when `into` is too short
     public void read(RemoteMemory from, LocalMemory into) throws InterruptedException {
         poster.finish(startRead(true, from, into));
     }
 
     /// Posts a read from the peer's memory.
+    ///
+    /// @throws ConnectionException when the connection has ended
+    /// @throws IllegalArgumentException when the region is closed, or without the right LOCAL_WRITE
+    /// @throws IndexOutOfBoundsException when `into` is too short
     public WorkRequest readAsync(RemoteMemory from, LocalMemory into) throws InterruptedException {
         return startRead(false, from, into);
     }
@@ -406,14 +441,18 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /// Adds to the first 8 bytes of `to`, at an address that is a multiple of 8.
+    /// Adds to the first 8 bytes of `to`.
     ///
-    /// @return what was there before
+    /// @return the previous value
+    /// @throws ConnectionException when the connection has ended, or the peer does not allow it
+    /// @throws IllegalArgumentException when the address of `to` is not a multiple of 8
+    /// @throws IndexOutOfBoundsException when `to` has less than 8 bytes
     public long fetchAdd(RemoteMemory to, long add) throws InterruptedException {
         return poster.finish(startFetchAdd(true, to, add));
     }
 
-    /// Posts an addition to the first 8 bytes of `to`; [WorkRequest#value()] is what was there before.
+    /// Posts an addition to the first 8 bytes of `to`; [WorkRequest#value()] is the previous value. Throws as
+    /// [#fetchAdd].
     public WorkRequest fetchAddAsync(RemoteMemory to, long add) throws InterruptedException {
         return startFetchAdd(false, to, add);
     }
@@ -439,14 +478,14 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /// Replaces the first 8 bytes of `to` by `swap` if they equal `compare`; their address is a multiple of 8.
+    /// Replaces the first 8 bytes of `to` by `swap` if they equal `compare`. Throws as [#fetchAdd].
     ///
-    /// @return what was there before: `compare` when they were replaced
+    /// @return the previous value: `compare` when it was replaced
     public long compareSwap(RemoteMemory to, long compare, long swap) throws InterruptedException {
         return poster.finish(startCompareSwap(true, to, compare, swap));
     }
 
-    /// Posts a comparison and replacement; [WorkRequest#value()] is what was there before.
+    /// Posts a comparison and replacement; [WorkRequest#value()] is the previous value. Throws as [#fetchAdd].
     public WorkRequest compareSwapAsync(RemoteMemory to, long compare, long swap) throws InterruptedException {
         return startCompareSwap(false, to, compare, swap);
     }
@@ -465,9 +504,9 @@ public final class Connection implements AutoCloseable {
 
     // ---- the end
 
-    /// Disconnects and gives everything back, the memory of [#allocate] included. Waits for the peer to know,
-    /// but never longer than a second. Idempotent; threads that wait on it get a [ConnectionException]. When
-    /// several threads close it, each returns when it is closed.
+    /// Disconnects and closes all objects of the connection, the memory of [#allocate] included. It waits until the
+    /// peer knows, for a second at most. Idempotent. Threads that wait on it get a [ConnectionException]. Each of
+    /// several threads that close it returns when it is closed.
     @Override
     public void close() {
         ending.close();

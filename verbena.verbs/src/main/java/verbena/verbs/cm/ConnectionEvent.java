@@ -3,31 +3,36 @@ package verbena.verbs.cm;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 
-/// An event of a connection (`enum rdma_cm_event_type`, rdma_get_cm_event(3)). Taking an event acknowledges it.
+/// An event of a connection (`enum rdma_cm_event_type`, rdma_get_cm_event(3)). Immutable.
+///
+/// [EventChannel#poll()] and [EventChannel#await()] take events, each once. Taking an event acknowledges it.
+///
+/// @since 0.1
 public sealed interface ConnectionEvent {
-    /// Returns the identifier that it is about; for [ConnectRequest] the new one.
+    /// Returns the identifier of the event; for [ConnectRequest] the new one.
     ConnectionId id();
 
-    /// The address is found, and with it the device: [ConnectionId#resolveRoute].
+    /// The address and its device are found. [ConnectionId#resolveRoute] comes next.
     record AddressResolved(ConnectionId id) implements ConnectionEvent {}
 
     /// No device of this host reaches the address.
     record AddressError(ConnectionId id, String why) implements ConnectionEvent {}
 
-    /// The way is found: make a queue pair and [ConnectionId#connect].
+    /// The route is found. The program makes a queue pair, and [ConnectionId#connect] comes next.
     record RouteResolved(ConnectionId id) implements ConnectionEvent {}
 
+    /// No route leads to the peer.
     record RouteError(ConnectionId id, String why) implements ConnectionEvent {}
 
-    /// A peer asks for a connection, or for the queue pair to send datagrams to: [ConnectionId#accept] or
-    /// [ConnectionId#reject].
+    /// A peer asks for a connection, or for the queue pair to send datagrams to. [ConnectionId#accept] or
+    /// [ConnectionId#reject] answers it.
     ///
-    /// @param id a new one, of the listener's channel
-    /// @param listener where it was asked
+    /// @param id a new one, of the listener's channel; the program closes it
+    /// @param listener that received the request
     record ConnectRequest(ConnectionId id, ConnectionId listener, PeerParameters peer) implements ConnectionEvent {}
 
-    /// The peer has accepted, and the queue pair is the program's own: bring it to RTS with
-    /// [ConnectionId#modification], then [ConnectionId#establish].
+    /// The peer has accepted, and the queue pair is the program's own. The program brings it to RTS with
+    /// [ConnectionId#modification], then calls [ConnectionId#establish].
     record ConnectResponse(ConnectionId id, PeerParameters peer) implements ConnectionEvent {}
 
     /// This side could not connect.
@@ -38,8 +43,8 @@ public sealed interface ConnectionEvent {
 
     /// The peer refuses.
     ///
-    /// @param reason as on the wire (IBTA 12.6.7.2): 28 when the application refused, 8 when no program listens; of
-    ///     datagrams, the status of the answer (IBTA 12.11.2)
+    /// @param reason as on the wire (IBTA 12.6.7.2): 28 when the application refused, 8 when no program listens.
+    ///     For datagrams it is the status of the answer (IBTA 12.11.2)
     /// @param why the reason in words
     record Rejected(ConnectionId id, int reason, String why, PrivateData privateData) implements ConnectionEvent {
         /// The application refused; its private data may say why.
@@ -50,12 +55,12 @@ public sealed interface ConnectionEvent {
 
     /// Both sides are ready; the queue pair is in RTS.
     ///
-    /// @param peer what it said when it accepted, or when it asked
+    /// @param peer the parameters that it sent when it accepted, or when it asked
     record Established(ConnectionId id, PeerParameters peer) implements ConnectionEvent {}
 
-    /// Datagrams: the peer's queue pair is known.
+    /// The peer's queue pair for datagrams is known.
     ///
-    /// @param path the way to it, for an address handle
+    /// @param path to it, for an address handle
     record DatagramEstablished(ConnectionId id, AddressVector path, PeerParameters peer) implements ConnectionEvent {}
 
     /// The connection has ended. Its queue pair is in ERR and what was posted ends with `WR_FLUSH_ERR`.
@@ -63,20 +68,21 @@ public sealed interface ConnectionEvent {
     /// @param why in words
     record Disconnected(ConnectionId id, EndedBy by, String why) implements ConnectionEvent {}
 
-    /// The device has failed: nothing works any more but closing. Listeners are told too.
+    /// The device has failed, and the program can only close the identifier. Listeners get this event too.
     record DeviceRemoval(ConnectionId id, String why) implements ConnectionEvent {}
 
     /// The group is joined, and the queue pair attached to it.
     ///
-    /// @param path the way to the group, for an address handle
+    /// @param path to the group, for an address handle
     /// @param qpn to send to: 0xFFFFFF
     /// @param qkey to send with
     record MulticastJoined(ConnectionId id, Gid group, AddressVector path, int qpn, int qkey)
             implements ConnectionEvent {}
 
+    /// The group could not be joined.
     record MulticastError(ConnectionId id, Gid group, String why) implements ConnectionEvent {}
 
-    /// The end of the time after a disconnection: late packets are gone, the queue pair's number could be used
-    /// again.
+    /// The time after a disconnection has ended (IBTA 12.9.8): late packets are gone, and the number of the queue
+    /// pair may be used again.
     record TimewaitExit(ConnectionId id) implements ConnectionEvent {}
 }

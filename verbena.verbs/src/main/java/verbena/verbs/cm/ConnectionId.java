@@ -24,21 +24,31 @@ import verbena.verbs.spi.ConnectionService.Call;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.News;
 
-/// A listener or a connection, as a socket is one or the other (`struct rdma_cm_id`, rdma_create_id(3)). The
-/// active side resolves the address and the route, makes a queue pair and connects; the passive side binds,
-/// listens, and gets an identifier with every request. The [EventChannel] reports the results. Any thread.
+/// A listener or a connection of the connection manager, as a socket is either (`struct rdma_cm_id`,
+/// rdma_create_id(3)).
+///
+/// The active side resolves the address and the route, makes a queue pair and connects. The passive side binds and
+/// listens, and gets an identifier with every request. Methods only begin a step; the [EventChannel] reports its
+/// result.
+///
+/// Any thread may use it. A method throws [InvalidStateException] in a [State] that does not allow it.
+/// [EventChannel#createId] makes it, or a request, and the program closes it, before its event channel. [#close()]
+/// says what is invalid afterwards.
+///
+/// @since 0.1
 public final class ConnectionId implements VerbsObject {
+    /// The states of an identifier.
     public enum State {
         IDLE,
         BOUND,
         LISTENING,
         ADDRESS_RESOLVED,
         ROUTE_RESOLVED,
-        /// Asked, and not answered.
+        /// Active: the request has no answer yet.
         CONNECTING,
         /// Passive: a request waits for a decision.
         REQUESTED,
-        /// Passive: accepted, and not confirmed.
+        /// Passive: accepted, and not confirmed by the peer.
         ACCEPTED,
         CONNECTED,
         DISCONNECTED,
@@ -71,19 +81,22 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- what there is to know
 
+    /// Returns the space of its port.
     public PortSpace space() {
         return space;
     }
 
+    /// Returns the present state. A thread that takes an event may change it at any moment.
     public State state() {
         return state;
     }
 
+    /// Returns the channel of its events.
     public EventChannel channel() {
         return channel;
     }
 
-    /// Returns the device, once an address is bound or resolved. Not for closing.
+    /// Returns the device, once an address is bound or resolved. The program must not close it.
     ///
     /// @throws InvalidStateException before, and for a listener at several devices: on all addresses, or with a
     ///     channel of [EventChannel#openNearest()]
@@ -107,11 +120,12 @@ public final class ConnectionId implements VerbsObject {
         return Optional.ofNullable(local);
     }
 
+    /// Returns the peer's address and port, once they are known.
     public Optional<InetSocketAddress> peerAddress() {
         return Optional.ofNullable(peer);
     }
 
-    /// Returns the queue pair that [#createQueuePair] made.
+    /// Returns the queue pair of [#createQueuePair], or the one in use since [#useQueuePair(QueuePair)].
     public synchronized Optional<QueuePair> queuePair() {
         return pair.queuePair();
     }
@@ -129,11 +143,11 @@ public final class ConnectionId implements VerbsObject {
         bind(address, false);
     }
 
-    /// Does the same.
+    /// Takes an address and port of this host as [#bind(InetSocketAddress)] does.
     ///
-    /// @param oneFamily whether `::` is to stand for IPv6 addresses only, so that another identifier may have
-    ///     the port of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3)). On a host without IPv6
-    ///     addresses this binds none and does not fail, for programs that bind one family after the other
+    /// @param oneFamily whether `::` stands for IPv6 addresses only, so that another identifier may have the port
+    ///     of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3)). On a host without IPv6 addresses
+    ///     this binds none and does not fail, for programs that bind one family after the other
     public synchronized void bind(InetSocketAddress address, boolean oneFamily) {
         require("bind", State.IDLE);
         InetAddress at = OwnPorts.resolved("address", address);
@@ -141,14 +155,15 @@ public final class ConnectionId implements VerbsObject {
         state = State.BOUND;
     }
 
-    /// Finds the device and the own address that reach a peer (rdma_resolve_addr(3)). That is the address from
-    /// which the system would send. Towards a peer on this host it is a free address of 127.0.0.0/8 when another
-    /// user's process has the system's choice. [ConnectionEvent.AddressResolved] or
-    /// [ConnectionEvent.AddressError] follows. The own address and port ([#localAddress()]) are known when this
-    /// returns.
+    /// Finds the device and the own address that reach a peer (rdma_resolve_addr(3)).
+    /// [ConnectionEvent.AddressResolved] or [ConnectionEvent.AddressError] follows. [#localAddress()] is known when
+    /// this returns.
     ///
-    /// A wildcard address as the destination stands for this host, as with rdma_cm: for the own address if that is
-    /// chosen, or else for that of loopback.
+    /// The own address is the one from which the system would send. For a peer on this host, another user's process
+    /// may have that address. It is then a free address of 127.0.0.0/8.
+    ///
+    /// A wildcard address as the destination stands for this host, as with rdma_cm. It means the own address if
+    /// that is chosen, and else loopback.
     ///
     /// @throws IllegalArgumentException when the name of the destination was not resolved
     public void resolveAddress(InetSocketAddress destination) {
@@ -183,7 +198,7 @@ public final class ConnectionId implements VerbsObject {
         offer(() -> Optional.of(new ConnectionEvent.AddressResolved(this)));
     }
 
-    /// Finds the way to the peer (rdma_resolve_route(3)). [ConnectionEvent.RouteResolved] or
+    /// Finds the route to the peer (rdma_resolve_route(3)). [ConnectionEvent.RouteResolved] or
     /// [ConnectionEvent.RouteError] follows.
     public synchronized void resolveRoute() {
         require("resolveRoute", State.ADDRESS_RESOLVED);
@@ -200,9 +215,9 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- the queue pair
 
-    /// Makes a queue pair that connecting and accepting bring to RTS, and disconnecting to ERR
-    /// (rdma_create_qp(3)). Receives can be posted at once; datagrams can be sent at once. Closed with this
-    /// identifier, if not before.
+    /// Makes a queue pair that this identifier moves (rdma_create_qp(3)). Connecting and accepting bring it to RTS,
+    /// and disconnecting to ERR. Receives can be posted at once, and datagrams sent at once. The identifier closes
+    /// it at its end, unless the program did so before.
     ///
     /// @param domain of [#context()]
     public synchronized QueuePair createQueuePair(ProtectionDomain domain, QueuePairOptions options) {
@@ -210,14 +225,16 @@ public final class ConnectionId implements VerbsObject {
         return pair.create(domain, options);
     }
 
-    /// Uses a queue pair that the program has made and brought to INIT: connecting and accepting bring it to RTS,
-    /// and disconnecting to ERR. It stays the program's to close; one of [#createQueuePair] becomes so.
+    /// Uses a queue pair that the program has made and brought to INIT. Connecting and accepting bring it to RTS,
+    /// and disconnecting to ERR. The program closes it, even one of [#createQueuePair].
     public synchronized void useQueuePair(QueuePair made) {
         requireOpen("useQueuePair");
         pair.use(made);
     }
 
     /// Describes a queue pair that the program has made and moves itself.
+    ///
+    /// @param qpn its number, 24 bits
     public synchronized void useQueuePair(QpType type, int qpn) {
         requireOpen("useQueuePair");
         pair.describe(type, qpn);
@@ -235,10 +252,14 @@ public final class ConnectionId implements VerbsObject {
     // ---- the active side
 
     /// Asks the peer for a connection (rdma_connect(3)). [ConnectionEvent.Established], [ConnectionEvent.Rejected],
-    /// [ConnectionEvent.Unreachable] or [ConnectionEvent.ConnectError] follows; with a queue pair of the
-    /// program's own, [ConnectionEvent.ConnectResponse]; of datagrams, [ConnectionEvent.DatagramEstablished].
+    /// [ConnectionEvent.Unreachable] or [ConnectionEvent.ConnectError] follows. With a queue pair that the program
+    /// moves itself, it is [ConnectionEvent.ConnectResponse], and for datagrams
+    /// [ConnectionEvent.DatagramEstablished].
     ///
     /// @throws IllegalArgumentException when the private data are too long
+    /// @throws InvalidStateException before [ConnectionEvent.RouteResolved], or without a queue pair
+    /// @throws verbena.verbs.ResourceLimitException when the device has too many connections on their way
+    /// @throws verbena.verbs.UnsupportedException when there is a secret, and the device cannot prove it
     public synchronized void connect(ConnectionParameters parameters) {
         require("connect", State.ROUTE_RESOLVED);
         if (pair.isMissing() && !space.isDatagram()) {
@@ -252,15 +273,15 @@ public final class ConnectionId implements VerbsObject {
         state = State.CONNECTING;
     }
 
-    /// Does the same. When the peer has accepted, the thread that takes the event asks `isWanted`. If it says no,
-    /// the peer is refused, and has had no connection; over iWARP it has one, which ends. Then comes
-    /// [ConnectionEvent.ConnectError].
+    /// Asks the peer for a connection that the program may still decline. When the peer has accepted, the thread
+    /// that takes the event calls `isWanted`. If that returns false, the peer is refused and had no connection.
+    /// Over iWARP it had one, which ends. [ConnectionEvent.ConnectError] follows.
     public synchronized void connect(ConnectionParameters parameters, BooleanSupplier isWanted) {
         negotiation.confirmIf(isWanted);
         connect(parameters);
     }
 
-    /// Tells the peer that the program's own queue pair is in RTS (rdma_establish(3)).
+    /// Confirms to the peer that the program's own queue pair is in RTS (rdma_establish(3)).
     public synchronized void establish() {
         require("establish", State.CONNECTING);
         negotiation.exchange("establish").ready();
@@ -269,18 +290,19 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- the passive side
 
-    /// Takes requests from now on (rdma_listen(3)); each is a [ConnectionEvent.ConnectRequest].
+    /// Accepts requests from now on (rdma_listen(3)); each is a [ConnectionEvent.ConnectRequest].
     ///
-    /// @param backlog requests that may wait for a decision, at least 1; who asks when there are so many is to wait
+    /// @param backlog requests that may wait for a decision, at least 1. A peer that asks when there are so many is
+    ///     asked to wait
     public void listen(int backlog) {
         listen(backlog, Secret.NONE);
     }
 
-    /// Does the same for peers that prove that they know a secret ([ConnectionParameters#withSecret]): requests of
-    /// other peers are refused.
+    /// Accepts requests of peers that prove that they know a secret ([ConnectionParameters#withSecret]), and
+    /// refuses all others. Otherwise as [#listen(int)].
     ///
     /// @param secret [Secret#NONE] for all peers except those that ask with a secret
-    /// @throws verbena.verbs.UnsupportedException when the device cannot have it proven
+    /// @throws verbena.verbs.UnsupportedException when the device cannot verify the proof
     public synchronized void listen(int backlog, Secret secret) {
         require("listen", State.BOUND);
         if (backlog < 1) {
@@ -312,10 +334,11 @@ public final class ConnectionId implements VerbsObject {
         state = State.REQUESTED;
     }
 
-    /// Accepts the request (rdma_accept(3)); [ConnectionEvent.Established] follows when the peer has confirmed. Of
+    /// Accepts the request (rdma_accept(3)). [ConnectionEvent.Established] follows when the peer has confirmed; for
     /// datagrams nothing follows.
     ///
-    /// @throws InvalidStateException when the request is not there any more
+    /// @throws IllegalArgumentException when the private data are too long
+    /// @throws InvalidStateException when the request has ended meanwhile, or there is no queue pair
     public synchronized void accept(ConnectionParameters parameters) {
         require("accept", State.REQUESTED);
         if (pair.isMissing()) {
@@ -327,6 +350,8 @@ public final class ConnectionId implements VerbsObject {
     }
 
     /// Rejects the request (rdma_reject(3)).
+    ///
+    /// @throws IllegalArgumentException when the private data are too long
     public synchronized void reject(PrivateData privateData) {
         require("reject", State.REQUESTED);
         negotiation.exchange("reject").reject(privateData);
@@ -335,14 +360,16 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- either side
 
-    /// Establishes the connection: a packet has arrived on the program's own queue pair, so the peer is ready
-    /// (rdma_notify(3) with COMM_EST).
+    /// Establishes the connection on the passive side (rdma_notify(3) with COMM_EST). A packet that arrived on the
+    /// program's own queue pair shows that the peer is ready.
     public synchronized void communicationEstablished() {
         negotiation.exchange("communicationEstablished").communicationEstablished();
     }
 
-    /// Ends the connection (rdma_disconnect(3)): the queue pair goes to ERR, and [ConnectionEvent.Disconnected]
+    /// Ends the connection (rdma_disconnect(3)). The queue pair goes to ERR, and [ConnectionEvent.Disconnected]
     /// follows when the peer knows. Does nothing when the connection has ended.
+    ///
+    /// @throws InvalidStateException when there was no connection yet
     public synchronized void disconnect() {
         switch (state) {
             case CONNECTED, ACCEPTED, CONNECTING -> {
@@ -359,12 +386,17 @@ public final class ConnectionId implements VerbsObject {
     /// [ConnectionEvent.MulticastJoined] or [ConnectionEvent.MulticastError] follows.
     ///
     /// @param group an IPv4 or IPv6 multicast address
+    /// @throws IllegalArgumentException when it is none
+    /// @throws InvalidStateException when no address is bound or resolved, or the port space is not one of
+    ///     datagrams
     public void joinMulticast(InetAddress group) {
         joinMulticast(group, false);
     }
 
-    /// Does the same, or as a sender that does not receive from the group: the queue pair is not attached then
+    /// Joins a multicast group as [#joinMulticast(InetAddress)] does, or only to send to it
     /// (rdma_join_multicast_ex(3)).
+    ///
+    /// @param sendOnly whether the queue pair is not attached, so that it receives nothing of the group
     public synchronized void joinMulticast(InetAddress group, boolean sendOnly) {
         Gid gid = Gid.of(group);
         if (!gid.isMulticast()) {
@@ -389,7 +421,9 @@ public final class ConnectionId implements VerbsObject {
         }
     }
 
-    /// Sends its events to another channel from now on (rdma_migrate_id(3)); waiting events move too.
+    /// Moves the identifier to another channel, with its waiting events (rdma_migrate_id(3)).
+    ///
+    /// @throws InvalidStateException when it is listening, or the channel is closed
     public synchronized void migrate(EventChannel to) {
         requireOpen("migrate");
         if (state == State.LISTENING) {
@@ -435,8 +469,9 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- the end
 
-    /// Ends its activity without waiting for the peer. A listener's port becomes free and its waiting requests are
-    /// refused; a request is rejected; a connection is disconnected. The identifier's queue pair is closed.
+    /// Ends its activity without waiting for the peer. A listener's port becomes free, and its waiting requests are
+    /// refused. A request is rejected, and a connection is disconnected. Its own queue pair is closed, and events
+    /// that wait are discarded. All other methods but getters then throw [InvalidStateException].
     @Override
     public synchronized void close() {
         State was = state;

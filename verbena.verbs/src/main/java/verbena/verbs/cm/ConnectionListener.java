@@ -18,7 +18,12 @@ import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
 
-/// Listens at a port and gives out connections, as a server socket does. Any thread may accept.
+/// A listener at a port, which gives out [Connection]s as a server socket does. Any thread may accept, and several at
+/// once.
+///
+/// [#bind] opens it, and the program closes it. Closing it does not close the connections that it has given out.
+///
+/// @since 0.1
 public final class ConnectionListener implements AutoCloseable {
     /// A waiting request has some 2 KiB, and no connection yet.
     private static final int BACKLOG = 1_024;
@@ -58,18 +63,19 @@ public final class ConnectionListener implements AutoCloseable {
 
     /// Listens with options, which hold for all connections.
     ///
-    /// @param at its name has to be resolved
-    /// @throws ConnectionException when the address is not this host's, another user's process has it, or the
-    ///     port is taken
+    /// @param at a resolved address; port 0 for any that is free
+    /// @throws ConnectionException when the address is not this host's, another user's process has it, or the port
+    ///     is taken
     /// @throws IllegalArgumentException when the name of the address was not resolved
-    /// @throws verbena.verbs.UnsupportedException when the options have a secret and the device cannot have it
-    ///     proven
+    /// @throws verbena.verbs.UnsupportedException when the options have a secret, and the device cannot verify the
+    ///     proof
     public static ConnectionListener bind(InetSocketAddress at, ConnectionOptions options) {
         return bind(at, options, BACKLOG);
     }
 
-    /// Returns the same, for a number of requests that may wait for [#accept()]. Peers that ask when there are so
-    /// many are asked to wait, as with a socket, and give up by themselves when that lasts too long.
+    /// Listens as [#bind(InetSocketAddress, ConnectionOptions)] does, with a limit of requests that may wait for
+    /// [#accept()]. When there are so many, further peers are asked to wait, as with a socket. They give up by
+    /// themselves when that lasts too long.
     ///
     /// @param backlog at least 1; the other methods have 1024, as many as a device keeps waiting
     public static ConnectionListener bind(InetSocketAddress at, ConnectionOptions options, int backlog) {
@@ -94,10 +100,12 @@ public final class ConnectionListener implements AutoCloseable {
         return id.localAddress().orElseThrow();
     }
 
-    /// Allocates zeroed memory that all its connections reach, also those within this host by its memory (`shm`):
-    /// one table for near and far peers. The connections that it accepts from the first call on belong to one
-    /// protection domain at each device. So each of their peers reaches what any of them may reach and of which it
-    /// has the key ([Sharing]). Call it before [#accept()].
+    /// Allocates zeroed memory that all its connections reach: one table for near and far peers. Connections within
+    /// this host reach it by the host's memory (`shm`).
+    ///
+    /// The connections that it accepts from the first call on belong to one protection domain at each device. So
+    /// each of their peers reaches whatever any of them may reach, if it has the key ([Sharing]). Call it before
+    /// [#accept()].
     ///
     /// @param bytes at least 1
     /// @throws ConnectionException when the listener is closed
@@ -120,7 +128,7 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /// Waits for a connection. Peers that give up while they connect are not heard of.
+    /// Waits for a connection. Peers that give up while they connect are left out.
     ///
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public Connection accept() throws InterruptedException {
@@ -216,8 +224,9 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /// Stops listening; connections stay. A thread in [#accept()] gets a [ConnectionException]. Idempotent. When
-    /// several threads close it, each returns when it is closed.
+    /// Stops listening. Connections that were accepted stay, and connections on their way are refused. A thread in
+    /// [#accept()] gets a [ConnectionException]. Idempotent. Each of several threads that close it returns when it
+    /// is closed.
     @Override
     public void close() {
         closing.lock();

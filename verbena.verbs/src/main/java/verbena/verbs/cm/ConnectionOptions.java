@@ -9,19 +9,20 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.SharedReceiveQueue;
 
-/// Choices of [Connection] and [ConnectionListener]. Start with [#defaults()].
+/// The options of [Connection] and [ConnectionListener]. Start with [#defaults()]. Immutable.
 ///
-/// @param parameters what is agreed with the peer
+/// @param parameters that are agreed with the peer
 /// @param sizes of the queue pair
-/// @param timeout how long making a connection may take, with the wait for room in the listener's backlog. A host
-///     that answers nothing is given up before, by the device
-/// @param requestTimeout how long the blocking forms of SEND, WRITE, READ and atomics may take before they end
-///     the connection; empty for no limit but the device's retries
+/// @param timeout longest time to make a connection, more than zero, with the wait for room in the listener's
+///     backlog. The device gives up earlier on a host that answers nothing
+/// @param requestTimeout longest time of a blocking SEND, WRITE, READ or atomic, more than zero. When it passes, the
+///     connection ends. Empty for no limit but the device's retries
 /// @param receiveAheadBytes of each receive that the connection posts by itself, see [#withReceivesAhead(int)]; 0
 ///     when the program posts receives
-/// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else
-///     the one that has the right address
-/// @param sharing objects of the program in place of the connection's own; their device is `device` then
+/// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else the
+///     device with the right address
+/// @param sharing objects of the program in place of the connection's own, all of `device`
+/// @since 0.1
 public record ConnectionOptions(
         ConnectionParameters parameters,
         QueuePairOptions.Sizes sizes,
@@ -93,9 +94,9 @@ public record ConnectionOptions(
                 parameters, sizes, timeout, Optional.of(requestTimeout), receiveAheadBytes, device, sharing);
     }
 
-    /// Makes the connection post receives by itself, as many as its queue pair holds, before it is made and again
-    /// after each message. So a message finds a receive at once, and its sender never waits to try again. The
-    /// receiving forms copy each message out; [Connection#receiveAsync] is not for such a connection.
+    /// Returns options of connections that post receives by themselves. A connection posts as many as its queue
+    /// pair holds, before it is made and again after each message. So a message finds a receive at once, and its
+    /// sender never has to retry. The receiving forms copy each message out; [Connection#receiveAsync] throws.
     ///
     /// @param maxBytes of a message, at least 1; a longer one ends the connection. The memory of a connection is
     ///     this times [QueuePairOptions.Sizes#maxReceiveWr()]
@@ -111,34 +112,36 @@ public record ConnectionOptions(
                 parameters, sizes, timeout, requestTimeout, receiveAheadBytes, Optional.of(device), sharing);
     }
 
-    /// Returns what the connections of these options share; with a listener, all of its connections do.
+    /// Returns options whose connections use objects of the program. With a listener, all of its connections use
+    /// them.
     public ConnectionOptions withSharing(Sharing sharing) {
         return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
-    /// Puts connections into this protection domain: memory that is registered there once serves them all. Every
-    /// peer can then access whatever any of them may access; see [Sharing].
+    /// Returns options whose connections belong to this protection domain, so that memory that is registered there
+    /// once serves them all. Every peer can then access whatever any of them may access; see [Sharing].
     public ConnectionOptions withProtectionDomain(ProtectionDomain domain) {
         return withSharing(new Sharing(
                 Optional.of(domain), sharing.sendCompletions(), sharing.receiveCompletions(), sharing.receives()));
     }
 
-    /// Returns all requests of the connections complete in queues that the program polls; the two may be one. The
-    /// program posts on [Connection#queuePair()], and the completion has its number. The queues need room for all
-    /// requests of all these connections.
+    /// Returns options whose connections complete all requests in queues that the program polls; the two may be
+    /// one. The program posts on [Connection#queuePair()], and a completion has the number of that queue pair. The
+    /// queues need room for all requests of all these connections.
     public ConnectionOptions withCompletionQueues(CompletionQueue sends, CompletionQueue receives) {
         return withSharing(
                 new Sharing(sharing.domain(), Optional.of(sends), Optional.of(receives), sharing.receives()));
     }
 
-    /// Makes connections take receives from this queue, which the program fills: memory for receives does not grow
-    /// with their number.
+    /// Returns options whose connections take receives from this queue, which the program fills. Memory for
+    /// receives then does not grow with the number of connections.
     public ConnectionOptions withSharedReceiveQueue(SharedReceiveQueue receives) {
         return withSharing(new Sharing(
                 sharing.domain(), sharing.sendCompletions(), sharing.receiveCompletions(), Optional.of(receives)));
     }
 
-    /// Requires both ends to prove that they know it: see [ConnectionParameters#withSecret].
+    /// Returns options whose connections exist only between ends that prove that they know a secret: see
+    /// [ConnectionParameters#withSecret].
     public ConnectionOptions withSecret(Secret secret) {
         return withParameters(parameters.withSecret(secret));
     }

@@ -5,20 +5,22 @@ import java.util.Objects;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.RnrTimer;
 
-/// The parameters that one side asks of a connection (`struct rdma_conn_param`, rdma_connect(3), rdma_accept(3), and
-/// the options of rdma_set_option(3)). Start with [#defaults()].
+/// The parameters of a connection that one side proposes (`struct rdma_conn_param`, rdma_connect(3), rdma_accept(3),
+/// and the options of rdma_set_option(3)). Start with [#defaults()]. Immutable; the constructor throws
+/// [IllegalArgumentException] for a value out of range.
 ///
-/// @param privateData what the application says to its peer
+/// @param privateData of the application for its peer
 /// @param responderResources READs and atomics of the peer that this side serves at once, 0 to 128
 /// @param initiatorDepth READs and atomics that this side has outstanding at once, 0 to 128
-/// @param retryCount attempts after the first without an answer, 0 to 7; the active side's counts for both
-/// @param rnrRetryCount attempts after an RNR NAK, 0 to 6; 7 is without limit; meant for the *peer's* queue pair
-/// @param ackTimeout how long a request waits for its answer; the active side's counts for both
-/// @param minRnrTimer how long the peer is asked to wait when no receive is posted
-/// @param trafficClass IPv6 traffic class or IPv4 TOS; the active side's counts for both
-/// @param keepAlive when nothing has come from the peer for so long, it is asked whether it lives, and without an
-///     answer in time the connection ends; zero for never
-/// @param secret what the peer has to prove that it knows, see [#withSecret(Secret)]
+/// @param retryCount attempts after the first without an answer, 0 to 7; the active side's value counts for both
+/// @param rnrRetryCount attempts of the *peer's* queue pair after an RNR NAK, 0 to 6; 7 is without limit
+/// @param ackTimeout time that a request waits for its answer; the active side's value counts for both
+/// @param minRnrTimer time that the peer is asked to wait when no receive is posted
+/// @param trafficClass IPv6 traffic class or IPv4 TOS, 0 to 255; the active side's value counts for both
+/// @param keepAlive silence of the peer after which the device probes it. Without an answer in time the connection
+///     ends. Zero for never
+/// @param secret that the peer has to prove that it knows, see [#withSecret(Secret)]
+/// @since 0.1
 public record ConnectionParameters(
         PrivateData privateData,
         int responderResources,
@@ -83,7 +85,7 @@ public record ConnectionParameters(
                 secret);
     }
 
-    /// Sets how many READs and atomics there may be at once: of the peer's, and of one's own.
+    /// Returns these parameters with other numbers of READs and atomics at once: of the peer, and of this side.
     public ConnectionParameters withReads(int responderResources, int initiatorDepth) {
         return new ConnectionParameters(
                 privateData,
@@ -154,16 +156,17 @@ public record ConnectionParameters(
                 secret);
     }
 
-    /// Requires both ends to prove to each other that they know this secret before either has a connection, and
-    /// before the passive side's program hears of a request. An end that has another secret, or none while the
-    /// other has one, is refused, and both are told why: the active side by [ConnectionEvent.Rejected], the passive
-    /// side's log. The passive side's secret is that of [ConnectionId#listen(int, Secret)]; a secret given here for
-    /// [ConnectionId#accept] is ignored.
+    /// Returns parameters of a connection between ends that know this secret. Both prove it to each other before
+    /// either has a connection, and before the passive program sees a request. An end without the right secret is
+    /// refused. The active side gets [ConnectionEvent.Rejected], and the passive side logs it.
     ///
-    /// The proof covers all of both ends' messages: addresses, queue pair numbers, first PSNs and private
-    /// data. It covers no packet after that: these are neither encrypted nor authenticated. It costs one
-    /// more way there and back, and leaves 24 bytes of private data to connect with and 180 to accept with.
-    /// It works over RoCE only, between two Verbena ends, and for connections, not for datagrams.
+    /// The passive side's secret is that of [ConnectionId#listen(int, Secret)]; [ConnectionId#accept] ignores a
+    /// secret in its parameters.
+    ///
+    /// The proof covers all messages of both ends: addresses, queue pair numbers, first PSNs and private data. It
+    /// covers no packet after that, so these are neither encrypted nor authenticated. It costs one more round trip.
+    /// It leaves 24 bytes of private data to connect with and 180 to accept with. It works over RoCE only, between
+    /// two Verbena ends, and for connections, not for datagrams.
     public ConnectionParameters withSecret(Secret secret) {
         return new ConnectionParameters(
                 privateData,

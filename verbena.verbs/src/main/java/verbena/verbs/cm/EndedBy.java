@@ -1,10 +1,12 @@
 package verbena.verbs.cm;
 
-/// The side that ended a connection.
+/// The side that ended a connection. Immutable.
+///
+/// @since 0.1
 public enum EndedBy {
     /// The program on this side.
     THIS_SIDE,
-    /// The peer: it has said so.
+    /// The peer: it sent a disconnect request.
     PEER,
     /// Neither side: a request failed, or the peer does not answer any more.
     FAILURE

@@ -20,9 +20,16 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsObject;
 import verbena.verbs.spi.ConnectionService;
 
-/// A channel for events of connections (rdma_create_event_channel(3)). Any thread may take events; a virtual thread
-/// that waits gives up its carrier. The channel has no thread of its own. The thread that takes an event also does
-/// what the library has to do for it, such as bringing a queue pair to RTS when the peer has accepted.
+/// A channel for the events of connections (rdma_create_event_channel(3)).
+///
+/// Any thread may take events, each once; a virtual thread that waits releases its carrier. The channel has no thread
+/// of its own. The thread that takes an event also does the library's work for it, such as bringing a queue pair to
+/// RTS when the peer has accepted.
+///
+/// The program closes it after its identifiers; [InUseException] says which are still open. Closing wakes all waiting
+/// threads. `await` and `createId` then throw [InvalidStateException].
+///
+/// @since 0.1
 public final class EventChannel implements VerbsObject {
     /// An event that the thread that takes it carries out.
     private record Pending(ConnectionId id, Step step) {}
@@ -52,41 +59,42 @@ public final class EventChannel implements VerbsObject {
         this.devices = devices;
     }
 
-    /// Returns a channel whose connections use the devices that have the right addresses. Devices are opened when
-    /// they are first needed, shared in the process, and closed after the last of their connections.
+    /// Opens a channel whose connections use the devices with the right addresses. Devices are opened when they are
+    /// first needed, shared in the process, and closed after the last of their connections.
     public static EventChannel open() {
         return open(EventChannel::none);
     }
 
-    /// Returns a channel whose connections use the device that `devices` names for their own address; for an
-    /// address that it names none for, whatever device has it, as with [#open()].
+    /// Opens a channel whose connections use devices that the program chooses by their own address.
     ///
-    /// @param devices called by [ConnectionId#bind] and [ConnectionId#resolveAddress]; opens a device when it
-    ///     has to
+    /// @param devices returns the device for an own address; empty for whatever device has it, as with [#open()].
+    ///     [ConnectionId#bind] and [ConnectionId#resolveAddress] call it, and it may open a device
     public static EventChannel open(Function<Gid, Optional<Context>> devices) {
         return new EventChannel(new ChannelDevices(Optional.empty(), devices, false, EventChannel::none));
     }
 
-    /// Opens a channel whose connections within this host go through its memory (`shm`) where both ends can, and
-    /// all others as with [#open()]. The port of the peer decides, so connections to one address may have different
-    /// devices: take the device of each from its identifier ([ConnectionId#context()]). A listener is at several
-    /// devices. Datagrams go as with [#open()]. [Connection] and [ConnectionListener] use such a channel.
+    /// Opens a channel whose connections within this host go through its memory (`shm`) where both ends can. All
+    /// others are as with [#open()], and so are datagrams.
+    ///
+    /// The port of the peer decides, so connections to one address may have different devices: take the device of
+    /// each from its identifier ([ConnectionId#context()]). A listener is at several devices. [Connection] and
+    /// [ConnectionListener] use such a channel.
     public static EventChannel openNearest() {
         return openNearest(EventChannel::none, EventChannel::none);
     }
 
-    /// Opens a channel over devices that are open already.
+    /// Opens a channel as [#openNearest()] does, over devices that are open already.
     ///
-    /// @param devices names the device for an own address, as with [#open(Function)]
-    /// @param within names the device for connections within this host at an own address; called like `devices`.
-    ///     For an address that it names none for, the process shares one
+    /// @param devices returns the device for an own address, as with [#open(Function)]
+    /// @param within returns the device for connections within this host at an own address, as `devices` does. For an
+    ///     empty answer the process shares one
     public static EventChannel openNearest(
             Function<Gid, Optional<Context>> devices, Function<Gid, Optional<Context>> within) {
         return new EventChannel(new ChannelDevices(Optional.empty(), devices, true, within));
     }
 
     /// Returns whether a connection of [#openNearest()] to this address and port would go through the memory of
-    /// this host: a process has the port there. Opens no device.
+    /// this host. It does when a process of the host has the port there. Opens no device.
     ///
     /// @throws ConnectionException when no address of this host reaches the peer's
     public static boolean isServedWithin(PortSpace space, InetSocketAddress peer) {
@@ -94,7 +102,9 @@ public final class EventChannel implements VerbsObject {
                 space, LocalDevices.towards(Optional.empty(), peer.getAddress()).gid(), peer);
     }
 
-    /// Returns a channel whose connections all use one device.
+    /// Opens a channel whose connections all use one device. The program closes the device, after the channel.
+    ///
+    /// @throws verbena.verbs.UnsupportedException when the device has no connection manager
     public static EventChannel open(Context context) {
         context.connectionService(); // or says that it has none
         return new EventChannel(
@@ -102,13 +112,15 @@ public final class EventChannel implements VerbsObject {
     }
 
     /// Makes an identifier, for one listener or one connection (rdma_create_id(3)).
+    ///
+    /// @throws InvalidStateException when the channel is closed
     public ConnectionId createId(PortSpace space) {
         var id = new ConnectionId(this, space);
         add(id);
         return id;
     }
 
-    /// Takes an event that is there; empty when there is none. Does not block.
+    /// Takes the next event; empty when there is none. Never blocks.
     public Optional<ConnectionEvent> poll() {
         while (true) {
             Pending next;
@@ -295,7 +307,7 @@ public final class EventChannel implements VerbsObject {
         }
     }
 
-    /// Closes the channel and wakes all threads that wait.
+    /// Closes the channel and wakes all threads that wait. Idempotent.
     ///
     /// @throws InUseException when it has identifiers that are not closed
     @Override

@@ -9,9 +9,9 @@ import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.RemoteMemory;
 
-/// Memory that all peers of a [ConnectionListener] reach, each by the device of its connection: peers on this host
-/// through memory that the processes share, all others by the network. It is one memory, registered at each device
-/// of the listener. Any thread.
+/// Memory that all peers of a [ConnectionListener] reach, each by the device of its connection. Peers on this host
+/// use memory that the processes share, all others the network. It is one memory, registered at each device of the
+/// listener.
 ///
 /// ```java
 /// try (var listener = ConnectionListener.bind("0.0.0.0", 7471);
@@ -22,6 +22,11 @@ import verbena.verbs.RemoteMemory;
 ///     }
 /// }
 /// ```
+///
+/// Any thread may use it. [ConnectionListener#allocate] makes it, and the program closes it. Then its keys are
+/// invalid, and the program must not use [#segment()] any more.
+///
+/// @since 0.1
 public final class ListenerMemory implements AutoCloseable {
     private final List<SharedDomain> domains;
     /// The first is the memory's own; the others have the same memory.
@@ -54,17 +59,17 @@ public final class ListenerMemory implements AutoCloseable {
         }
     }
 
-    /// Returns the memory, as this program sees it.
+    /// Returns the memory in this process.
     public MemorySegment segment() {
         return regions.getFirst().segment();
     }
 
-    /// Returns the memory, as the peer of a connection names it: what to tell that peer. It differs from device to
-    /// device.
+    /// Returns the address and key by which the peer of a connection reaches the memory. They differ from device to
+    /// device. The program sends them to that peer.
     ///
     /// @param to of the same listener
-    /// @throws IllegalArgumentException when that was accepted before the listener's first
-    ///     [ConnectionListener#allocate], or by another listener
+    /// @throws IllegalArgumentException when another listener accepted it, or this one did so before its first
+    ///     [ConnectionListener#allocate]
     public RemoteMemory remote(Connection to) {
         Objects.requireNonNull(to, "to");
         return regions.stream()
@@ -75,7 +80,7 @@ public final class ListenerMemory implements AutoCloseable {
                 .remote();
     }
 
-    /// Frees the memory; requests of peers for it fail from now on. Idempotent.
+    /// Frees the memory; requests of peers for it fail from then on. Idempotent.
     @Override
     public synchronized void close() {
         if (isClosed) {

@@ -1,11 +1,13 @@
 package verbena.verbs.cm;
 
-/// The space that a port number belongs to (`enum rdma_port_space`, rdma_create_id(3)). Ports of one space say
-/// nothing about those of another, nor about ports of TCP and UDP.
+/// The space of a port number (`enum rdma_port_space`, rdma_create_id(3)). The same number in another space is
+/// another port, and so it is in TCP and UDP. Immutable.
+///
+/// @since 0.1
 public enum PortSpace {
     /// Connections, reliable or not.
     TCP(0x0106),
-    /// Datagrams: connecting finds out which queue pair to send to, and multicast groups are joined.
+    /// Datagrams. Connecting finds the queue pair to send to, and multicast groups can be joined.
     UDP(0x0111),
     /// Any service, as InfiniBand has it.
     IB(0x013F),
@@ -23,13 +25,14 @@ public enum PortSpace {
         return code;
     }
 
-    /// Returns whether it is about datagrams.
+    /// Returns whether its ports are for datagrams.
     public boolean isDatagram() {
         return this == UDP || this == IPOIB;
     }
 
-    /// Returns what the communication manager calls a port: the space, and in the low 16 bits the port (IBTA
-    /// A11.2).
+    /// Returns the connection manager's number of a port: the space, and the port in the low 16 bits (IBTA A11.2).
+    ///
+    /// @param port 0 to 65535
     public long serviceId(int port) {
         return ((long) code << 16) | port;
     }

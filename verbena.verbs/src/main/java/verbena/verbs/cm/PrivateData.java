@@ -4,10 +4,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/// Bytes that applications send to each other while they connect, accept, reject or disconnect. How much fits
-/// depends on the message: 56 bytes to connect, 180 to ask for datagrams, 196 to accept, 136 to accept datagrams,
-/// 148 to reject; with a [Secret] 24 to connect and 180 to accept. The wire does not tell the length: on InfiniBand
-/// and RoCE a shorter one arrives with zeroes behind it. Unchangeable.
+/// Bytes that applications send to each other while they connect, accept, reject or disconnect. Immutable.
+///
+/// The limit depends on the message: 56 bytes to connect, 180 to ask for datagrams, 196 to accept, 136 to accept
+/// datagrams, and 148 to reject. With a [Secret] it is 24 to connect and 180 to accept. Over iWARP it is 56 to
+/// connect and 255 to accept or reject, or more. The method that sends longer data throws [IllegalArgumentException].
+///
+/// The wire does not carry the length. On InfiniBand and RoCE shorter data arrive with zeroes behind them.
+///
+/// @since 0.1
 public final class PrivateData {
     /// No private data.
     public static final PrivateData NONE = new PrivateData(new byte[0]);
@@ -23,12 +28,12 @@ public final class PrivateData {
         return bytes.length == 0 ? NONE : new PrivateData(bytes.clone());
     }
 
-    /// Returns a text in UTF-8.
+    /// Returns the bytes of a text in UTF-8.
     public static PrivateData ofText(String text) {
         return of(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// Returns the number of bytes, with the zeroes that the wire has put behind them.
+    /// Returns the number of bytes, with the zeroes that the wire has added.
     public int length() {
         return bytes.length;
     }
@@ -38,7 +43,7 @@ public final class PrivateData {
         return bytes.clone();
     }
 
-    /// Returns the text up to the first zero byte, from UTF-8.
+    /// Returns the text in UTF-8 up to the first zero byte.
     public String text() {
         int end = 0;
         while (end < bytes.length && bytes[end] != 0) {

@@ -2,8 +2,10 @@ package verbena.verbs.cm;
 
 import java.security.MessageDigest;
 
-/// A secret that only both ends of a connection know ([ConnectionParameters#withSecret]). Unchangeable; never
-/// printed.
+/// A secret that only both ends of a connection know ([ConnectionParameters#withSecret]). Immutable; [#toString()]
+/// does not show it.
+///
+/// @since 0.1
 public final class Secret {
     /// No secret: any peer may connect.
     public static final Secret NONE = new Secret(new byte[0]);
@@ -17,8 +19,11 @@ public final class Secret {
         this.bytes = bytes;
     }
 
-    /// Returns a copy of `bytes`: 16 to 1,024 that no attacker can guess. A password is not enough, because an
-    /// attacker who hears one attempt to connect can try passwords against it at leisure.
+    /// Returns a secret of a copy of `bytes`. No attacker may be able to guess them. A password is not enough:
+    /// whoever records one attempt to connect can try passwords against it at leisure.
+    ///
+    /// @param bytes 16 to 1,024
+    /// @throws IllegalArgumentException when there are fewer or more
     public static Secret of(byte[] bytes) {
         if (bytes.length < BYTES_MIN || bytes.length > BYTES_MAX) {
             throw new IllegalArgumentException(

@@ -8,18 +8,18 @@ import verbena.verbs.Context;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.SharedReceiveQueue;
 
-/// Objects of the program that a [Connection] stands on, in place of its own. They stay the program's to close,
-/// after the last connection that uses them. All are of one device, which is the connection's too.
+/// Objects of the program that a [Connection] uses in place of its own. All are of one device, which is the
+/// connection's too. The program closes them after the last connection that uses them. Immutable.
 ///
-/// A shared domain gives up a boundary: each peer of its connections reaches each region of the domain whose key it
-/// knows or guesses, and has the region's rights. Give domains of their own to peers that must not touch the same
-/// memory.
+/// A shared domain gives up a boundary. Each peer of its connections reaches each region of the domain whose key it
+/// knows or guesses, with the region's rights. Give separate domains to peers that must not access the same memory.
 ///
-/// @param domain what the connection's memory belongs to; empty for one of its own
+/// @param domain of the connection's memory; empty for one of its own
 /// @param sendCompletions where its sends, writes, reads and atomics complete; empty for a queue of its own. The
 ///     program polls a shared one, so it posts such requests on [Connection#queuePair()]
-/// @param receiveCompletions the same for its receives
-/// @param receives where its receives are taken from; empty for the queue pair's own. The program posts them
+/// @param receiveCompletions where its receives complete, likewise
+/// @param receives that its receives come from; empty for the queue pair's own. The program posts them
+/// @since 0.1
 public record Sharing(
         Optional<ProtectionDomain> domain,
         Optional<CompletionQueue> sendCompletions,

@@ -8,11 +8,14 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// A request of a [Connection] that was posted and may still be under way. Until it is done its memory belongs
-/// to the device: neither read what it receives, nor change what it sends.
+/// A posted request of a [Connection]. Until it is done, its memory belongs to the device: the program must neither
+/// read what it receives nor change what it sends.
 ///
-/// The connection has no thread of its own. A thread that waits for any of its requests reads the completions of
-/// all, and wakes the threads whose requests are done. Safe for use by any thread.
+/// Any thread may use it, and nobody closes it. The connection has no thread of its own. A thread that waits for any
+/// of its requests reads the completions of all, and wakes the threads whose requests are done. When the connection
+/// ends, all its requests are done, with a [ConnectionException].
+///
+/// @since 0.1
 public final class WorkRequest {
     private final Outstanding outstanding;
 
@@ -44,7 +47,7 @@ public final class WorkRequest {
 
     // ---- by the program
 
-    /// Returns whether it is done, well or not. Never blocks; reads the completions that are there.
+    /// Returns whether it is done, successfully or not. Never blocks; reads the completions that are there.
     public boolean isDone() {
         if (!done) {
             outstanding.look();
@@ -61,8 +64,8 @@ public final class WorkRequest {
         return checked();
     }
 
-    /// Waits until it is done, but not longer than `timeout`; false when that has passed. The request is under
-    /// way then, and a thread can wait for it again. With `Duration.ZERO` it looks, and does not wait.
+    /// Waits until it is done; false when `timeout` passed. The request is then still under way, and a thread can
+    /// wait for it again. With [java.time.Duration#ZERO] it does not wait.
     ///
     /// @throws ConnectionException when the connection has ended, or the peer refuses the request
     public boolean await(Duration timeout) throws InterruptedException {
@@ -73,7 +76,7 @@ public final class WorkRequest {
         return true;
     }
 
-    /// Ends the connection, because a device does not give back what was posted. All threads that wait on it get a
+    /// Ends the connection, because a device does not give back a posted request. All threads that wait on it get a
     /// [ConnectionException]. Does nothing when the request is done.
     public void abort() {
         if (!isDone()) {
@@ -81,13 +84,13 @@ public final class WorkRequest {
         }
     }
 
-    /// Returns a future of the same request, for programs that compose several. It is completed on a virtual
-    /// thread, also while no thread waits; cancelling it does not cancel the request. Each call gives the same one.
+    /// Returns a future of this request, to compose several. A virtual thread completes it, even while no thread
+    /// waits. Cancelling it does not cancel the request. Each call returns the same future.
     public CompletableFuture<WorkRequest> toFuture() {
         return outstanding.futureOf(this);
     }
 
-    /// Returns the bytes received or read.
+    /// Returns the number of bytes received or read.
     ///
     /// @throws IllegalStateException when it is not done
     public int byteLength() {
@@ -101,7 +104,7 @@ public final class WorkRequest {
         return known(hasImmediate ? 1 : 0) != 0;
     }
 
-    /// Returns the 32 bits that the peer gave to its request.
+    /// Returns the 32 bits of immediate data that the peer sent.
     ///
     /// @throws IllegalStateException when it is not done, or had none
     public int immediate() {
@@ -111,7 +114,7 @@ public final class WorkRequest {
         return immediate;
     }
 
-    /// Returns what an atomic found before it changed it.
+    /// Returns the value that an atomic found before it changed it.
     ///
     /// @throws IllegalStateException when it is not done
     public long value() {
