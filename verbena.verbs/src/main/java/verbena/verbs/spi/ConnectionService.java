@@ -17,11 +17,17 @@ import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 import verbena.verbs.cm.Secret;
 
-/// The maker of connections of one opened device: the wire's part of [verbena.verbs.cm]. Any thread may call it; no
-/// call waits for the peer.
+/// The connection manager of one opened device: the wire's part of [verbena.verbs.cm]. A provider implements it, and
+/// [verbena.verbs.Context#connectionService()] returns it. It ends with its device.
+///
+/// Any thread may call it, and no call waits for the peer. Results come later to a listener, on a thread of the
+/// device, which the listener must not block. After the device was closed, methods throw
+/// [verbena.verbs.InvalidStateException].
+///
+/// @since 0.1
 @Preview
 public interface ConnectionService {
-    /// Takes a port for itself.
+    /// Takes a port for an identifier that is to listen.
     ///
     /// @param local one of the device's own addresses
     /// @param port 0 for any that is free
@@ -45,23 +51,23 @@ public interface ConnectionService {
     /// @throws verbena.verbs.UnsupportedException when there is a secret, and this device cannot prove it
     Exchange connect(Call call, End own, Listener listener);
 
-    /// Waits for news as a thread of the device: the caller works for the device and sleeps where messages
-    /// arrive, so no other thread has to wake it. Returns when `isOver` is true, after `nanos`, or when the
-    /// device needs its place. A change that makes `isOver` true and does not come from this device is followed
-    /// by [#wakeAttendant()].
+    /// Waits as a thread of the device. The caller does the device's work and sleeps where packets arrive, so no
+    /// other thread has to wake it. Returns when `isOver` is true, after `nanos`, or when the device needs its
+    /// place. A change that makes `isOver` true and does not come from this device is followed by
+    /// [#wakeAttendant()].
     ///
-    /// @return false, at once, when the caller has to wait in another way
+    /// @return false, at once, when the caller has to wait elsewhere
     default boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
         return false;
     }
 
-    /// Makes a thread in [#attend] look whether its wait is over.
+    /// Makes a thread in [#attend] check whether its wait is over.
     default void wakeAttendant() {}
 
-    /// Makes the device's port a member of a multicast group for an identifier. Closing what this gives ends that,
-    /// also after a refusal.
+    /// Makes the device's port a member of a multicast group for an identifier. Closing the result ends the
+    /// membership, also after a refusal.
     ///
-    /// @param listener is told once, by any thread
+    /// @param listener called once, by any thread
     default Watch join(GroupJoin join, GroupListener listener) {
         return join.atOnce(listener);
     }
@@ -90,13 +96,13 @@ public interface ConnectionService {
         void onRefused(String why);
     }
 
-    /// Calls `onFailure` once when the device fails, or at once when it has; on any thread. Closing what this gives
-    /// ends that.
+    /// Calls `onFailure` once when the device fails, or at once when it has failed; on any thread. Closing the
+    /// result ends that.
     ///
     /// @param onFailure gets the reason in words, and must not block the calling thread
     Watch watch(Consumer<String> onFailure);
 
-    /// A watch that [#watch] has begun; closing ends it.
+    /// A watch of [#watch], or a membership of [#join]; closing ends it.
     interface Watch extends AutoCloseable {
         @Override
         void close();
@@ -127,7 +133,7 @@ public interface ConnectionService {
         void close();
     }
 
-    /// A port that is ours.
+    /// A port of a listening identifier.
     interface BoundPort extends CallerPort {
         /// Takes requests from now on.
         ///
@@ -142,8 +148,8 @@ public interface ConnectionService {
         }
     }
 
-    /// One connection on its way from the first message to the last. Its verbs throw
-    /// [verbena.verbs.InvalidStateException] when it has not reached that step.
+    /// A connection from its first message to its last. Its methods throw [verbena.verbs.InvalidStateException]
+    /// when it has not reached that step.
     interface Exchange {
         Gid local();
 

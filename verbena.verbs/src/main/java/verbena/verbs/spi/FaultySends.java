@@ -3,16 +3,19 @@ package verbena.verbs.spi;
 import verbena.verbs.Preview;
 import verbena.verbs.WcStatus;
 
-/// A [verbena.verbs.SendBatch] that also posts requests that cannot be carried out, so that their completion
-/// says so.
+/// A [verbena.verbs.SendBatch] that also posts requests that cannot be carried out. They fail with a completion. The
+/// rules of the batch hold for threads and lifetime.
 ///
-/// A Java program is told of such a request when it posts it. In C the standard draws a line: some mistakes
-/// are immediate errors, others show when the request is processed (IBTA 11.6.2), and a program may look at
-/// completions only. `verbena.abi` keeps to that line by this interface.
+/// In Java, posting such a request throws. In C the standard distinguishes: some mistakes are immediate errors,
+/// others show when the request is processed (IBTA 11.6.2). A C program may look at completions only. `verbena.abi`
+/// keeps that distinction by this interface.
+///
+/// @since 0.1
 @Preview
 public interface FaultySends {
-    /// Fails the request that was begun last with `status` when all before it are done. It takes no further data.
+    /// Marks the request that was begun last to fail with `status` when all before it are done. It takes no further
+    /// data.
     ///
-    /// @param cause what is wrong with it, in words
+    /// @param cause of the failure, in words
     void fail(WcStatus status, String cause);
 }

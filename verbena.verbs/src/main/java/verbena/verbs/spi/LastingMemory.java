@@ -5,12 +5,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import verbena.verbs.Preview;
 
-/// Memory that lasts as long as its segment: of the global arena, which is also that of a C
-/// program's memory, and of automatic arenas. The memory of other arenas can be gone at any moment, and used for
-/// something else.
+/// A test for memory that lasts as long as its segment: that of the global arena, of C, and of automatic arenas. The
+/// memory of other arenas can be freed at any moment and used for something else. The test has no state, and any
+/// thread may use it.
 ///
-/// The JDK does not say whether the arena of a segment can be closed. Its scopes are of different classes, though;
-/// if a JDK has the same class for both, no memory is called lasting.
+/// The JDK does not report whether the arena of a segment can be closed, but its scopes are of different classes. If
+/// a JDK has one class for both, no memory counts as lasting.
+///
+/// @since 0.1
 @Preview
 public final class LastingMemory {
     private static final Set<Class<?>> CLOSABLE = closable();
@@ -26,7 +28,7 @@ public final class LastingMemory {
         }
     }
 
-    /// Returns whether a native segment is such memory. Any thread.
+    /// Returns whether a native segment is such memory.
     public static boolean is(MemorySegment segment) {
         Class<?> scope = segment.scope().getClass();
         return LASTING.contains(scope) && !CLOSABLE.contains(scope);

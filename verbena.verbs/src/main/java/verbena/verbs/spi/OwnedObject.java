@@ -13,21 +13,23 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.Preview;
 import verbena.verbs.VerbsObject;
 
-/// The base of a provider's objects: each knows what it was made from and what was made from it, and is not closed
-/// while that is open. Safe for use by any thread.
+/// The base of a provider's objects. Each knows its parents, from which it was made, and its children. It cannot be
+/// closed while a child is open. Any thread may use it.
 ///
 /// # Closing
 ///
-/// One thread closes an object: it calls [#release()]. From that moment on no verb of the object begins, and nothing
-/// is made from it ([#checkOpen()]). It counts as closed, and what it was made from can be closed, when `release`
-/// has returned. A thread that closes it meanwhile waits for that; if `release` throws, the object is open again,
-/// and the thread that waited closes it itself.
+/// One thread closes an object: it calls [#release()]. From that moment no verb of the object begins, and nothing is
+/// made from it ([#checkOpen()]). It counts as closed when `release` has returned, and then its parents can be
+/// closed. A thread that closes it meanwhile waits. If `release` throws, the object is open again, and the waiting
+/// thread closes it itself.
 ///
 /// # Order of locks
 ///
-/// The lock of the trees is the innermost of all: it is held for moments, and nothing is called or waited for under
-/// it. A thread that waits for another one to close an object holds whatever it had before. The closing thread may
-/// need that; [#help()] is the way out.
+/// The lock of the trees is the innermost of all. A thread holds it briefly, and calls and waits for nothing under
+/// it. A thread that waits for another one to close an object keeps its own locks. The closing thread may need them;
+/// [#help()] resolves that.
+///
+/// @since 0.1
 @Preview
 public abstract class OwnedObject implements VerbsObject {
     /// One lock for all trees. A thread holds it briefly, and calls and waits for nothing meanwhile.
@@ -50,15 +52,14 @@ public abstract class OwnedObject implements VerbsObject {
     private volatile boolean closed;
     private volatile @Nullable Object attachment;
 
-    /// @param label how messages call it, for example `queue pair 0x123456`
+    /// @param label its name in messages, for example `queue pair 0x123456`
     protected OwnedObject(String label) {
         this.label = label;
     }
 
-    /// Says what this object was made from, and what then stays open as long as this. Nothing changes for those
-    /// that were named before.
+    /// Adds parents, which cannot be closed before this object. Earlier parents stay.
     ///
-    /// @throws InvalidStateException when one of them is closed; nothing was said then
+    /// @throws InvalidStateException when one of them is closed; nothing was added
     protected final void madeFrom(List<? extends OwnedObject> from) {
         synchronized (TREE) {
             from.forEach(OwnedObject::checkOpen);
@@ -84,12 +85,14 @@ public abstract class OwnedObject implements VerbsObject {
         return children.add(child);
     }
 
-    /// Notes that this object was made from `parent`.
+    /// Adds a parent.
+    ///
+    /// @throws InvalidStateException when it is closed
     protected final void madeFrom(OwnedObject parent) {
         madeFrom(List.of(parent));
     }
 
-    /// Notes that `parent` need not wait for this object any more.
+    /// Removes a parent, which need not wait for this object any more.
     protected final void leave(OwnedObject parent) {
         synchronized (TREE) {
             parent.children.remove(this);
@@ -106,7 +109,7 @@ public abstract class OwnedObject implements VerbsObject {
         }
     }
 
-    /// Does the same.
+    /// Checks that it is open.
     ///
     /// @param verb that was called, for the message
     /// @throws InvalidStateException when it is closed or being closed
@@ -116,22 +119,22 @@ public abstract class OwnedObject implements VerbsObject {
         }
     }
 
-    /// Keeps an object of the program's, as [verbena.verbs.QueuePair#attach] says. Any thread.
+    /// Stores an object of the program's, as [verbena.verbs.QueuePair#attach] does.
     public final void attach(@Nullable Object to) {
         attachment = to;
     }
 
-    /// Returns what was attached last; null when nothing was. Any thread.
+    /// Returns the object that was attached last; null when there is none.
     public final @Nullable Object attachment() {
         return attachment;
     }
 
-    /// Returns how messages call it.
+    /// Returns its name in messages.
     public final String label() {
         return label;
     }
 
-    /// Sets the name in messages: its number is known.
+    /// Sets its name in messages, when its number is known.
     protected final void label(String to) {
         label = to;
     }
@@ -229,7 +232,8 @@ public abstract class OwnedObject implements VerbsObject {
         }
     }
 
-    /// Gives back what it holds. What it throws says why the object cannot be closed; it then stays open.
+    /// Frees the resources that it holds. Called by one thread, once for each attempt to close. An exception means
+    /// that the object cannot be closed, and it stays open.
     protected abstract void release();
 
     @Override

@@ -6,12 +6,16 @@ import verbena.verbs.Device;
 import verbena.verbs.Gid;
 import verbena.verbs.Preview;
 
-/// A family of devices, found by [java.util.ServiceLoader]. A provider that cannot work on this host stays
-/// silent: it lists nothing and throws nothing.
+/// A family of devices, which [java.util.ServiceLoader] finds. Any thread may call it, and it lives as long as the
+/// process.
+///
+/// A provider that cannot work on this host stays silent: it lists no device and throws nothing.
+///
+/// @since 0.1
 @Preview
 public interface Provider {
-    /// Returns the short name of the family, for example `rocev2`. In a family that can make one it also is the
-    /// name of a device with a loopback address of its own.
+    /// Returns the short name of the family, for example `rocev2`. Where the family can make devices, it also names
+    /// one with a loopback address of its own.
     String kind();
 
     /// Returns the devices that exist now.
@@ -35,7 +39,7 @@ public interface Provider {
         return false;
     }
 
-    /// Returns whether a process that its devices would reach has this service at an address of this host. Opens no
+    /// Returns whether a process within reach of its devices has this service at an address of this host. Opens no
     /// device.
     ///
     /// @param serviceId a port of a port space, as the communication manager names it (IBTA annex A11)

@@ -5,8 +5,11 @@ import java.util.Set;
 import verbena.verbs.Access;
 import verbena.verbs.Preview;
 
-/// The checks that every device makes of memory that is registered (ibv_reg_mr(3), IBTA 10.6.3.1). A mistake throws
-/// [IllegalArgumentException] and names the verb and its argument.
+/// The checks that every device makes of memory to be registered (ibv_reg_mr(3), IBTA 10.6.3.1). A mistake throws
+/// [IllegalArgumentException], whose message names the verb and its argument. It has no state, and any thread may use
+/// it.
+///
+/// @since 0.1
 @Preview
 public final class Registration {
     /// A thread that nothing is confined to.
@@ -14,7 +17,7 @@ public final class Registration {
 
     private Registration() {}
 
-    /// Checks that a region which lets peers write allows local writing too.
+    /// Checks that a region which lets peers write or do atomics allows local writing too.
     public static void checkAccess(String verb, Set<Access> access) {
         if (!access.contains(Access.LOCAL_WRITE)
                 && (access.contains(Access.REMOTE_WRITE) || access.contains(Access.REMOTE_ATOMIC))) {
@@ -23,8 +26,8 @@ public final class Registration {
         }
     }
 
-    /// Checks that memory is native and alive, that any thread may touch, and that can be written when `access`
-    /// says so.
+    /// Checks that memory is native and alive, and accessible to all threads. When `access` has `LOCAL_WRITE`, it
+    /// must be writable too.
     public static void checkSegment(String verb, MemorySegment segment, Set<Access> access) {
         if (!segment.isNative()) {
             throw new IllegalArgumentException(verb + ": segment: is on the heap, where the collector moves it; use"
@@ -40,6 +43,7 @@ public final class Registration {
         checkWritable(verb, segment, access);
     }
 
+    /// Checks that memory is writable when `access` has `LOCAL_WRITE`.
     public static void checkWritable(String verb, MemorySegment segment, Set<Access> access) {
         if (segment.isReadOnly() && access.contains(Access.LOCAL_WRITE)) {
             throw new IllegalArgumentException(
@@ -47,7 +51,8 @@ public final class Registration {
         }
     }
 
-    /// Peers address the memory from `iova` on, 0 when it is zero-based.
+    /// Checks the address by which peers name the first byte: 0 when it is zero-based, and no wrap-around within
+    /// `bytes`.
     public static void checkIova(String verb, long iova, long bytes, Set<Access> access) {
         if (access.contains(Access.ZERO_BASED) && iova != 0) {
             throw new IllegalArgumentException(verb + ": iova: 0 with ZERO_BASED, got 0x" + Long.toHexString(iova));

@@ -7,6 +7,9 @@ import verbena.verbs.QpType;
 import verbena.verbs.WcOpcode;
 
 /// The operation of a send request: one value for each method of [verbena.verbs.SendBatch] that begins a request.
+/// Immutable.
+///
+/// @since 0.1
 @Preview
 public enum SendOperation {
     SEND(WcOpcode.SEND, null),
@@ -22,7 +25,7 @@ public enum SendOperation {
     LOCAL_INVALIDATE(WcOpcode.LOCAL_INV, Capability.LOCAL_INVALIDATE),
     /// The device has made the window, so it can bind it.
     BIND_WINDOW(WcOpcode.BIND_MW, null),
-    /// A request that cannot be carried out: it fails as its poster has said, in its turn.
+    /// A request that cannot be carried out: it fails in its turn, with the status of [FaultySends#fail].
     FAULTY(WcOpcode.SEND, null);
 
     private final WcOpcode completion;
@@ -38,7 +41,7 @@ public enum SendOperation {
         return completion;
     }
 
-    /// Returns the capability that a device declares to take it; null when every device takes it.
+    /// Returns the ability that a device needs for it; null when every device has it.
     public @Nullable Capability capability() {
         return capability;
     }
@@ -57,13 +60,13 @@ public enum SendOperation {
         };
     }
 
-    /// Returns whether many peers do not know it and leave it without an answer. A queue pair takes it only when it
-    /// was made for it ([verbena.verbs.QueuePairOptions#withExtensions]).
+    /// Returns whether many peers do not know it and leave it without an answer. A queue pair takes it only by its
+    /// options ([verbena.verbs.QueuePairOptions#withExtensions]).
     public boolean isExtension() {
         return this == ATOMIC_WRITE || this == FLUSH;
     }
 
-    /// Returns whether it completes by a response of its own rather than an ACK.
+    /// Returns whether a response of its own completes it, rather than an ACK.
     public boolean needsResponse() {
         return this == READ || this == FETCH_ADD || this == COMPARE_SWAP || isExtension();
     }
@@ -73,11 +76,12 @@ public enum SendOperation {
         return this == LOCAL_INVALIDATE || this == BIND_WINDOW || this == FAULTY;
     }
 
+    /// Returns whether it is FETCH_ADD or CMP_SWAP.
     public boolean isAtomic() {
         return this == FETCH_ADD || this == COMPARE_SWAP;
     }
 
-    /// Returns whether it names local memory: data to send, or where a response goes.
+    /// Returns whether it names local memory: data to send, or room for a response.
     public boolean takesEntries() {
         return !isLocal() && !isExtension();
     }

@@ -7,46 +7,49 @@ import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Preview;
 
-/// A completion channel whose caller waits by system calls of its own. `verbena.abi` does: a C program sleeps in
-/// C, so that signals, cancellation and long jumps meet no Java method on its stack.
+/// A completion channel whose caller waits by system calls of its own. `verbena.abi` does: a C program sleeps in C,
+/// so that signals, cancellation and long jumps meet no Java method on its stack.
 ///
-/// Such a caller can wait in two ways. It is told of each notification, and then makes a descriptor readable. Or
-/// it visits the device: it attends to the device's work in place of the device's own thread, and sleeps where
-/// packets arrive.
+/// Such a caller waits in either of two forms. It makes a descriptor readable at each notification ([#tell]). Or it
+/// visits the device: it does the device's work in place of the device's own thread, and sleeps where packets arrive.
+///
+/// Any thread may call it, but one thread at a time visits, and that thread alone goes on with the visit and ends it.
+/// The rules of [CompletionChannel] hold for its lifetime.
+///
+/// @since 0.1
 @Preview
 public interface WaitableChannel extends CompletionChannel {
-    /// The answer of [#visit] and [#goOn] when there is a notification to take, or the channel is closed.
+    /// The result of [#visit] and [#goOn] when there is a notification to take, or the channel is closed.
     int OVER = 0;
 
-    /// The answer when a visit is not possible, or not any more.
+    /// The result when a visit is not possible, or no longer.
     int ELSEWHERE = -1;
 
-    /// Returns whether it was not closed.
+    /// Returns whether the channel is open.
     boolean isOpen();
 
-    /// Sets what is called when a notification has come, by the thread that has brought it: which must not wait
-    /// there. The notification may have been taken meanwhile.
+    /// Sets the listener that runs after each notification, on the thread that brought it. The listener must not
+    /// wait. Another thread may have taken the notification meanwhile.
     void tell(Runnable to);
 
     /// Takes a notification as [#poll()] does, without a look at the device.
     Optional<CompletionQueue> take();
 
-    /// Returns how many notifications there are to take.
+    /// Returns the number of notifications to take.
     int notifications();
 
-    /// Begins a visit. A positive answer is a number of descriptors: the caller polls them by poll(2), and then
-    /// goes on, or ends the visit. With any other answer the visit has ended. One thread at a time visits.
+    /// Begins a visit. A positive result is a number of descriptors: the caller polls them by poll(2), and then
+    /// goes on, or ends the visit. With any other result the visit has ended.
     ///
-    /// @param pollfds where to put what is to be polled, an array of `struct pollfd`; [#ELSEWHERE] is the answer
-    ///     when there is too little room
+    /// @param pollfds room for the descriptors, an array of `struct pollfd`; too little room gives [#ELSEWHERE]
     int visit(MemorySegment pollfds);
 
-    /// Goes on with a visit, in the thread that began it; answers as [#visit].
+    /// Goes on with a visit, in the thread that began it; the result is as that of [#visit].
     ///
-    /// @param pollfds holds the result of poll(2), and takes what is to be polled next
+    /// @param pollfds the result of poll(2), and room for the next descriptors
     int goOn(MemorySegment pollfds);
 
-    /// Ends the sleep of a thread that visits, which goes on. Any thread.
+    /// Ends the sleep of a visiting thread, which goes on. Any thread.
     void wake();
 
     /// Ends a visit, in the thread that began it, also when the channel is closed.
@@ -55,9 +58,10 @@ public interface WaitableChannel extends CompletionChannel {
     /// Leaves the device to other threads, because the program is about to wait for the descriptor.
     void handOver();
 
-    /// Returns a thread of Java that waits at the device of this channel, and for more than this channel.
+    /// Returns an object with which a Java thread waits at the device of this channel, and for more than this
+    /// channel.
     ///
-    /// @param isOver whether it has what it waits for: asked often, by the thread that waits. A change to true
-    ///     happens in the device's work, or is followed by [Waiter#wake()]
+    /// @param isOver whether the wait is over, which the waiting thread asks often. A change to true happens in the
+    ///     device's work, or is followed by [Waiter#wake()]
     Waiter waiter(BooleanSupplier isOver);
 }

@@ -2,24 +2,27 @@ package verbena.verbs.spi;
 
 import verbena.verbs.Preview;
 
-/// A thread that waits for several things at once: for a device, for descriptors of the system, and for what other
-/// threads have to say. It attends to the device's work meanwhile, and sleeps where packets arrive. So what arrives
-/// wakes one thread and not two. Made by [WaitableChannel#waiter].
+/// A place where one thread waits for several things at once: a device, descriptors of the system, and other threads.
+/// The thread does the device's work meanwhile, and sleeps where packets arrive. So an arrival wakes one thread and
+/// not two.
 ///
-/// One thread at a time uses it, except for [#wake()].
+/// One thread at a time uses it, except for [#wake()]. [WaitableChannel#waiter] makes it; it holds no resource, and
+/// ends with its channel. No method throws.
+///
+/// @since 0.1
 @Preview
 public interface Waiter {
-    /// Watches a descriptor in the waits to come, too.
+    /// Adds a descriptor, which ends the following waits when it is ready.
     ///
     /// @param events those of poll(2)
     /// @return false when there are too many
     boolean watch(int fd, int events);
 
-    /// Forgets the descriptors.
+    /// Removes all descriptors.
     void watchNone();
 
-    /// Waits until what it was made to wait for is there, a descriptor is ready, or `nanos` have passed. It may
-    /// return early. Looks for a while before it sleeps, when its waits have been short.
+    /// Waits until its condition is true, a descriptor is ready, or `nanos` have passed. It may return early. It
+    /// polls for a while before it sleeps, when its last waits have been short.
     ///
     /// @return false when this thread cannot sleep at the device now, because others do, or want to; see [#parked]
     boolean await(long nanos);
@@ -27,10 +30,10 @@ public interface Waiter {
     /// Returns whether one of the descriptors was ready when [#await] returned.
     boolean isReady();
 
-    /// Counts threads that wait in vain here, and now sleep where no device sees them: 1 before, -1 afterwards. The
+    /// Counts threads that cannot sleep at the device and now sleep elsewhere: 1 before, -1 afterwards. The
     /// device's own thread works meanwhile.
     void parked(int change);
 
-    /// Makes the thread that waits ask again whether it has what it waits for. Any thread, after the change.
+    /// Makes the waiting thread evaluate its condition again. Any thread, after the change.
     void wake();
 }

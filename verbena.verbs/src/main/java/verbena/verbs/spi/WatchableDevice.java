@@ -3,12 +3,15 @@ package verbena.verbs.spi;
 import verbena.verbs.Context;
 import verbena.verbs.DeviceException;
 
-/// A [verbena.verbs.Device] that can be opened for questions only, while another process has what its queue pairs
-/// need, such as the UDP port of RoCE v2. Programs in C open every device that is listed, to choose one of them.
+/// A [verbena.verbs.Device] that can be opened without what its queue pairs need, such as the UDP port of RoCE v2,
+/// while another process has that. Programs in C open every device of the list to choose one. Any thread may use it.
+///
+/// @since 0.1
 public interface WatchableDevice {
-    /// Opens the device without that. Making a queue pair fails as [verbena.verbs.Device#open()] has done.
+    /// Opens the device for queries. The program closes the result. Making a queue pair there throws the exception
+    /// of [verbena.verbs.Device#open()].
     ///
-    /// @param why what [verbena.verbs.Device#open()] has thrown
+    /// @param why exception of [verbena.verbs.Device#open()]
     /// @throws DeviceException `why`, when it has another reason
     Context watch(DeviceException why);
 }
