@@ -1,14 +1,18 @@
 package verbena.messages;
 
-/// The program's handler for the active messages of a number ([Worker#onActive]).
+/// A program's handler of the active messages of one number ([Worker#onActive]). The program implements it.
 ///
-/// It runs on the thread that reads what arrives for the worker: one that waits for something of it, or the
-/// worker's own. Handlers of one worker run one at a time, so they see what the ones before have done. While
-/// one runs, nothing else arrives: it returns soon, and gives long work to another thread. It may send, and
-/// begin what gives a [Pending]; it must not wait, nor close a peer or the worker.
+/// It runs on the thread that reads the worker's arrivals: a thread that waits for one of them, or the worker's own.
+/// Handlers of one worker run one at a time, so each sees the effects of those before.
+///
+/// Nothing else arrives while a handler runs. It should return soon, and pass long work to another thread. It may
+/// send, and start operations that return a [Pending]. Waiting, or closing a peer or the worker, throws
+/// [IllegalStateException] there.
+///
+/// @since 0.1
 @FunctionalInterface
 public interface ActiveHandler {
-    /// Handles a message. What it throws ends the peer that has sent the message.
+    /// Handles a message. An exception ends the connection to the message's sender.
     ///
     /// @param message valid until this returns, unless it is kept ([ActiveMessage#keep()])
     void handle(ActiveMessage message);

@@ -7,8 +7,10 @@ import org.jspecify.annotations.Nullable;
 import verbena.messages.rail.Rail;
 import verbena.messages.rail.Remote;
 
-/// A message for an [ActiveHandler]. It is the handler's until that returns. What is to stay longer is kept
-/// ([#keep()]); any thread may read and release it then.
+/// A message for an [ActiveHandler]. It is valid until the handler returns, on the handler's thread. [#keep()] makes
+/// it valid for longer, and for any thread, until [#release()]. An invalid message throws [IllegalStateException].
+///
+/// @since 0.1
 public final class ActiveMessage {
     private final Traffic traffic;
     private @Nullable Remote from;
@@ -83,7 +85,7 @@ public final class ActiveMessage {
 
     // ---- by the program
 
-    /// Returns the peer that has sent it.
+    /// Returns its sender.
     public RemoteWorker from() {
         return RemoteWorker.of(sender());
     }
@@ -93,40 +95,47 @@ public final class ActiveMessage {
         return number;
     }
 
+    /// Returns the length of its header, in bytes.
     public int headerBytes() {
         return headerBytes;
     }
 
+    /// Returns the length of its data, in bytes.
     public long dataBytes() {
         return dataBytes;
     }
 
-    /// Copies the header to the beginning of some memory, and makes no object.
+    /// Copies the header to the beginning of `into`, and allocates nothing.
+    ///
+    /// @throws IndexOutOfBoundsException when `into` is shorter than [#headerBytes()]
     public void copyHeader(MemorySegment into) {
         sender();
         MemorySegment.copy(memory, JAVA_BYTE, headerOffset, into, JAVA_BYTE, 0, headerBytes);
     }
 
-    /// Copies the data to the beginning of some memory, and makes no object.
+    /// Copies the data to the beginning of `into`, and allocates nothing.
+    ///
+    /// @throws IndexOutOfBoundsException when `into` is shorter than [#dataBytes()]
     public void copyData(MemorySegment into) {
         sender();
         MemorySegment.copy(dataMemory, JAVA_BYTE, dataOffset, into, JAVA_BYTE, 0, dataBytes);
     }
 
-    /// Returns its header.
+    /// Returns its header, valid as long as the message.
     public MemorySegment header() {
         sender();
         return memory.asSlice(headerOffset, headerBytes);
     }
 
-    /// Returns its data.
+    /// Returns its data, valid as long as the message.
     public MemorySegment data() {
         sender();
         return dataMemory.asSlice(dataOffset, dataBytes);
     }
 
-    /// Keeps it beyond its handler: the same message, or a copy when it lies in a frame. Until it is released
-    /// it is part of the worker's budget ([WorkerOptions#budgetBytes]), and long messages may wait for that.
+    /// Keeps the message beyond its handler. The result is this message, or a copy when it lies in a frame. Until
+    /// it is released it counts in the worker's budget ([WorkerOptions#budgetBytes]), for which long messages may
+    /// have to wait.
     public ActiveMessage keep() {
         Remote peer = sender();
         if (slot < 0) {
@@ -149,7 +158,7 @@ public final class ActiveMessage {
         traffic.budget.take(claimed);
     }
 
-    /// Gives a kept message back. Idempotent.
+    /// Releases a kept message, which then is invalid. Idempotent.
     public void release() {
         traffic.locked(this, ActiveMessage::endKept);
     }

@@ -5,11 +5,12 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.Optional;
 
-/// A call of a peer.
+/// A call of a peer, which a [CallHandler] answers. Immutable.
 ///
 /// @param from the caller
-/// @param request what it sends; the handler may keep it
-/// @param timeLimit how long the caller waits, counted from when it called; empty for no limit
+/// @param request its data; the handler may keep it
+/// @param timeLimit time that the caller waits, counted from when it called; empty for no limit
+/// @since 0.1
 public record Call(RemoteWorker from, MemorySegment request, Optional<Duration> timeLimit) {
     /// Returns a copy of the request.
     public byte[] bytes() {

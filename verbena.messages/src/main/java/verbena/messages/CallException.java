@@ -1,14 +1,16 @@
 package verbena.messages;
 
-/// A call that has no answer, though its peer lives.
+/// Thrown when a call has no answer, though the connection to its peer works.
+///
+/// @since 0.1
 public final class CallException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /// Reasons, for programs to decide by.
+    /// Causes, by which a program can decide what to do.
     public enum Reason {
-        /// The peer's handler has failed, or it has none.
+        /// The peer's handler has thrown an exception, or there is none.
         FAILED,
-        /// The answer did not come in time. The peer was told to stop; it may have carried the call out.
+        /// The answer did not arrive in time. The peer was asked to stop, but it may have carried the call out.
         TIMEOUT
     }
 
@@ -19,6 +21,7 @@ public final class CallException extends RuntimeException {
         this.reason = reason;
     }
 
+    /// Returns the cause.
     public Reason reason() {
         return reason;
     }

@@ -10,13 +10,17 @@ import verbena.messages.rail.Operations;
 import verbena.messages.rail.Remote;
 import verbena.verbs.RemoteMemory;
 
-/// Memory of a peer that this end reads and changes by itself: no thread of the peer has a part in it. Each
-/// operation gives a [Pending]; to block, wait for it.
+/// Memory of a peer that this end reads and changes by one-sided operations, without any thread of the peer. Each
+/// operation returns a [Pending] to wait for.
 ///
-/// Operations begin in the order in which they were asked for, up to 16 to a peer at once. Puts arrive in that
-/// order. A put that follows a get or an atomic does not wait for it, unless there is a [#fence()] between
-/// them. When an operation is refused by the peer, as after [SharedMemory#close()], the peer is lost. Safe for
-/// use by any thread.
+/// Operations begin in the order of their calls, up to 16 to a peer at once. Puts arrive in that order. A put after a
+/// get or an atomic does not wait for it, unless a [#fence()] is between them.
+///
+/// Any thread may use it, and nobody closes it. It is valid until the peer closes its [SharedMemory]. An operation
+/// that the peer then refuses ends the connection to the peer. The result of each later operation is a
+/// [verbena.verbs.ConnectionException].
+///
+/// @since 0.1
 public final class PeerMemory {
     private final Traffic traffic;
     private final Remote owner;
@@ -34,32 +38,38 @@ public final class PeerMemory {
         return remote.getFirst().length();
     }
 
-    /// Writes to the peer. Done when the memory of this end is the program's again; [#flush()] tells when the
-    /// bytes are at the peer.
+    /// Writes to the peer. The result is complete when the memory of this end is free again; [#flush()] completes
+    /// when the bytes are at the peer.
     ///
-    /// @param at offset in the peer's memory
+    /// @param at offset in the peer's memory, in bytes
+    /// @throws IllegalArgumentException when the data are longer than one operation can carry
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
     public Pending<Void> put(MemorySegment from, long at) {
         return transfer(Operations.Type.PUT, slice(at, from.byteSize()), from);
     }
 
-    /// Reads from the peer. Done when the bytes are there. A value of 8 aligned bytes is whole; what is longer
-    /// may be read while the peer changes it.
+    /// Reads from the peer. The result is complete when the bytes have arrived. A value of 8 aligned bytes is read
+    /// whole; a longer range may be read while the peer changes it.
     ///
-    /// @param at offset in the peer's memory
+    /// @param at offset in the peer's memory, in bytes
+    /// @throws IllegalArgumentException when `into` is read-only, or longer than one operation can fill
     /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
     public Pending<Void> get(long at, MemorySegment into) {
         return transfer(Operations.Type.GET, slice(at, into.byteSize()), into);
     }
 
-    /// Adds to 8 bytes of the peer, in the byte order of its machine; gives the value before. Devices of kind
-    /// iWARP have none.
+    /// Adds to 8 bytes of the peer, in the byte order of its machine. The result is the previous value. iWARP
+    /// devices have no atomics.
+    ///
+    /// @param at offset in the peer's memory, in bytes
+    /// @throws IllegalArgumentException when the address is not a multiple of 8
+    /// @throws IndexOutOfBoundsException when the range is not inside the peer's memory
     public Pending<Long> fetchAdd(long at, long add) {
         return atomic(Operations.Type.FETCH_ADD, word(at), add, 0);
     }
 
-    /// Replaces 8 bytes of the peer if they have a value; gives the value before. Devices of kind iWARP have
-    /// none.
+    /// Replaces 8 bytes of the peer by `value` if they equal `expected`. The result is the previous value.
+    /// Otherwise as [#fetchAdd].
     public Pending<Long> compareSwap(long at, long expected, long value) {
         return atomic(Operations.Type.COMPARE_SWAP, word(at), expected, value);
     }
@@ -78,12 +88,12 @@ public final class PeerMemory {
         return slice(at, Long.BYTES);
     }
 
-    /// Operations to this peer that are asked for from now on begin when all before them are done.
+    /// Delays later operations to this peer until all earlier ones are done.
     public void fence() {
         traffic.locked(owner, PeerMemory::fence);
     }
 
-    /// Returns a result that completes when all that was put before is in the peer's memory.
+    /// Returns a result that completes when all earlier puts are in the peer's memory.
     public Pending<Void> flush() {
         return transfer(Operations.Type.FLUSH, slice(0, 0), MemorySegment.NULL);
     }

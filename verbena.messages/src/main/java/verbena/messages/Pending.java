@@ -8,10 +8,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import verbena.verbs.waiting.LeaderFollowers;
 
-/// Something that was asked for and may still be under way: a message to send, one to receive, an answer. Until it
-/// is done the memory that was given to it is not the program's. Safe for use by any thread.
+/// The result of an operation that may still be under way: a send, a receive, a call, or an access to a peer's
+/// memory. Until it is done, the memory of the operation belongs to the worker.
 ///
-/// @param <T> what it gives
+/// Any thread may use it, and nobody closes it. When the peer is lost or the worker closed, it is done, with a
+/// [verbena.verbs.ConnectionException].
+///
+/// @param <T> type of the result
+/// @since 0.1
 public final class Pending<T> {
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
     private final Readers readers;
@@ -33,17 +37,18 @@ public final class Pending<T> {
 
     // ---- by the program
 
-    /// Returns whether it is done, well or not. Never blocks.
+    /// Returns whether it is done, successfully or not. Never blocks.
     public boolean isDone() {
         return outcome.isDone();
     }
 
-    /// Waits until it is done. Meanwhile the thread may read what arrives for the whole worker. A thread that is
-    /// interrupted leaves it under way.
+    /// Waits until it is done. Meanwhile the thread may read arrivals for the whole worker. An interrupted thread
+    /// leaves the operation under way.
     ///
     /// @throws verbena.verbs.ConnectionException when the peer is lost, or the worker is closed
     /// @throws CallException when a call failed
     /// @throws CancellationException when it was cancelled
+    /// @throws IllegalStateException in an [ActiveHandler], which must not wait
     public T await() throws InterruptedException {
         readers.await(waiting, this, Pending::isDone, Long.MAX_VALUE);
         try {
@@ -53,11 +58,12 @@ public final class Pending<T> {
         }
     }
 
-    /// Waits until it is done, but not longer than `timeout`; false when that has passed. It is under way then.
+    /// Waits until it is done; false when `timeout` passed. The operation is then still under way.
     ///
     /// @throws verbena.verbs.ConnectionException as [#await()]
     /// @throws CallException as [#await()]
     /// @throws CancellationException as [#await()]
+    /// @throws IllegalStateException as [#await()]
     public boolean await(Duration timeout) throws InterruptedException {
         if (!readers.await(waiting, this, Pending::isDone, TimeUnit.NANOSECONDS.convert(timeout))) {
             return false;
@@ -74,16 +80,17 @@ public final class Pending<T> {
         return e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
     }
 
-    /// Takes it back: a receive that no message has come for, or a call that has no answer. What waits for it gets
-    /// a [CancellationException].
+    /// Cancels a receive without a message, or a call without an answer. Threads that wait for it get a
+    /// [CancellationException].
     ///
-    /// @return false when it is too late for that, and always for a message to send. Of a call without a time limit
-    ///     also while a device uses its memory: a long request that the peer may read, or an answer on its way
+    /// @return false when it is too late, and always for a send. For a call without a time limit, false also while
+    ///     a device uses its memory: a long request that the peer may read, or an answer on its way
     public boolean cancel() {
         return withdraw.getAsBoolean();
     }
 
-    /// Returns a future of the same, completed on a virtual thread. Cancelling it does not cancel this.
+    /// Returns a future of this result, which a virtual thread completes. Cancelling it does not cancel the
+    /// operation.
     public CompletableFuture<T> toFuture() {
         return outcome.thenApplyAsync(result -> result, Thread::startVirtualThread);
     }

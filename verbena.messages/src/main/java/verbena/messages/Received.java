@@ -1,9 +1,10 @@
 package verbena.messages;
 
-/// A message that a receive has taken.
+/// The description of a message that a receive has taken. Immutable.
 ///
-/// @param from the peer that has sent it
+/// @param from its sender
 /// @param tag of the message
-/// @param length bytes of the message; those that the memory has no room for are lost
-/// @param isTruncated whether some are
+/// @param length bytes of the message; those beyond the memory of the receive are lost
+/// @param isTruncated whether bytes were lost
+/// @since 0.1
 public record Received(RemoteWorker from, long tag, long length, boolean isTruncated) {}

@@ -15,11 +15,15 @@ import verbena.messages.rail.Remote;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 
-/// A peer of a [Worker]. Messages to it leave in the order in which they were sent, and arrive once.
+/// A peer of a [Worker]. Messages to it leave in the order in which they were sent, and each arrives once.
 ///
-/// When the peer is lost, all that is under way with it fails with a [ConnectionException], and so does all
-/// that is asked for later. Messages of it that have arrived whole can still be received. Safe for use by any
-/// thread.
+/// Any thread may use it. [Worker#connect] or [WorkerListener#accept()] makes it. The program closes it, or the
+/// worker does at its end.
+///
+/// When the peer is lost or closed, all operations under way with it fail with a [ConnectionException], and so do
+/// later ones. Messages of it that have arrived whole can still be received.
+///
+/// @since 0.1
 public final class RemoteWorker implements AutoCloseable {
     /// Numbers of handlers are below.
     static final int NUMBERS = 1024;
@@ -63,7 +67,8 @@ public final class RemoteWorker implements AutoCloseable {
         return remote.ways().way(0).connection.peerAddress();
     }
 
-    /// Returns the number of connections to it that work now; more than one when both workers have several devices.
+    /// Returns the number of connections to it that work now. There may be several when both workers have several
+    /// devices.
     public int railCount() {
         return traffic.ask(() -> remote.peer().isLost() ? 0 : remote.rails().usable());
     }
@@ -73,12 +78,11 @@ public final class RemoteWorker implements AutoCloseable {
         return traffic.ask(remote.peer()::isLost);
     }
 
-    /// Sends a message. It is done when the memory is the program's again: a message that fits into a frame
-    /// soon, a longer one when the peer has read it.
+    /// Sends a message. The result is complete when the memory is free again. That is soon for a message that fits
+    /// into a frame, and for a longer one when the peer has read it.
     ///
     /// @param tag by which the peer receives it
-    /// @param data of any kind; memory that is no array's and belongs to no single thread is not copied when it is
-    ///     long
+    /// @param data memory of any kind. Long data are copied when they are an array's, or confined to one thread
     public Pending<Void> send(long tag, MemorySegment data) {
         if (traffic.sendAtOnce(remote, Kind.TAGGED, tag, MemorySegment.NULL, data)) {
             return traffic.sent;
@@ -99,23 +103,24 @@ public final class RemoteWorker implements AutoCloseable {
         return pending;
     }
 
-    /// Sends an array.
+    /// Sends an array as a message, otherwise as [#send(long, MemorySegment)].
     public Pending<Void> send(long tag, byte[] data) {
         return send(tag, MemorySegment.ofArray(data));
     }
 
-    /// Sends text in UTF-8.
+    /// Sends text in UTF-8 as a message.
     public Pending<Void> send(long tag, String text) {
         return send(tag, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// Sends an active message: the peer's [ActiveHandler] of a number gets it. Done as [#send(long,
-    /// MemorySegment)] is. Messages that fit into a frame are handled in the order in which they were sent;
-    /// longer ones when they are read.
+    /// Sends an active message to the peer's [ActiveHandler] of a number. The result is complete as that of
+    /// [#send(long, MemorySegment)]. Messages that fit into a frame are handled in the order in which they were
+    /// sent, and longer ones when they have been read.
     ///
-    /// @param number of the handler; a peer that has none drops the message, and counts it
-    /// @param header copied at once; of at most [#maxHeaderBytes()] bytes
-    /// @param data of at most [#maxActiveBytes()]
+    /// @param number of the handler, 0 to 1023; a peer without that handler drops and counts the message
+    /// @param header copied at once; at most [#maxHeaderBytes()]
+    /// @param data at most [#maxActiveBytes()]
+    /// @throws IllegalArgumentException when `number`, `header` or `data` is out of range
     public Pending<Void> sendActive(int number, MemorySegment header, MemorySegment data) {
         requireActive(number, header, data);
         var pending = new Pending<Void>(traffic.readers);
@@ -139,9 +144,11 @@ public final class RemoteWorker implements AutoCloseable {
         return pending;
     }
 
-    /// Sends an active message when it can leave at once; its memory is the program's again when this returns.
-    /// It makes no object. False when the message is too long for a frame, or has to wait for others or for the
-    /// peer, or when the peer is lost: then it is not sent, and [#sendActive] can take it.
+    /// Sends an active message if it can leave at once. Its memory is free again when this returns. Allocates
+    /// nothing. A message is not sent, and [#sendActive] can take it, when it is too long for a frame, has to wait,
+    /// or the peer is lost.
+    ///
+    /// @return whether it was sent
     public boolean trySendActive(int number, MemorySegment header, MemorySegment data) {
         requireActive(number, header, data);
         LongMessages.requireOpen(data); // also when it cannot leave
@@ -162,51 +169,55 @@ public final class RemoteWorker implements AutoCloseable {
         }
     }
 
-    /// Returns the longest header of an active message to this peer.
+    /// Returns the length of the longest header of an active message to this peer, in bytes.
     public int maxHeaderBytes() {
         return remote.peer().headerBytesMax();
     }
 
-    /// Returns the longest data of an active message to this peer: as long as its requests
+    /// Returns the length of the longest data of an active message to this peer, in bytes: that of its requests
     /// ([WorkerOptions#maxCallBytes]).
     public long maxActiveBytes() {
         return maxActiveBytes;
     }
 
-    /// Receives a message of this peer; else as [Worker#receive(TagFilter, MemorySegment)].
+    /// Receives a message of this peer, otherwise as [Worker#receive(TagFilter, MemorySegment)].
     public Pending<Received> receive(TagFilter tags, MemorySegment into) {
         return receive(traffic, tags, remote, into);
     }
 
-    /// Calls the peer's [CallHandler], without a time limit. Waits while as many calls are under way as the options
-    /// of both workers say.
+    /// Calls the peer's [CallHandler], without a time limit. Blocks while as many calls are under way as the
+    /// options of both workers allow.
     ///
     /// @param request as in [#send(long, MemorySegment)]
     public Pending<byte[]> callAsync(MemorySegment request) throws InterruptedException {
         return calls.begin(request, Duration.ZERO);
     }
 
-    /// Calls the peer's [CallHandler] with a time limit, within which it also waits for other calls to end.
+    /// Calls the peer's [CallHandler] with a time limit, which includes the time to wait for other calls to end.
     ///
     /// @param request as in [#send(long, MemorySegment)]; a long one is copied
-    /// @param timeLimit after which the call fails, counted from now; more than zero
+    /// @param timeLimit after which the call fails with [CallException.Reason#TIMEOUT], counted from now; more than
+    ///     zero
+    /// @throws IllegalArgumentException when `timeLimit` is not more than zero
     public Pending<byte[]> callAsync(MemorySegment request, Duration timeLimit) throws InterruptedException {
         return calls.begin(request, limit(timeLimit));
     }
 
-    /// Calls the peer's [CallHandler] without a time limit, and has its answer put into memory of the program.
+    /// Calls the peer's [CallHandler] without a time limit, and stores its answer in memory of the program.
     ///
-    /// @param into for the answer; a longer one fills it. The device puts a long answer there
-    /// @return gives the length of the answer
+    /// @param into for the answer; a longer answer fills it. The device writes a long answer there
+    /// @return gives the length of the answer in bytes
     public Pending<Long> callAsync(MemorySegment request, MemorySegment into) throws InterruptedException {
         return calls.begin(request, into, Duration.ZERO);
     }
 
-    /// Calls the peer's [CallHandler] with a time limit, and has its answer put into memory of the program.
+    /// Calls the peer's [CallHandler] with a time limit, and stores its answer in memory of the program.
     ///
-    /// @param into for the answer; a longer one fills it. A long answer is copied into it when it is there
-    /// @param timeLimit after which the call fails, counted from now; more than zero
-    /// @return gives the length of the answer
+    /// @param into for the answer; a longer answer fills it. A long answer is copied into it after it has arrived
+    /// @param timeLimit after which the call fails with [CallException.Reason#TIMEOUT], counted from now; more than
+    ///     zero
+    /// @return gives the length of the answer in bytes
+    /// @throws IllegalArgumentException when `timeLimit` is not more than zero
     public Pending<Long> callAsync(MemorySegment request, MemorySegment into, Duration timeLimit)
             throws InterruptedException {
         return calls.begin(request, into, limit(timeLimit));
@@ -227,14 +238,15 @@ public final class RemoteWorker implements AutoCloseable {
         return callAsync(MemorySegment.ofArray(request), timeLimit).await();
     }
 
-    /// Calls with text, and gets text.
+    /// Calls with text in UTF-8 and returns text, otherwise as [#call(byte[], Duration)].
     public String call(String request, Duration timeLimit) throws InterruptedException {
         return new String(call(request.getBytes(StandardCharsets.UTF_8), timeLimit), StandardCharsets.UTF_8);
     }
 
     /// Returns memory that the peer shares ([Worker#share]).
     ///
-    /// @param token from the peer, by a message or in any other way
+    /// @param token of [SharedMemory#token()], which the program has received from the peer
+    /// @throws IllegalArgumentException when `token` has the wrong length
     public PeerMemory memory(byte[] token) {
         return new PeerMemory(traffic, remote, SharedMemory.of(token));
     }
@@ -268,7 +280,10 @@ public final class RemoteWorker implements AutoCloseable {
 
     // ---- the end
 
-    /// Ends it. What was sent has up to a second to arrive; what is under way then fails. Idempotent.
+    /// Ends the connection to the peer. It waits up to a second for sent messages to arrive. Operations that are
+    /// then under way fail. Idempotent.
+    ///
+    /// @throws IllegalStateException in an [ActiveHandler]
     @Override
     public void close() {
         traffic.readers.requireMayWait();

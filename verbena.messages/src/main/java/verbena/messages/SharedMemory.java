@@ -9,9 +9,14 @@ import verbena.messages.protocol.Rails;
 import verbena.messages.rail.Registered;
 import verbena.verbs.RemoteMemory;
 
-/// Memory of a worker that its peers may use by themselves ([Worker#share]). A peer needs the token, which the
-/// program sends as it likes. Any peer of the worker that has the token may use the memory, until this is
-/// closed.
+/// Memory of a worker that its peers access by one-sided operations ([Worker#share]). A peer needs the token, which
+/// the program sends to it by any means. Every peer of the worker that has the token may access the memory, until it
+/// is closed.
+///
+/// Any thread may use it. The program closes it, or the worker does at its end. The memory itself stays the
+/// program's.
+///
+/// @since 0.1
 public final class SharedMemory implements AutoCloseable {
     private static final int KEYS = 16;
 
@@ -32,8 +37,8 @@ public final class SharedMemory implements AutoCloseable {
         return memory;
     }
 
-    /// Returns the token that a peer needs ([RemoteWorker#memory]): address, length and key, 20 bytes in
-    /// big-endian. A worker of several devices has a key of 4 bytes for each.
+    /// Returns the token that a peer needs ([RemoteWorker#memory]): address, length and key, 20 bytes in big-endian
+    /// order. A worker of several devices adds a key of 4 bytes for each further device.
     public byte[] token() {
         List<RemoteMemory> remote = exposed.remote(memory, exposed.rails());
         ByteBuffer bytes = ByteBuffer.allocate(KEYS + remote.size() * Integer.BYTES)
@@ -64,8 +69,7 @@ public final class SharedMemory implements AutoCloseable {
         exposed.close(rail);
     }
 
-    /// Takes the memory back. A peer that uses it later is lost. The worker closes what is still shared.
-    /// Idempotent.
+    /// Withdraws the memory. A peer that accesses it later is lost. Idempotent.
     @Override
     public void close() {
         exposed.close();

@@ -24,14 +24,19 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.TransportType;
 import verbena.verbs.cm.Connection;
 
-/// A program's end of all its messages and calls on one device. It has any number of peers ([RemoteWorker]), as
-/// many as its options say at once. Its memory does not grow with them, and what they send has a budget. Peers
-/// share its protection domain. A peer to which a long message was sent may read its memory later, when that is the
-/// worker's own or of an automatic arena; another peer has to guess the key.
+/// A program's end of all its messages and calls on one device or several. It has as many peers ([RemoteWorker]) as
+/// its options allow. Its memory does not grow with them, and a budget limits the bytes that they send unasked.
 ///
-/// A message goes into the oldest receive that it matches, and a receive takes the oldest message. Messages of
-/// one peer match in the order in which they were sent. Safe for use by any thread. A thread that waits moves
-/// the frames of all meanwhile; while none waits, a thread of the worker does.
+/// A message goes into the oldest receive that matches, and a receive takes the oldest message that matches. Messages
+/// of one peer match in the order in which they were sent.
+///
+/// Any thread may use it. A thread that waits reads the arrivals of all meanwhile; while none waits, a thread of the
+/// worker does. [#open] makes a worker. The program closes it after its listeners and before its devices.
+///
+/// Peers share its protection domain. A peer that was sent a long message may read its memory later, when that is the
+/// worker's own or of an automatic arena. Another peer would have to guess the key.
+///
+/// @since 0.1
 public final class Worker implements AutoCloseable {
     private final List<Context> devices;
     private final WorkerOptions options;
@@ -64,23 +69,27 @@ public final class Worker implements AutoCloseable {
 
     /// Opens a worker with the default options.
     ///
-    /// @param device with shared receive queues and a connection manager; closed after the worker, by the program
+    /// @param device with shared receive queues and a connection manager; the program closes it after the worker
+    /// @throws verbena.verbs.ResourceLimitException as [#open(Context, WorkerOptions)]
     public static Worker open(Context device) {
         return open(device, WorkerOptions.defaults());
     }
 
     /// Opens a worker.
     ///
-    /// @throws verbena.verbs.ResourceLimitException when the device does not have so much; take fewer peers or a
-    ///     smaller window
+    /// @throws verbena.verbs.ResourceLimitException when the options ask for more than the device has; take fewer
+    ///     peers or a smaller window
+    /// @throws verbena.verbs.UnsupportedException when the device has no shared receive queues or no connection
+    ///     manager
     public static Worker open(Context device, WorkerOptions options) {
         return open(List.of(device), options);
     }
 
-    /// Opens a worker that reaches its peers by several devices, its rails. Long messages, puts and gets go by all
-    /// at once. When one is lost, what was under way goes by the others.
+    /// Opens a worker that reaches its peers by several devices, its rails. Long messages, puts and gets use all at
+    /// once. When a rail is lost, its operations continue on the others.
     ///
-    /// @param devices 1 to 8, the first of which has the short messages; none is iWARP when there are several
+    /// @param devices 1 to 8; the first carries the short messages, and none is iWARP when there are several
+    /// @throws IllegalArgumentException when there are other numbers of devices, or iWARP is among several
     /// @throws verbena.verbs.ResourceLimitException as [#open(Context, WorkerOptions)]
     public static Worker open(List<Context> devices, WorkerOptions options) {
         return new Worker(devices, options);
@@ -95,16 +104,18 @@ public final class Worker implements AutoCloseable {
 
     /// Connects to the worker that listens at an address, by the first device.
     ///
-    /// @throws ConnectionException when no connection is made, or the peer is no worker; says why
-    /// @throws verbena.verbs.InvalidStateException when the worker has as many peers as its options say
+    /// @throws ConnectionException when no connection is made, or the peer is no worker; the message has the reason
+    /// @throws verbena.verbs.InvalidStateException when the worker has as many peers as its options allow
     public RemoteWorker connect(InetSocketAddress to) throws InterruptedException {
         return connect(List.of(to));
     }
 
-    /// Connects to a worker that listens at several addresses, by as many devices of this worker in their order.
+    /// Connects to a worker that listens at several addresses. Address and device of the same index belong
+    /// together.
     ///
     /// @param to the addresses of the peer's listener in its order, or the first of them
-    /// @throws ConnectionException when one of the connections is not made; says why
+    /// @throws ConnectionException when one of the connections is not made; the message has the reason
+    /// @throws IllegalArgumentException when there are no addresses, or more than devices
     /// @throws verbena.verbs.InvalidStateException as [#connect(InetSocketAddress)]
     public RemoteWorker connect(List<InetSocketAddress> to) throws InterruptedException {
         int count = to.size();
@@ -185,6 +196,7 @@ public final class Worker implements AutoCloseable {
     /// Listens at an address of each device, in their order.
     ///
     /// @throws ConnectionException as [#listen(InetSocketAddress)]
+    /// @throws IllegalArgumentException when there are no addresses, or more than devices
     public WorkerListener listen(List<InetSocketAddress> at) {
         if (at.isEmpty() || at.size() > devices.size()) {
             throw new IllegalArgumentException("at: 1 to " + devices.size() + " addresses, got " + at.size());
@@ -192,18 +204,18 @@ public final class Worker implements AutoCloseable {
         return new WorkerListener(peers, options, at);
     }
 
-    /// Sets a listener that is called for each rail that is lost, once. A peer is lost with its last rail, and
-    /// everything that is under way with it fails.
+    /// Sets a listener for the loss of rails, which is called once for each. A peer is lost with its last rail, and
+    /// its operations then fail.
     ///
     /// @param listener gets the peer, on a virtual thread
     public void onRailLost(Consumer<RemoteWorker> listener) {
         traffic.onRailLost(lost -> listener.accept(RemoteWorker.of(lost)));
     }
 
-    /// Gives one of several devices back: its rails are lost, and all goes by the others. The program can close it
-    /// then.
+    /// Stops the use of one of several devices. Its rails are lost, and all operations use the others. The program
+    /// may then close the device.
     ///
-    /// @throws IllegalArgumentException when it is none of this worker's, or the last one
+    /// @throws IllegalArgumentException when the device is none of this worker's, or the last one
     public void leave(Context device) {
         traffic.readers.requireMayWait();
         closing.lock();
@@ -229,45 +241,51 @@ public final class Worker implements AutoCloseable {
 
     /// Receives a message of any peer.
     ///
-    /// @param into for the message, of any kind. A longer message fills it, and the receive tells so
+    /// @param into memory of any kind for the message. A longer message fills it, and [Received#isTruncated()] is
+    ///     true
     public Pending<Received> receive(TagFilter tags, MemorySegment into) {
         return RemoteWorker.receive(traffic, tags, null, into);
     }
 
     // ---- active messages
 
-    /// Sets the handler for the active messages of a number.
+    /// Sets the handler of the active messages of a number.
     ///
     /// @param number 0 to 1023
-    /// @param handler runs on the thread that reads what arrives: see there what it may do
+    /// @param handler runs on the thread that reads the arrivals; [ActiveHandler] has its rules
+    /// @throws IllegalArgumentException when `number` is out of range
     public void onActive(int number, ActiveHandler handler) {
         handlers.set(number, handler);
     }
 
-    /// Reads what arrives, on this thread, until a condition is true; false when the time has passed before, or
-    /// the worker is closed. With no time it takes what is there. So the thread that waits for a message runs
-    /// its handler by itself.
+    /// Reads arrivals on this thread until a condition is true. So the thread that waits for a message also runs
+    /// its handler. With [Duration#ZERO] it takes the arrivals that are there.
     ///
-    /// @param until something that handlers of this worker make true; it is looked at after each arrival, and must
-    ///     neither wait nor use the worker
+    /// @param until a condition that handlers of this worker make true. It is evaluated after each arrival, and
+    ///     must neither wait nor use the worker
+    /// @return false when the time passed before, or the worker is closed
+    /// @throws IllegalStateException in an [ActiveHandler]
     public boolean await(BooleanSupplier until, Duration timeout) throws InterruptedException {
         return traffic.readers.attend(until, TimeUnit.NANOSECONDS.convert(timeout));
     }
 
-    /// Reads what arrives, on this thread, until a condition is true, without a time limit; false when the worker
-    /// is closed. Otherwise as [#await(BooleanSupplier, Duration)].
+    /// Reads arrivals on this thread until a condition is true, without a time limit. Otherwise as
+    /// [#await(BooleanSupplier, Duration)].
+    ///
+    /// @return false when the worker is closed
     public boolean await(BooleanSupplier until) throws InterruptedException {
         return traffic.readers.attend(until, Long.MAX_VALUE);
     }
 
     // ---- memory
 
-    /// Allocates memory for messages that are longer than a frame: they go fastest from there and into it. Over
-    /// `shm` the receiver maps what it reads, and needs neither packets nor the system.
+    /// Allocates memory for messages that are longer than a frame, which are fastest between such memory. Over
+    /// `shm` the receiver maps the data, and needs neither packets nor system calls.
     ///
     /// @param bytes at least 1
-    /// @return zeroed memory for all threads. It ends with the worker, and must not be used any more then. No part
-    ///     is given back before, so a program allocates once
+    /// @return zeroed memory for all threads, valid until the worker is closed. No part of it is freed before, so a
+    ///     program allocates once
+    /// @throws IllegalArgumentException when `bytes` is less than 1
     /// @throws verbena.verbs.ResourceLimitException when the device does not have so much
     public MemorySegment allocate(long bytes) {
         if (bytes < 1) {
@@ -276,21 +294,22 @@ public final class Worker implements AutoCloseable {
         return traffic.allocate(bytes);
     }
 
-    /// Lets peers use memory by themselves ([RemoteWorker#memory]).
+    /// Shares memory with peers for one-sided access ([RemoteWorker#memory]).
     ///
     /// @param memory native; it stays the program's, which sees at any time what peers write
-    /// @param access what peers may do, as `REMOTE_READ`; or [Access#remoteAll()]
+    /// @param access rights of the peers, as `REMOTE_READ`; or [Access#remoteAll()]
+    /// @throws IllegalArgumentException when the memory is not native or confined to one thread
     public SharedMemory share(MemorySegment memory, Set<Access> access) {
         return new SharedMemory(memory, traffic.devices.longMessages.share(memory, access), shared);
     }
 
     // ---- what it holds
 
-    /// Returns counters of the messages that came unasked and of the messages that wait for its peers. Counts of
-    /// peers are of the peers that are there now.
+    /// Returns counters of messages that arrived unasked, and of messages that wait for peers. Counters of peers
+    /// cover the present peers.
     ///
     /// - `unexpected.messages` that no receive waits for, and `unexpected.bytes` of whole ones, with 128 for each
-    /// - `unexpected.crowded`: how often peers were asked to offer
+    /// - `unexpected.crowded`: requests to peers to offer messages before sending them
     /// - `unexpected.dropped`: messages of lost peers for which there was no room
     /// - `requests.bytes` of requests and active messages here, and `requests.waiting` at their senders
     /// - `offers.held`: messages of this end that wait until a peer takes more offers
@@ -308,16 +327,20 @@ public final class Worker implements AutoCloseable {
     }
 
     /// Sets the handler for calls from any peer, which runs on the thread that reads the arrivals. That saves the
-    /// start of a thread, which takes longer than a short call. It is for handlers that return at once, with the
-    /// rules of an [ActiveHandler]: they run one at a time, nothing else arrives meanwhile, and they must not wait.
-    /// A caller that gives up does not interrupt them.
+    /// start of a thread, which takes longer than a short call.
+    ///
+    /// The handler must return at once, and the rules of an [ActiveHandler] hold: handlers run one at a time,
+    /// nothing else arrives meanwhile, and they must not wait. A caller that gives up does not interrupt them.
     public void answerCallsAtOnce(CallHandler by) {
         handlers.answer(by, true);
     }
 
     // ---- the end
 
-    /// Closes all peers, and gives everything back. What is under way fails. Idempotent.
+    /// Closes all peers and frees all memory of the worker, that of [#allocate] included. Operations under way
+    /// fail. Idempotent.
+    ///
+    /// @throws IllegalStateException in an [ActiveHandler]
     @Override
     public void close() {
         traffic.readers.requireMayWait();

@@ -21,7 +21,12 @@ import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
-/// A listener for the peers of a [Worker], at a port of one device or of several. Any thread may accept.
+/// A listener for the peers of a [Worker], at a port of one device or of several. Any thread may accept, and several
+/// at once.
+///
+/// [Worker#listen] opens it. The program closes it before the worker; the peers that it gave out stay.
+///
+/// @since 0.1
 public final class WorkerListener implements AutoCloseable {
     private final Peers peers;
     private final Traffic traffic;
@@ -70,7 +75,8 @@ public final class WorkerListener implements AutoCloseable {
         return listeners.stream().map(ConnectionListener::localAddress).toList();
     }
 
-    /// Waits for a peer. What is no worker is sent away, and so are peers for which the worker has no room.
+    /// Waits for a peer. It refuses connections that are not a worker's, and peers for which the worker has no
+    /// room.
     ///
     /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public RemoteWorker accept() throws InterruptedException {
@@ -83,7 +89,7 @@ public final class WorkerListener implements AutoCloseable {
         }
     }
 
-    /// Waits for a peer; empty when `timeout` passed, or what came was sent away.
+    /// Waits for a peer; empty when `timeout` passed, or the connection was refused.
     ///
     /// @throws ConnectionException as [#accept()]
     public Optional<RemoteWorker> accept(Duration timeout) throws InterruptedException {
@@ -198,7 +204,7 @@ public final class WorkerListener implements AutoCloseable {
         }
     }
 
-    /// Stops listening; peers stay.
+    /// Stops listening; peers stay. Threads in [#accept()] get a [ConnectionException]. Idempotent.
     @Override
     public void close() {
         listeners.forEach(ConnectionListener::close);

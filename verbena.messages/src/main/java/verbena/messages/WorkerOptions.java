@@ -4,20 +4,22 @@ import java.time.Duration;
 import java.util.Objects;
 import verbena.verbs.cm.Secret;
 
-/// Choices of a [Worker]. Start with [#defaults()]. The worker's memory is `2 * maxPeers * window * frameBytes`,
-/// with 8 bytes for each frame, and half as much for each further device. It does not grow with its peers.
+/// The options of a [Worker]. Start with [#defaults()]. Immutable; the constructor throws [IllegalArgumentException]
+/// for a value out of range. The worker's memory is `2 * maxPeers * window * frameBytes`, with 8 bytes for each
+/// frame, and half as much for each further device. It does not grow with its peers.
 ///
 /// @param maxPeers peers at once, 1 to 4096
-/// @param window frames that each peer may send before it hears from this worker, 2 to 255
-/// @param frameBytes of the longest frame, 64 to 65,536. A longer message is read by its receiver; both ends take
-///     the shorter of their two frames
-/// @param maxCalls calls of one peer that are under way at once: the next waits, at least 1
+/// @param window frames that each peer may send before this worker acknowledges them, 2 to 255
+/// @param frameBytes of the longest frame, 64 to 65,536. The receiver reads a longer message from its sender; both
+///     ends use the shorter of their two frames
+/// @param maxCalls calls of one peer that are under way at once, 1 to 65,536; the next one waits
 /// @param maxCallBytes of a request or an active message that this worker takes, and of an answer to a call without
 ///     memory for it
 /// @param budgetBytes of messages that came without a receive or a call of this worker, at least 4 KiB for each peer.
-///     What is beyond waits at its sender
-/// @param timeout how long making a connection may take
+///     Messages beyond it wait at their senders
+/// @param timeout longest time to make a connection, more than zero
 /// @param secret that both ends have to know; [Secret#NONE] for none
+/// @since 0.1
 public record WorkerOptions(
         int maxPeers,
         int window,
