@@ -7,8 +7,11 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import verbena.verbs.Preview;
 
-/// Streams that were closed and have bytes on their way. The kernel sends the bytes that a closed socket has left.
-/// Here a virtual thread waits for them, and so does the end of the process. Any thread.
+/// The streams of this process that are closed and still have bytes on their way. The kernel sends the bytes that a
+/// closed socket has left. Here a virtual thread waits for them, and so does the end of the process. Any thread may
+/// call it. It lives as long as the process.
+///
+/// @since 0.1
 @Preview
 public final class PendingCloses {
     private static final ReentrantLock LOCK = new ReentrantLock();
@@ -22,15 +25,15 @@ public final class PendingCloses {
 
     private PendingCloses() {}
 
-    /// Closes a stream as [StreamChannel#close()] does, without waiting for it.
+    /// Closes a stream as [StreamChannel#close()] does, on another thread.
     public static void add(StreamChannel stream) {
         add(stream, () -> {});
     }
 
-    /// Closes a stream as [StreamChannel#close()] does, without waiting for it, and runs a step after that.
+    /// Closes a stream as [StreamChannel#close()] does, on another thread, and then runs a step.
     ///
-    /// @param then runs in the thread that has closed the stream, when its device reads none of the program's
-    ///     memory any more; not when the stream is being closed already
+    /// @param then runs in the thread that has closed the stream, when its device no longer reads the program's
+    ///     memory. It does not run when the stream is being closed already
     public static void add(StreamChannel stream, Runnable then) {
         LOCK.lock();
         try {
@@ -64,9 +67,10 @@ public final class PendingCloses {
         }
     }
 
-    /// Waits until none is left. A program does so before it closes a device that its streams have used.
+    /// Waits until there are no such streams. A program does so before it closes a device that its streams have
+    /// used.
     ///
-    /// @return false when the time is over
+    /// @return false when `timeout` passed
     public static boolean await(Duration timeout) throws InterruptedException {
         LOCK.lockInterruptibly();
         try {

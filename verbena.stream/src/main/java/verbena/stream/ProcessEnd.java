@@ -5,12 +5,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Preview;
 
-/// The work that is left when the process ends. The kernel sends what the sockets of a process that has ended have
-/// left, and then the end of each stream; the memory of a stream goes with its process.
+/// The end of the process, for its streams. The kernel sends the bytes that the sockets of an ended process have
+/// left, and then the end of each stream. The memory of a stream ends with its process, so its bytes have to leave
+/// before.
 ///
-/// A shutdown hook waits for the streams that were closed. It runs beside those of the program, which may write
-/// still: so open streams are left alone, and their peers find them reset. A caller that runs behind all hooks can
-/// do more, by [#expect] and [#run].
+/// A shutdown hook waits for the closed streams. It runs at the same time as the program's hooks, which may still
+/// write. So it leaves open streams alone, and their peers find them reset. A caller that runs after all hooks can
+/// end them too, by [#expect] and [#run]. Any thread may call it.
+///
+/// @since 0.1
 @Preview
 public final class ProcessEnd {
     private static final Duration LONGEST = Duration.ofSeconds(10);
@@ -28,7 +31,7 @@ public final class ProcessEnd {
         boolean await(Duration timeout) throws InterruptedException;
     }
 
-    /// Notes that the caller is going to call [#run] behind all shutdown hooks. Before the first stream.
+    /// Notes that the caller will call [#run] after all shutdown hooks. The call comes before the first stream.
     public static void expect() {
         isExpected = true;
     }
@@ -58,8 +61,8 @@ public final class ProcessEnd {
         }
     }
 
-    /// Announces to the peers of all streams that nothing more comes, and waits until they have all written bytes:
-    /// ten seconds at most. Threads of the program do not see it. From now on no thread writes.
+    /// Announces the end of the data to the peers of all streams, and waits until all written bytes have arrived,
+    /// for ten seconds at most. Threads of the program do not notice it. No thread may write any more.
     public static void run() {
         if (closes == null && !DeviceWatch.hasStreams()) {
             return;

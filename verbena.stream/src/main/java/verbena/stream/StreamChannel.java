@@ -33,7 +33,7 @@ import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
-/// A connection that carries bytes both ways, as a socket channel does, over any device. The peer is a
+/// A connection that carries bytes in both directions, as a socket channel does, over any device. The peer is a
 /// [StreamChannel], or a C program with rsockets (rsocket(7)).
 ///
 /// ```java
@@ -44,15 +44,22 @@ import verbena.verbs.cm.PortSpace;
 /// }
 /// ```
 ///
-/// Safe for use by any thread: one read and one write may be under way at a time, and others wait. A virtual thread
-/// that waits gives up its carrier. Closing and interrupting end a call that waits as `java.nio.channels` has it:
-/// with [java.nio.channels.AsynchronousCloseException] or [ClosedByInterruptException]. Neither allocates.
+/// Any thread may use it. One read and one write may be under way at a time, and other threads wait. A virtual thread
+/// that waits releases its carrier.
 ///
-/// A blocking write returns when all of it has been handed over. A read returns what is there, and waits for the
-/// first bytes only. Data are copied once at each end; those of registered memory only at the peer's.
+/// A blocking write returns when the channel has taken all bytes. A read waits for the first bytes only, and returns
+/// those that are there. Data are copied once at each end, and those of registered memory at the peer only. Neither
+/// operation allocates.
+///
+/// [#connect], [#open] or [StreamListener#accept()] makes it, and the program closes it. Closing and interrupting end
+/// a waiting call as in `java.nio.channels`, with [java.nio.channels.AsynchronousCloseException] or
+/// [ClosedByInterruptException]. Later calls throw [ClosedChannelException]. Reading and writing before the
+/// connection is made throw [NotYetConnectedException].
+///
+/// @since 0.1
 public final class StreamChannel
         implements ByteChannel, GatheringByteChannel, ScatteringByteChannel, InterruptibleChannel {
-    /// An operation of [#readyOps]: the next read would find no byte, but the end or a failure.
+    /// An operation of [#readyOps]: the next read would not find a byte, but the end or a failure.
     public static final int OP_END = OpenStream.OP_END;
     private final StreamOptions options;
     private final long waitNanos;
@@ -79,7 +86,7 @@ public final class StreamChannel
         this.waitNanos = options.timeout().map(StreamOptions::nanos).orElse(OpenStream.FOREVER);
     }
 
-    /// Makes a channel that is not connected yet.
+    /// Makes a channel that is not connected yet; [#connectTo] connects it.
     public static StreamChannel open(StreamOptions options) {
         EventChannel events = ConnectingStream.events(options);
         return new StreamChannel(options, events.createId(PortSpace.TCP), events);
@@ -97,7 +104,7 @@ public final class StreamChannel
     /// @throws ConnectException when no program listens there, or it refuses
     /// @throws NoRouteToHostException when no device reaches the address
     /// @throws ProtocolException when the program there speaks another protocol
-    /// @throws SocketTimeoutException when the peer does not answer in time
+    /// @throws SocketTimeoutException when the peer does not answer in the time of [StreamOptions#connectTimeout()]
     public static StreamChannel connect(InetSocketAddress to, StreamOptions options) throws IOException {
         StreamChannel made = open(options);
         boolean done = false;
@@ -113,22 +120,22 @@ public final class StreamChannel
 
     // ---- making the connection
 
-    /// Begins to connect this channel. In blocking mode the call waits until it is connected.
+    /// Begins to connect this channel. In blocking mode it waits until it is connected.
     ///
-    /// @return whether it is; else [#finishConnect()] tells
+    /// @return whether it is connected; if not, call [#finishConnect()]
     /// @throws AlreadyConnectedException when it is connected already
-    /// @throws ConnectionPendingException when that is under way
+    /// @throws ConnectionPendingException when a connection is on its way
     /// @throws UnresolvedAddressException when the name of the address was not resolved
-    /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]; the channel is closed then
+    /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]; the channel is then closed
     public boolean connectTo(InetSocketAddress to) throws IOException {
         return connectTo(Optional.empty(), to, () -> true);
     }
 
-    /// Begins to connect as [#connectTo(InetSocketAddress)] does, from an address and port of this host; `0.0.0.0`
+    /// Begins to connect as [#connectTo(InetSocketAddress)] does, from an address and port of this host. `0.0.0.0`
     /// leaves the address open, and port 0 the port.
     ///
-    /// @param isWanted is asked when the peer has accepted. If it says no, the call or [#finishConnect()] throws a
-    ///     [ConnectException]. The peer has had no connection then; over iWARP it finds it reset
+    /// @param isWanted called when the peer has accepted. If it returns false, this method or [#finishConnect()]
+    ///     throws a [ConnectException]. The peer then had no connection; over iWARP it finds one reset
     public boolean connectTo(Optional<InetSocketAddress> from, InetSocketAddress to, BooleanSupplier isWanted)
             throws IOException {
         return connect(from, to, isWanted, isBlocking);
@@ -152,10 +159,10 @@ public final class StreamChannel
         });
     }
 
-    /// Returns whether the connection is made that [#connectTo] has begun. In blocking mode it waits for that.
+    /// Returns whether the connection of [#connectTo] is made. In blocking mode it waits for that.
     ///
     /// @throws NoConnectionPendingException when none was begun
-    /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]; the channel is closed then
+    /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]; the channel is then closed
     public boolean finishConnect() throws IOException {
         return steps.take(() -> {
             if (open != null) {
@@ -184,10 +191,10 @@ public final class StreamChannel
 
     // ---- data
 
-    /// Reads the bytes that are there, and waits for the first bytes in blocking mode.
+    /// Reads the bytes that are there. In blocking mode it waits for the first.
     ///
-    /// @return bytes; -1 when the peer writes nothing more, or after [#shutdownInput()]; 0 when there is
-    ///     nothing and this call may not wait
+    /// @return bytes; -1 when the peer writes no more, or after [#shutdownInput()]; 0 when there is nothing in
+    ///     non-blocking mode
     /// @throws SocketTimeoutException when nothing has come in the time of [StreamOptions#timeout()]
     /// @throws java.net.SocketException when the connection was reset, or the peer does not answer any more
     /// @throws IllegalArgumentException when the buffer is read-only
@@ -196,7 +203,8 @@ public final class StreamChannel
         return read(into, waitNanos);
     }
 
-    /// Reads as [#read(ByteBuffer)]; in blocking mode waits at most so long. The channel goes on after a time-out.
+    /// Reads as [#read(ByteBuffer)] does, with another time limit in blocking mode. The channel can be used after a
+    /// timeout.
     public int read(ByteBuffer into, Duration timeout) throws IOException {
         return read(into, Math.max(1, StreamOptions.nanos(timeout)));
     }
@@ -234,16 +242,18 @@ public final class StreamChannel
     }
 
     /// Returns the number of bytes that a read would find without waiting; 0 after [#shutdownInput()].
+    ///
+    /// @throws ClosedChannelException when the channel is closed
     public int available() throws ClosedChannelException {
         return connected().available();
     }
 
-    /// Writes all of it; in non-blocking mode, as much as there is room for.
+    /// Writes all bytes; in non-blocking mode, as many as there is room for.
     ///
-    /// @return bytes: fewer in blocking mode only when the time of [StreamOptions#timeout()] is over
+    /// @return bytes: fewer in blocking mode only when the time of [StreamOptions#timeout()] has passed
     /// @throws SocketTimeoutException when none could be written in that time
     /// @throws ClosedChannelException after [#shutdownOutput()], too
-    /// @throws java.net.SocketException when the connection was reset, or the peer takes nothing more
+    /// @throws java.net.SocketException when the connection was reset, or the peer does not answer any more
     @Override
     public int write(ByteBuffer from) throws IOException {
         Objects.requireNonNull(from);
@@ -284,22 +294,22 @@ public final class StreamChannel
         }
     }
 
-    /// Writes from registered memory, without a copy at this end: the device reads it there. A blocking call
-    /// returns when the peer's device has acknowledged all of it, and the memory is free again. A call in
-    /// non-blocking mode takes what there is room for, and the device reads it until [#unacknowledged()] says
-    /// that it is done. Until then the memory must neither change nor be closed.
+    /// Writes from registered memory, without a copy at this end: the device reads it in place. Until it has done
+    /// so, the memory must neither change nor be closed. A blocking call returns when the peer's device has
+    /// acknowledged all bytes. In non-blocking mode the call takes what there is room for, and [#unacknowledged()]
+    /// reports when the memory is free.
     ///
-    /// Each call is a message of its own, so pieces of less than some 4 KiB are faster as buffers. Order is kept
-    /// between both kinds of writes.
+    /// Each call is a message of its own, so pieces of less than some 4 KiB are faster as buffers. Both kinds of
+    /// writes keep their order.
     ///
     /// @param from memory of the channel's domain ([StreamOptions#withProtectionDomain])
     /// @return bytes taken: fewer in non-blocking mode only
     /// @throws IllegalArgumentException when the memory is of another domain, or closed
     /// @throws IndexOutOfBoundsException when the piece is not within it
-    /// @throws SocketTimeoutException when the peer has not taken and acknowledged all in the time of
+    /// @throws SocketTimeoutException when the peer has not acknowledged all in the time of
     ///     [StreamOptions#timeout()]; the device may read the memory until the channel is closed
     /// @throws ClosedChannelException after [#shutdownOutput()], too
-    /// @throws java.net.SocketException when the connection was reset, or the peer takes nothing more
+    /// @throws java.net.SocketException when the connection was reset, or the peer does not answer any more
     public long write(MemoryRegion from, long offset, long length) throws IOException {
         Objects.checkFromIndexSize(offset, length, from.length());
         writeLock.lock();
@@ -313,8 +323,8 @@ public final class StreamChannel
         }
     }
 
-    /// Returns the number of bytes taken by [#write(MemoryRegion, long, long)] that the device may still read. They
-    /// are the last bytes, because messages are acknowledged in their order. A closed channel has none.
+    /// Returns the number of bytes of [#write(MemoryRegion, long, long)] that the device may still read. They are
+    /// the last bytes, because messages are acknowledged in their order. A closed channel has none.
     public long unacknowledged() {
         OpenStream stream = open;
         return stream == null ? 0 : stream.unacknowledged();
@@ -355,17 +365,18 @@ public final class StreamChannel
 
     // ---- readiness, for selectors
 
-    /// Sets a listener that runs each time that an operation may have become possible which [#readyOps] did not
-    /// find possible. It runs in any thread, that of the device too, which may be in the middle of a call of this
-    /// class. So it must neither wait nor call this class.
+    /// Sets a listener that runs each time that an operation may have become possible after [#readyOps] did not
+    /// report it. It runs on any thread, also that of the device in the middle of a call of this class. So it must
+    /// neither wait nor call this class.
     ///
     /// @throws NotYetConnectedException when it is not connected
+    /// @throws ClosedChannelException when it is closed
     public void onReadiness(Runnable listener) throws ClosedChannelException {
         connected().listen(listener);
     }
 
-    /// Returns the operations among these that would not wait now, but return bytes, the end or a failure. When
-    /// there is none, the listener of [#onReadiness] runs after there may be one.
+    /// Returns those of the given operations that would not wait now, but return bytes, the end or a failure. When
+    /// there are none, the listener of [#onReadiness] runs after one may have become possible.
     ///
     /// @param interestOps of `OP_READ` and `OP_WRITE` of [java.nio.channels.SelectionKey], and [#OP_END]
     public int readyOps(int interestOps) {
@@ -379,7 +390,8 @@ public final class StreamChannel
         return stream == null ? Optional.empty() : Optional.of(stream.domain());
     }
 
-    /// Returns the device that carries the connection, or is to.
+    /// Returns the device that carries the connection, or will carry it. The program must not close it, unless it
+    /// opened it.
     public Context context() {
         return id.context();
     }
@@ -387,27 +399,27 @@ public final class StreamChannel
     // ---- the end
 
     /// Announces to the peer that nothing more is written. The peer reads the bytes on their way, and then the end.
-    /// Reading goes on here.
+    /// Reading still works here.
     public StreamChannel shutdownOutput() throws IOException {
         connected().shutdownOutput();
         return this;
     }
 
-    /// Ends reading: a read finds the end at once. When both directions have been ended the connection is over.
+    /// Ends reading: a read finds the end at once. The connection ends when both directions have ended.
     public StreamChannel shutdownInput() throws IOException {
         connected().shutdownInput();
         return this;
     }
 
-    /// Ends the connection when the written bytes have arrived, for which it waits at most
-    /// [StreamOptions#linger()]. A thread that reads or writes gets an
-    /// [java.nio.channels.AsynchronousCloseException]. Idempotent; does not throw.
+    /// Ends the connection. It waits until the written bytes have arrived, for [StreamOptions#linger()] at most. A
+    /// thread that reads or writes gets an [java.nio.channels.AsynchronousCloseException]. Idempotent; does not
+    /// throw.
     @Override
     public void close() {
         close(StreamOptions.nanos(options.linger()));
     }
 
-    /// Ends the connection at once, whatever has not arrived. The peer finds it reset.
+    /// Ends the connection at once, and drops bytes that have not arrived. The peer finds it reset.
     public void abandon() {
         close(0);
     }
@@ -470,7 +482,7 @@ public final class StreamChannel
         return isBlocking;
     }
 
-    /// Returns whether it was connected and not closed; the peer may have gone.
+    /// Returns whether it was connected and is not closed. The peer may have gone.
     public boolean isConnected() {
         return open != null && isOpen();
     }
@@ -480,7 +492,7 @@ public final class StreamChannel
         return !isClosed.get();
     }
 
-    /// Returns its own address and port; empty before it has an address.
+    /// Returns the own address and port; empty before it has an address.
     public Optional<InetSocketAddress> localAddress() {
         return id.localAddress();
     }

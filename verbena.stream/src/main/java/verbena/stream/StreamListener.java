@@ -31,8 +31,15 @@ import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 
-/// Listens at a port and gives out connections as [StreamChannel]s. Peers connect whether a thread accepts or not:
-/// a virtual thread of the listener's answers them, and up to a number of connections wait. Any thread may accept.
+/// A listener at a port, which gives out connections as [StreamChannel]s. Any thread may accept, and several at once.
+///
+/// A virtual thread of the listener answers peers, whether a thread accepts or not. Up to a number of connections
+/// wait to be accepted.
+///
+/// [#bind] opens it, and the program closes it. Connections that it gave out stay. A closed listener throws
+/// [java.nio.channels.ClosedChannelException].
+///
+/// @since 0.1
 public final class StreamListener implements Channel {
     private static final int BACKLOG = 128;
     /// The number of requests that the device keeps. A request that waits for a decision has no memory for a stream
@@ -82,11 +89,12 @@ public final class StreamListener implements Channel {
         return bind(at, options, BACKLOG);
     }
 
-    /// Listens as [#bind(InetSocketAddress, StreamOptions)] does, for a number of connections that may wait to be
-    /// accepted. Peers that ask when there are so many wait, as with a socket, and give up by themselves when that
+    /// Listens as [#bind(InetSocketAddress, StreamOptions)] does, with a limit of connections that wait to be
+    /// accepted. When there are so many, further peers wait, as with a socket. They give up by themselves when that
     /// lasts too long.
     ///
     /// @param backlog at least 1; the other methods have 128
+    /// @throws IllegalArgumentException when `backlog` is less than 1
     public static StreamListener bind(InetSocketAddress at, StreamOptions options, int backlog) throws SocketException {
         if (backlog < 1) {
             throw new IllegalArgumentException("backlog: 1 or more, got " + backlog);
@@ -123,7 +131,7 @@ public final class StreamListener implements Channel {
 
     // ---- accepting
 
-    /// Waits for a connection.
+    /// Waits for a connection; in non-blocking mode it takes one that waits.
     ///
     /// @return null when none waits, in non-blocking mode
     /// @throws AsynchronousCloseException when the listener is closed meanwhile
@@ -181,13 +189,13 @@ public final class StreamListener implements Channel {
 
     // ---- readiness, for selectors
 
-    /// Sets `listener` to run each time that a connection has come, or this listener has failed. It runs in a
-    /// thread of Verbena's, and must neither wait nor call this class.
+    /// Sets a listener that runs each time that a connection has come, or this listener has failed. It runs on a
+    /// thread of the library, and must neither wait nor call this class.
     public void onReadiness(Runnable listener) {
         readiness = listener;
     }
 
-    /// Returns whether [#accept()] would not wait now.
+    /// Returns whether [#accept()] would return without waiting.
     public boolean isReady() {
         lock.lock();
         try {
@@ -349,8 +357,8 @@ public final class StreamListener implements Channel {
 
     // ---- the end
 
-    /// Stops listening. Connections that were accepted stay; connections that no thread has accepted are closed. A
-    /// thread in [#accept()] gets an [AsynchronousCloseException]. Idempotent.
+    /// Stops listening. Connections that were accepted stay; connections that wait are closed. A thread in
+    /// [#accept()] gets an [AsynchronousCloseException]. Idempotent.
     @Override
     public void close() {
         List<StreamChannel> orphans;

@@ -7,19 +7,21 @@ import verbena.stream.protocol.StreamSizes;
 import verbena.verbs.Context;
 import verbena.verbs.ProtectionDomain;
 
-/// Options of [StreamChannel] and [StreamListener]. Start with [#defaults()].
+/// The options of [StreamChannel] and [StreamListener]. Start with [#defaults()]. Immutable; the constructor throws
+/// [IllegalArgumentException] for a value out of range.
 ///
-/// @param sendBytes of the ring of data on their way, 2 KiB to 256 MiB
-/// @param receiveBytes of the ring that the peer writes to, 2 KiB to 256 MiB
-/// @param messages under way each way, 16 to 65534; a device may have fewer
-/// @param connectTimeout how long making a connection may take
-/// @param timeout how long a blocking read or write waits for the peer; empty for no limit
-/// @param linger how long [StreamChannel#close()] waits until what was written has arrived; zero drops it, and the
-///     peer finds the connection reset
-/// @param keepAlive when nothing has come from the peer for so long, it is asked whether it lives; zero for never
-/// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else
-///     the one that has the right address
-/// @param domain that the queue pairs and rings of the channels belong to; empty for one of each channel's own
+/// @param sendBytes size of the ring of data on their way, 2 KiB to 256 MiB
+/// @param receiveBytes size of the ring that the peer writes to, 2 KiB to 256 MiB
+/// @param messages under way in each direction, 16 to 65,534; a device may have fewer
+/// @param connectTimeout longest time to make a connection, more than zero
+/// @param timeout longest time that a blocking read or write waits for the peer, more than zero; empty for no limit
+/// @param linger time that [StreamChannel#close()] waits for written bytes to arrive. With zero they are dropped, and
+///     the peer finds the connection reset
+/// @param keepAlive silence of the peer after which the device probes it; zero for never
+/// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else the
+///     device with the right address
+/// @param domain of the queue pairs and rings of the channels, of `device`; empty for one of each channel's own
+/// @since 0.1
 public record StreamOptions(
         int sendBytes,
         int receiveBytes,
@@ -125,8 +127,8 @@ public record StreamOptions(
         return at(Optional.of(device), Optional.empty());
     }
 
-    /// Returns these options with one protection domain for all channels, which use its device. So any of them can
-    /// write memory that was registered there once without a copy ([StreamChannel#write(verbena.verbs.MemoryRegion,
+    /// Returns these options with one protection domain for all channels, which use its device. So each of them can
+    /// write memory that was registered there without a copy ([StreamChannel#write(verbena.verbs.MemoryRegion,
     /// long, long)]). The peers of such channels share the domain's keys: a peer that knows a key of another peer's
     /// ring can write there.
     public StreamOptions withProtectionDomain(ProtectionDomain domain) {

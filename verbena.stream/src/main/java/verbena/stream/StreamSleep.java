@@ -7,12 +7,15 @@ import verbena.verbs.Context;
 import verbena.verbs.Preview;
 import verbena.verbs.spi.Waiter;
 
-/// The sleep of a thread that serves many streams. It sleeps at the device of its streams, so that an arrival wakes
-/// one thread. Without streams, or when other threads of the process sleep at the device, it sleeps elsewhere.
-/// Selectors and event loops stand on it. [Decision
-/// 30](../../../../../../docs/decisions/30-selectors.md) says why no wake-up is lost.
+/// The sleep of a thread that serves many streams, on which selectors and event loops stand. The thread sleeps at the
+/// device of its streams, so that an arrival wakes one thread. It sleeps elsewhere without streams, or when other
+/// threads of the process sleep at the device. [Decision 30](../../../../../../docs/decisions/30-selectors.md) shows
+/// why no wake-up is lost.
 ///
-/// By the thread that sleeps, except where a method allows another.
+/// One thread uses it: the sleeping one. Other threads call only the methods that allow it. It holds no resource and
+/// is not closed.
+///
+/// @since 0.1
 @Preview
 public final class StreamSleep {
     private enum Place {
@@ -22,7 +25,7 @@ public final class StreamSleep {
         ELSEWHERE
     }
 
-    /// The place where the thread sleeps when it cannot sleep at a device.
+    /// The place where the thread sleeps when it cannot sleep at a device, such as a selector.
     public interface Elsewhere {
         /// Makes the device watch what this place watches. Returns false when that is too much, and the thread
         /// has to sleep here.
@@ -45,13 +48,14 @@ public final class StreamSleep {
 
     private int streams;
 
-    /// @param isOver whether there is a reason to be awake. A thread that makes it true calls [#wake()] afterwards
+    /// @param elsewhere where the thread sleeps without a device
+    /// @param isOver whether there is a reason to be awake. A thread that makes it true then calls [#wake()]
     public StreamSleep(Elsewhere elsewhere, BooleanSupplier isOver) {
         this.elsewhere = elsewhere;
         this.isOver = isOver;
     }
 
-    /// Counts a stream that the thread serves from now on.
+    /// Counts a stream that the thread now serves.
     public void add() {
         streams++;
     }
@@ -64,7 +68,7 @@ public final class StreamSleep {
         }
     }
 
-    /// Makes the thread sleep next at the device of this stream, which it has asked whether it is ready.
+    /// Chooses the device of this stream for the next sleep. The thread has asked the stream whether it is ready.
     public void found(StreamChannel stream) {
         Context its = stream.context();
         if (its != device) {
@@ -87,8 +91,11 @@ public final class StreamSleep {
         }
     }
 
-    /// Sleeps at most so long, `Long.MAX_VALUE` for ever; it may end early. Returns whether the other place may
-    /// have events.
+    /// Sleeps for a time at most; it may end early.
+    ///
+    /// @param nanos `Long.MAX_VALUE` for no limit
+    /// @return whether the other place may have events
+    /// @throws IOException of the other place
     public boolean sleep(long nanos) throws IOException {
         Waiter at = waiter;
         if (at == null) {
