@@ -2,8 +2,10 @@ package verbena.netty;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/// Counters of the bytes that the channels of this process have carried, all by RDMA. A program may read them at any
-/// time, from any thread; the counters only grow.
+/// Counters of the bytes that the channels of this process have carried, all by RDMA. They only grow. Any thread may
+/// read them at any time, and they live as long as the process.
+///
+/// @since 0.1
 public final class NettyCounters {
     static final LongAdder CONNECTIONS = new LongAdder();
     static final LongAdder IN = new LongAdder();
@@ -12,12 +14,13 @@ public final class NettyCounters {
 
     private NettyCounters() {}
 
-    /// The counters at one moment.
+    /// The counters at one moment. Immutable.
     ///
     /// @param connections made or accepted
     /// @param bytesIn read from them
     /// @param bytesOut written to them
-    /// @param bytesDirect of these, from registered memory without a copy ([VerbenaByteBufAllocator])
+    /// @param bytesDirect written from registered memory without a copy ([VerbenaByteBufAllocator]), included in
+    ///     `bytesOut`
     public record Snapshot(long connections, long bytesIn, long bytesOut, long bytesDirect) {
         /// Returns the counters in the form of the summary of `verbena.nio`.
         @Override

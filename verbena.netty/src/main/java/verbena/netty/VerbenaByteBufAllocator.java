@@ -5,10 +5,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import verbena.verbs.ProtectionDomain;
 
-/// Direct buffers in memory that is registered at a protection domain. A channel of that domain writes pieces of 4
-/// KiB and more of them without a copy: the device reads them where they lie. Set it as the allocator of a client's
-/// channel, or of a listener's and of its children's; their connections belong to the domain then, and use its
-/// device.
+/// An allocator of direct buffers in memory that is registered at a protection domain. A channel of that domain
+/// writes pieces of 4 KiB and more of them without a copy: the device reads them in place.
+///
+/// Set it as the allocator of a client's channel, or of a listener's and of its children's. Their connections then
+/// belong to the domain and use its device.
 ///
 /// ```java
 /// var allocator = new VerbenaByteBufAllocator(device.allocateProtectionDomain());
@@ -16,13 +17,17 @@ import verbena.verbs.ProtectionDomain;
 /// new Bootstrap().option(ChannelOption.ALLOCATOR, allocator)
 /// ```
 ///
-/// A buffer that was written must not change until it has been released, as the channel holds it until the peer's
-/// device has acknowledged it. All connections of the domain share its keys: see
+/// A buffer that was written must not change until it has been released. The channel holds it until the peer's device
+/// has acknowledged it. All connections of the domain share its keys: see
 /// [verbena.stream.StreamOptions#withProtectionDomain].
 ///
-/// Memory is registered in chunks of 4 MiB, kept for further buffers, and given back when the allocator is
-/// closed. Larger buffers, and those beyond its limit, are ordinary direct memory, and are copied. Heap buffers
-/// are those of Netty's pooled allocator. Safe for use by any thread.
+/// It registers memory in chunks of 4 MiB and keeps them for further buffers. Larger buffers, and those beyond its
+/// limit, are ordinary direct memory, which the channel copies. Heap buffers are those of Netty's pooled allocator.
+///
+/// Any thread may use it. The program closes it after its channels and before the domain, when all buffers are
+/// released. A direct buffer can then not be allocated: [IllegalStateException].
+///
+/// @since 0.1
 public final class VerbenaByteBufAllocator extends AbstractByteBufAllocator implements AutoCloseable {
     private static final long BYTES_MAX = 256L << 20;
 
@@ -33,7 +38,7 @@ public final class VerbenaByteBufAllocator extends AbstractByteBufAllocator impl
         this(domain, BYTES_MAX);
     }
 
-    /// @param bytesMax that it registers at most, rounded down to chunks of 4 MiB
+    /// @param bytesMax that it registers at most, 0 or more, rounded down to chunks of 4 MiB
     public VerbenaByteBufAllocator(ProtectionDomain domain, long bytesMax) {
         super(true);
         if (bytesMax < 0) {
@@ -42,7 +47,7 @@ public final class VerbenaByteBufAllocator extends AbstractByteBufAllocator impl
         this.memory = new RegisteredMemory(domain, bytesMax);
     }
 
-    /// Returns the domain where its memory is registered.
+    /// Returns the protection domain of its memory.
     public ProtectionDomain domain() {
         return memory.domain();
     }

@@ -27,9 +27,13 @@ import verbena.verbs.spi.Waiter;
 /// new Bootstrap().group(group).channel(VerbenaSocketChannel.class)
 /// ```
 ///
-/// The thread of the event loop does the work of the device when it has nothing else to do, and sleeps there. So
-/// what arrives wakes one thread. Of several event loops at one device, one sleeps there at a time. Threads as
-/// [IoHandler] has them.
+/// The thread of the event loop does the work of the device when it has nothing else to do, and sleeps there. So an
+/// arrival wakes one thread. When several event loops have the same device, one of them sleeps there at a time.
+///
+/// The rules of [IoHandler] hold for threads and lifetime: the event loop makes it, calls it and destroys it. A
+/// handle that is not of a Verbena channel throws [IllegalArgumentException].
+///
+/// @since 0.1
 public final class VerbenaIoHandler implements IoHandler {
     private static final long FOREVER = Long.MAX_VALUE;
 

@@ -18,11 +18,17 @@ import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamListener;
 
-/// Listens at a port for connections over RDMA, and hands out each as a [VerbenaSocketChannel]. Peers are channels
-/// of this transport, streams, programs with the agent, and C programs with rsockets.
+/// A channel that listens at a port for connections over RDMA, and gives out each as a [VerbenaSocketChannel]. Peers
+/// are channels of this transport, streams, programs with the agent, and C programs with rsockets.
 ///
-/// [ChannelOption#SO_RCVBUF], [ChannelOption#SO_SNDBUF] and the [VerbenaChannelOption]s hold for the connections
-/// that it accepts; they are set before it is bound. [ChannelOption#SO_BACKLOG] is 128.
+/// [ChannelOption#SO_RCVBUF], [ChannelOption#SO_SNDBUF] and the [VerbenaChannelOption]s hold for the connections that
+/// it accepts; set them before it is bound. [ChannelOption#SO_BACKLOG] is 128.
+///
+/// Its event loop uses it; any thread may call the methods of [ServerSocketChannel]. Binding fails with a
+/// [java.net.BindException] when the address is not this host's or the port is taken. Closing it frees the port, and
+/// the connections that it gave out stay.
+///
+/// @since 0.1
 public final class VerbenaServerSocketChannel extends RegisteredChannel implements ServerSocketChannel {
     private final StreamServerConfig config = new StreamServerConfig(this);
     private volatile @Nullable StreamListener listener;

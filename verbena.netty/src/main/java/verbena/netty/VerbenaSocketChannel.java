@@ -35,14 +35,19 @@ import verbena.verbs.ProtectionDomain;
 /// A connection over RDMA, with the pipeline and the options of a socket channel. The peer is such a channel, a
 /// stream, a program with the agent, or a C program with rsockets.
 ///
-/// Data are copied once at each end; at the sender's not at all where they lie in buffers of a
-/// [VerbenaByteBufAllocator]. The pieces of a composite buffer, and buffers that are flushed together, leave in
-/// one message. [io.netty.channel.ChannelOption#SO_SNDBUF] and [io.netty.channel.ChannelOption#SO_RCVBUF] are the
-/// sizes of the rings, 16 KiB to 16 MiB and 256 KiB by default, set before it is connected.
-/// [io.netty.channel.ChannelOption#SO_LINGER] holds. Other options of sockets are kept, and change nothing.
+/// Data are copied once at each end. The sender does not copy buffers of a [VerbenaByteBufAllocator]. The pieces of a
+/// composite buffer, and buffers that are flushed together, leave in one message.
 ///
-/// Connecting fails with a [java.net.ConnectException], which a [io.netty.channel.ConnectTimeoutException] is too.
-/// Such a channel never connects by TCP.
+/// [io.netty.channel.ChannelOption#SO_SNDBUF] and [io.netty.channel.ChannelOption#SO_RCVBUF] are the sizes of the
+/// rings, 16 KiB to 16 MiB and 256 KiB by default; set them before it is connected.
+/// [io.netty.channel.ChannelOption#SO_LINGER] has its usual effect. Other options of sockets are stored and have no
+/// effect.
+///
+/// Its event loop uses it; any thread may call the methods of [SocketChannel]. Connecting fails with a
+/// [java.net.ConnectException], of which [io.netty.channel.ConnectTimeoutException] is one. Such a channel never
+/// connects by TCP. Closing it ends the connection when written data have arrived, as [StreamChannel#close()] does.
+///
+/// @since 0.1
 public final class VerbenaSocketChannel extends RegisteredChannel implements SocketChannel {
 
     private final StreamSocketConfig config = new StreamSocketConfig(this);

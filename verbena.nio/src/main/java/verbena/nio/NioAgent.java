@@ -13,15 +13,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.ProcessEnd;
 
-/// The agent that switches over a program that knows nothing of it: `-javaagent:verbena-nio.jar`, or the same in
-/// `JAVA_TOOL_OPTIONS`. The jar is then on the class path of the program, too, where the JDK finds
-/// [RdmaSelectorProvider].
+/// A Java agent that gives an unchanged program sockets over RDMA: `-javaagent:verbena-nio.jar`, or the same in
+/// `JAVA_TOOL_OPTIONS`. The jar is then on the program's class path too, where the JDK finds [RdmaSelectorProvider].
+/// The JVM calls it, once, before the program begins.
 ///
-/// The agent sets `java.nio.channels.spi.SelectorProvider` and, so that Netty uses it,
-/// `io.netty.transport.noNative`. A property that is set already stays as it is. A Netty in packages with a prefix
-/// is switched over in the same way. With `-Dverbena.nio.summary=FILE` the process adds a line with its
-/// [NioCounters] to that file when it ends. With `-Dverbena.nio.summary=stderr` it prints the line to `System.err`.
-/// Loggers end beside shutdown hooks, so a logger would lose it.
+/// The agent sets `java.nio.channels.spi.SelectorProvider`. It also sets `io.netty.transport.noNative`, so that Netty
+/// uses it, and does so for a Netty in packages with a prefix. A property that is set already stays as it is.
+///
+/// With `-Dverbena.nio.summary=FILE` the process adds a line with its [NioCounters] to that file when it ends. With
+/// `-Dverbena.nio.summary=stderr` it prints the line to `System.err`. A logger could lose the line, because loggers
+/// end at the same time as shutdown hooks.
+///
+/// @since 0.1
 public final class NioAgent {
     private static final System.Logger LOG = System.getLogger("verbena.nio");
 
@@ -30,10 +33,10 @@ public final class NioAgent {
 
     private NioAgent() {}
 
-    /// Called by the JVM before the program begins.
+    /// Called by the JVM before the program begins. An exception ends the JVM.
     ///
-    /// @throws IllegalArgumentException when a property with address rules has a form that is none: the JVM ends
-    /// @throws verbena.verbs.DeviceException when `verbena.nio.device` names none: the JVM ends
+    /// @throws IllegalArgumentException when a property with address rules is malformed
+    /// @throws verbena.verbs.DeviceException when `verbena.nio.device` names no device
     public static void premain(@Nullable String arguments, Instrumentation jvm) {
         open(jvm);
         runBehindHooks();

@@ -2,8 +2,10 @@ package verbena.nio;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/// Counters of the bytes and connections of this process's socket channels, by RDMA and by TCP. A program may read
-/// them at any time, from any thread; they only grow.
+/// Counters of the bytes and connections of this process's socket channels, by RDMA and by TCP. They only grow. Any
+/// thread may read them at any time, and they live as long as the process.
+///
+/// @since 0.1
 public final class NioCounters {
     static final LongAdder RDMA_IN = new LongAdder();
     static final LongAdder RDMA_OUT = new LongAdder();
@@ -14,7 +16,7 @@ public final class NioCounters {
 
     private NioCounters() {}
 
-    /// The counters at one moment.
+    /// The counters at one moment. Immutable.
     ///
     /// @param rdmaBytesIn read from connections over RDMA
     /// @param rdmaBytesOut written to them

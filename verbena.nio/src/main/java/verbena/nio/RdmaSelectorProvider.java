@@ -12,11 +12,14 @@ import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
 import org.jspecify.annotations.Nullable;
 
-/// Makes socket channels that carry their bytes by RDMA where the peer can, and by TCP otherwise, and selectors for
-/// them. Datagrams, pipes and UNIX-domain sockets are the JDK's own, and the same selectors take them.
+/// A provider of socket channels that carry their bytes by RDMA where the peer can, and by TCP otherwise, and of
+/// selectors for them. Datagrams, pipes and UNIX-domain sockets are the JDK's own, and the same selectors take them.
 ///
 /// The system property `java.nio.channels.spi.SelectorProvider` names this class; [NioAgent] sets it. A provider has
-/// no state: several are the same.
+/// no state: several are the same. Any thread may use it, and it lives as long as the process. The rules of
+/// `java.nio.channels` hold for its channels: their threads, closing and exceptions.
+///
+/// @since 0.1
 public final class RdmaSelectorProvider extends SelectorProvider {
     /// Makes a provider for the JDK, which finds the class by its name.
     public RdmaSelectorProvider() {}
