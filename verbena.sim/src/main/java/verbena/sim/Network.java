@@ -21,8 +21,10 @@ import verbena.wire.roce.RoceV2;
 /// A network in virtual time: every device sends at [#NANOS_PER_BYTE], every packet takes [#LATENCY_NANOS], and
 /// [NetworkFaults] strike. Packets are kept in a pool; sending one allocates nothing.
 ///
-/// A packet's destiny is drawn from the world's seed when it is sent, so that the [Trace] of what was sent tells
-/// all.
+/// The world's seed decides a packet's fate when it is sent, so that the [Trace] of sent packets determines the run.
+/// It belongs to its [World], whose thread uses it.
+///
+/// @since 0.1
 @Preview
 public final class Network {
     /// 8 Gbit/s.
@@ -95,12 +97,12 @@ public final class Network {
 
     // ---- faults
 
-    /// Sets the time that a packet takes, without jitter; at first [#LATENCY_NANOS].
+    /// Sets the time that a packet takes without jitter, in nanoseconds; [#LATENCY_NANOS] at first.
     public void latency(long nanos) {
         latencyNanos = nanos;
     }
 
-    /// Sets the faults that strike from now on.
+    /// Sets the faults from now on.
     public void faults(NetworkFaults faults) {
         this.faults = faults;
         lossBelow = threshold(faults.loss());
@@ -110,7 +112,7 @@ public final class Network {
         reorderBelow = threshold(faults.reorder());
     }
 
-    /// Returns the faults that strike now.
+    /// Returns the present faults.
     public NetworkFaults faults() {
         return faults;
     }

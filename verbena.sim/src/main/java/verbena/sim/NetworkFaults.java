@@ -2,19 +2,22 @@ package verbena.sim;
 
 import verbena.verbs.Preview;
 
-/// The faults of a network, which strike packets, and of the world, which strike devices. Shares are probabilities,
-/// 0 to 1, drawn for each packet by itself.
+/// The faults of a network, which strike packets, and of the world, which strike devices. Shares are probabilities, 0
+/// to 1, drawn for each packet by itself. Immutable; the constructor throws [IllegalArgumentException] for a value
+/// out of range.
 ///
 /// @param loss share of packets that get lost
-/// @param duplicate share that arrives a second time
-/// @param corrupt share that arrives with one bit flipped, after the ICRC was written
-/// @param mark share that is marked as by a congested switch, of those that say that they may be (ECN, RFC 3168)
-/// @param reorder share that is overtaken
-/// @param reorderPackets by how many later packets of its sender, at most [#REORDER_PACKETS_MAX]
-/// @param jitterNanos how much longer than the shortest way a packet may take
-/// @param blackHoles now and then everything that one device sends is lost
-/// @param pauses now and then one device is not driven
-/// @param mutes now and then every answer that one device sends is lost, and its own requests are not
+/// @param duplicate share of packets that arrive a second time
+/// @param corrupt share of packets that arrive with one bit flipped, after the ICRC was written
+/// @param mark share of ECN-capable packets that are marked as by a congested switch (ECN, RFC 3168)
+/// @param reorder share of packets that are overtaken
+/// @param reorderPackets number of later packets of its sender that overtake such a packet, at most
+///     [#REORDER_PACKETS_MAX]
+/// @param jitterNanos longest additional time of a packet
+/// @param blackHoles outages that lose everything that one device sends
+/// @param pauses outages during which one device is not driven
+/// @param mutes outages that lose every answer of one device, and not its own requests
+/// @since 0.1
 @Preview
 public record NetworkFaults(
         double loss,
@@ -34,10 +37,10 @@ public record NetworkFaults(
     public static final NetworkFaults NONE =
             new NetworkFaults(0, 0, 0, 0, 0, 0, 0, Outages.NONE, Outages.NONE, Outages.NONE);
 
-    /// Something that comes now and then and lasts for a while.
+    /// Outages of random start and length. Immutable.
     ///
-    /// @param perSecond how often on the average
-    /// @param nanosMax it lasts between nothing and this
+    /// @param perSecond mean number in a second
+    /// @param nanosMax each lasts between nothing and this
     public record Outages(double perSecond, long nanosMax) {
         public static final Outages NONE = new Outages(0, 0);
     }

@@ -16,7 +16,13 @@ import verbena.verbs.Preview;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.WorkCompletion;
 
-/// A real device in a world. The world drives it; what programs do with it goes through its [#context()], as ever.
+/// A real device in a simulated world. The world drives it, and the program uses it through its [#context()], with
+/// the verbs API.
+///
+/// The thread of the world uses it. [World#addDevice()] makes it, and it lives as long as the world. [World#step()]
+/// throws [IllegalStateException] when the device has met an internal error.
+///
+/// @since 0.1
 @Preview
 public final class SimDevice {
     /// The options of a device.
@@ -81,8 +87,8 @@ public final class SimDevice {
         return context;
     }
 
-    /// Registers `bytes` of fresh, zeroed memory. Peers address it by a number that is the same in every run of
-    /// the world, as the address of the memory is not.
+    /// Registers `bytes` of fresh, zeroed memory. Peers address it by a number that is the same in every run of the
+    /// world. The address of the memory would not be.
     public MemoryRegion register(ProtectionDomain domain, long bytes, Set<Access> access) {
         long iova = access.contains(Access.ZERO_BASED) ? 0 : nextAddress();
         return domain.register(Arena.ofAuto().allocate(bytes, PAGE), iova, access);
@@ -102,13 +108,15 @@ public final class SimDevice {
         return true;
     }
 
-    /// Records in the world's trace that something was done here.
+    /// Records a text in the world's trace.
     public void note(String text) {
         trace.note(clock.getAsLong(), name(), text);
     }
 
-    /// Makes it a slow receiver: only so many packets, up to 4,096, may wait to be received, as in a socket's
-    /// buffer, and each takes so long.
+    /// Makes it a slow receiver.
+    ///
+    /// @param packets that may wait to be received, as in a socket's buffer, up to 4,096
+    /// @param nanosPerPacket time to receive each
     public void slow(int packets, long nanosPerPacket) {
         links.forEach(link -> link.slow(packets, nanosPerPacket));
     }
@@ -118,18 +126,18 @@ public final class SimDevice {
         return (int) links.stream().filter(link -> link.sent > 0).count();
     }
 
-    /// Loses everything that it sends for so long.
+    /// Loses everything that it sends in that time.
     public void blackHole(long nanos) {
         links.forEach(link -> network.blackHole(link, nanos));
     }
 
-    /// Loses every answer that it sends for so long, while its own requests pass: to its peers it stops to
-    /// acknowledge.
+    /// Loses every answer that it sends in that time, while its own requests pass. Its peers see no
+    /// acknowledgements.
     public void mute(long nanos) {
         links.forEach(link -> network.mute(link, nanos));
     }
 
-    /// Leaves the device alone for so long: nothing is received, sent or timed out meanwhile.
+    /// Stops the device for that time: it receives and sends nothing, and no timer expires.
     public void pause(long nanos) {
         pausedUntil = clock.getAsLong() + nanos;
     }

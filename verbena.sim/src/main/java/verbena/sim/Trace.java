@@ -24,11 +24,14 @@ import verbena.wire.pcap.CaptureWriter;
 import verbena.wire.pcap.Encapsulation;
 import verbena.wire.pcap.LinkType;
 
-/// The record of a world's events: a SHA-256 of all of it, and the last [#KEPT] events in full. Two runs are the
-/// same when their digests are.
+/// The record of a world's events: a SHA-256 of all of them, and the last [#KEPT] in full. Two runs are the same when
+/// their digests are equal.
 ///
-/// The digest takes for each packet its time, way and destiny, BTH, length and ICRC, which stands for all other
-/// bytes; and for each completion its time, place and content. Recording allocates nothing.
+/// For each packet the digest covers its time, path, fate, BTH, length and ICRC, which stands for all other bytes.
+/// For each completion it covers the time, place and content. Recording allocates nothing. The thread of the [World]
+/// uses it.
+///
+/// @since 0.1
 @Preview
 public final class Trace {
     /// The number of events that are kept.
@@ -164,7 +167,8 @@ public final class Trace {
         }
     }
 
-    /// Returns the last `n` events, at most [#KEPT], one line each, oldest first: packets in the notation.
+    /// Returns the last `n` events, at most [#KEPT], one line each, oldest first. Packets are in the packet
+    /// notation.
     public List<String> last(int n) {
         var lines = new ArrayList<String>();
         for (long i = Math.max(0, count - Math.min(n, KEPT)); i < count; i++) {
@@ -199,8 +203,8 @@ public final class Trace {
         return name.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /// Writes those of the last events that are packets, as a pcapng file: as they were on the way, the damaged
-    /// ones damaged, the lost ones too.
+    /// Writes the packets of the last events to a pcapng file. They are as they were on the way: with their damage,
+    /// and the lost ones too.
     public void writeCapture(Path file) throws IOException {
         var encapsulation = new Encapsulation();
         MemorySegment bytes =

@@ -17,9 +17,9 @@ import verbena.verbs.QueuePair;
 import verbena.wire.Frame;
 import verbena.wire.ib.Psn;
 
-/// A world in virtual time, made from one seed: real devices on a simulated [Network], things that are to happen
-/// ([#after]), and chance ([#random()]). The same seed, and the same program, give the same world to the last bit;
-/// its [Trace] tells.
+/// A world in virtual time, made from one seed: real devices on a simulated [Network], scheduled actions ([#after]),
+/// and random numbers ([#random()]). The same seed and the same program give the same world to the last bit, which
+/// its [Trace] proves.
 ///
 /// ```
 /// var world = new World(seed);
@@ -30,7 +30,10 @@ import verbena.wire.ib.Psn;
 /// while (world.step()) { ... poll, check, post ... }
 /// ```
 ///
-/// Time stands still while a program posts and polls, and goes on in [#step()] only.
+/// Time stands still while a program posts and polls, and passes in [#step()] only. One thread uses a world and all
+/// that belongs to it. It holds no thread and no socket, and is not closed.
+///
+/// @since 0.1
 @Preview
 public final class World {
     private static final int NEAR_WRAP = 64;
@@ -76,10 +79,12 @@ public final class World {
         return random;
     }
 
+    /// Returns the network between the devices.
     public Network network() {
         return network;
     }
 
+    /// Returns the record of this world's events.
     public Trace trace() {
         return trace;
     }
@@ -140,17 +145,17 @@ public final class World {
 
     // ---- what happens
 
-    /// Lets `action` happen in that time, once.
+    /// Runs `action` once, when that time has passed.
     public void after(long nanos, Runnable action) {
         actions.add(new Action(now + nanos, actionNumber++, action));
     }
 
-    /// Adds a step in that time, though nothing else may happen.
+    /// Adds a step after that time, even if nothing else happens then.
     public void stepAfter(long nanos) {
         after(nanos, () -> {});
     }
 
-    /// Sets the faults that strike from now on; [NetworkFaults#NONE] heals the world.
+    /// Sets the faults from now on; [NetworkFaults#NONE] heals the world.
     public void faults(NetworkFaults faults) {
         network.faults(faults);
         schedule.plan(faults);
@@ -170,8 +175,10 @@ public final class World {
         return next;
     }
 
-    /// Goes to the next moment at which something happens, lets it happen, and drives every device until it has
-    /// nothing to do then; false when nothing will ever happen.
+    /// Advances to the next event, runs it, and drives every device until it has nothing to do at that time.
+    ///
+    /// @return false when no event will ever come
+    /// @throws IllegalStateException when a device has met an internal error, or time no longer passes
     public boolean step() {
         long next = nextNanos();
         if (next == Protocol.NEVER) {
@@ -192,7 +199,9 @@ public final class World {
         return true;
     }
 
-    /// Steps until `done`, or until nothing happens any more, or `nanos` have passed; whether it is done.
+    /// Steps until `done` is true, no event will come, or `nanos` have passed.
+    ///
+    /// @return the value of `done`
     public boolean runUntil(BooleanSupplier done, long nanos) {
         long end = now + nanos;
         while (!done.getAsBoolean()) {

@@ -1,10 +1,11 @@
 package verbena.nic.management;
 
-/// A piece of a capture.
+/// A piece of a capture ([DeviceMXBean#readCapture]). Nobody changes its array.
 ///
 /// @param blocks enhanced packet blocks of pcapng, whole, of interface 0; empty when nothing has come
-/// @param captured the number of packets, and events of streams, since the capture began
-/// @param lost how many were not captured since then, because there was no room
-/// @param ended whether nothing more will come
+/// @param captured number of packets, and events of streams, since the capture began
+/// @param lost number of those that were not captured, because there was no room
+/// @param ended whether the capture has ended, so that nothing more will come
+/// @since 0.1
 @SuppressWarnings("ArrayRecordComponent") // JMX transfers it; chunks are never compared
 public record CaptureChunk(byte[] blocks, long captured, long lost, boolean ended) {}

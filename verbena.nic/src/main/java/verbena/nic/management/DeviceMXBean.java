@@ -3,11 +3,13 @@ package verbena.nic.management;
 import java.util.List;
 import java.util.Map;
 
-/// An opened device, as `verbena:type=Device,name=NAME,id=N`. The first device of a process is registered a second
-/// after it was opened, later ones at once; all until they are closed.
+/// An opened device, for management by JMX, as `verbena:type=Device,name=NAME,id=N`. It is registered until the
+/// device is closed: the first of a process a second after it was opened, and later ones at once.
 ///
-/// Reading takes no lock of the device and never waits, so it also works for a device that has stopped. Values
-/// that belong together may be a moment apart.
+/// Any thread may call it. Reading takes no lock of the device and never waits, so it also works for a device that
+/// has stopped. Values that belong together may be a moment apart.
+///
+/// @since 0.1
 public interface DeviceMXBean {
     /// The first part of the [javax.management.ObjectName] of each device.
     String DOMAIN = "verbena";
@@ -15,10 +17,10 @@ public interface DeviceMXBean {
     /// Returns the name, as [verbena.verbs.Device#name()] does.
     String getName();
 
-    /// Returns the number of the process.
+    /// Returns the process identifier.
     long getPid();
 
-    /// Returns when it was opened, in milliseconds since 1970.
+    /// Returns the time when it was opened, in milliseconds since 1970.
     long getOpenedMillis();
 
     /// Returns `INFINIBAND` or `IWARP`.
@@ -27,7 +29,7 @@ public interface DeviceMXBean {
     /// Returns the node GUID as 16 hexadecimal digits.
     String getNodeGuid();
 
-    /// Returns the state of port 1, `ACTIVE` or `DOWN`, or why the device has stopped.
+    /// Returns the state of port 1, `ACTIVE` or `DOWN`, or the reason why the device has stopped.
     String getState();
 
     /// Returns the active MTU in bytes.
@@ -42,16 +44,18 @@ public interface DeviceMXBean {
     /// Returns the queue pairs in the order of their numbers.
     List<QueuePairStatus> getQueuePairs();
 
-    /// Begins to capture the device's traffic; returns the capture's number. The client takes the capture in
-    /// pieces. When the client stays away for longer than ten seconds, the capture ends.
+    /// Begins to capture the device's traffic; returns the capture's number. The client fetches the capture in
+    /// pieces. The capture ends when the client has fetched nothing for more than ten seconds.
     ///
-    /// @param bufferBytes the most bytes that wait to be taken, 64 KiB to 1 GiB; packets without room are lost
+    /// @param bufferBytes the most bytes that wait to be fetched, 64 KiB to 1 GiB; packets without room are lost
     ///     and counted
-    /// @param packetBytesMax the most bytes kept of a packet of RoCE, from its BTH on: at least 64
+    /// @param packetBytesMax the most bytes kept of a RoCE packet, from its BTH on: at least 64
+    /// @throws IllegalArgumentException when a number is out of range
     long startCapture(int bufferBytes, int packetBytesMax);
 
-    /// Takes captured blocks, about `enough` bytes of them.
+    /// Fetches captured blocks.
     ///
+    /// @param enough bytes to return, about
     /// @throws IllegalArgumentException when there is no such capture
     CaptureChunk readCapture(long id, int enough);
 

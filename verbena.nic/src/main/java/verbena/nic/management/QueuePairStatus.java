@@ -1,19 +1,21 @@
 package verbena.nic.management;
 
-/// A queue pair at one moment. Totals count from its creation: the difference of two samples, divided by the
-/// difference of their [DeviceMXBean#getNanoTime()], is a rate.
+/// The status of a queue pair at one moment. Immutable. Totals count from its creation. The difference of two
+/// samples, divided by the difference of their [DeviceMXBean#getNanoTime()], is a rate.
 ///
+/// @param qpn queue pair number, 24 bits
 /// @param peer the address that it is connected to; empty when there is none
-/// @param peerQpn 0 when there is none, or it is unknown
+/// @param peerQpn number of the peer's queue pair; 0 when there is none, or it is unknown
 /// @param retransmittedPackets packets sent more than once
-/// @param ackTimeouts how often no response came in time
+/// @param ackTimeouts number of times that no response came in time
 /// @param sequenceNaks gaps that the peer has reported
-/// @param rnrNaks how often the peer had no receive
+/// @param rnrNaks number of times that the peer had no receive
 /// @param errors requests that failed; not those that were flushed after one, or at the end of a connection
 /// @param sendsOutstanding sends that are posted and not completed
 /// @param receivesPosted receives that are posted and not used; for a shared receive queue, all of its receives
 /// @param completionsWaiting completions in the completion queues that were not polled yet
-/// @param cause why it went to ERR or SQE by itself, in words; empty otherwise
+/// @param cause failure that moved it to ERR or SQE, in words; empty otherwise
+/// @since 0.1
 public record QueuePairStatus(
         int qpn,
         String type,
