@@ -21,8 +21,10 @@ import org.apache.spark.util.TaskCompletionListener;
 import verbena.spark.map.MemoryMapOutputWriter;
 import verbena.verbs.Preview;
 
-/// The destination of map outputs of Spark's writers: the memory of [VerbenaShuffleManager], and into files when
-/// that is full. The manager chooses it; Spark makes it.
+/// The destination of map outputs of Spark's writers: the memory of [VerbenaShuffleManager], or files when that is
+/// full. The manager chooses it, and Spark makes it, calls it from any thread, and ends it.
+///
+/// @since 0.1
 @Preview
 public final class VerbenaDataIO implements ShuffleDataIO {
     private final LocalDiskShuffleDataIO files;

@@ -20,11 +20,13 @@ import verbena.verbs.Preview;
 
 /// A shuffle by one-sided READ, for Apache Spark 4: `spark.shuffle.manager=verbena.spark.VerbenaShuffleManager`.
 ///
-/// Map outputs are written into registered memory, those that are sorted by Spark's own writers. Reducers READ
-/// blocks of other executors there, within a host through shared memory, else over the network. Spark's own
-/// transport carries what cannot be read: outputs in files, and all blocks of an executor without a device.
+/// Map outputs are written into registered memory, and Spark's own writers sort those that need it. Reducers READ
+/// blocks of other executors there: within a host through shared memory, else over the network. Spark's own transport
+/// carries other blocks: outputs in files, and all blocks of an executor without a device.
 ///
-/// Spark makes one in the driver and in each executor. Any thread may use it.
+/// Spark makes one in the driver and in each executor, and stops it. Any thread may use it.
+///
+/// @since 0.1
 @Preview
 public final class VerbenaShuffleManager extends SortShuffleManager {
     private static final String IO_PLUGIN = "spark.shuffle.sort.io.plugin.class";
@@ -83,7 +85,7 @@ public final class VerbenaShuffleManager extends SortShuffleManager {
                 "spark.shuffle.manager: " + VerbenaShuffleManager.class.getName() + " expected in this process");
     }
 
-    /// Returns the counters of this process's shuffle manager, by name; for a task, those are the executor's. Empty
+    /// Returns the counters of this process's shuffle manager, by name. In a task they are the executor's. Empty
     /// with another manager, or before the first shuffle.
     public static Map<String, Long> counters() {
         return SparkEnv.get() != null
