@@ -3,7 +3,7 @@ package verbena.verbs;
 /// An event of a device or of one of its objects that belongs to no request (ibv_get_async_event(3)). Immutable.
 ///
 /// [Context#pollAsyncEvent()] and [Context#awaitAsyncEvent()] take events, each once. Taking an event acknowledges
-/// it. A device keeps the last 4,096; it drops the oldest for the newest and counts the loss.
+/// it. A device keeps the last 4,096, and drops the oldest for the newest.
 ///
 /// @since 0.1
 public sealed interface AsyncEvent {
@@ -12,9 +12,9 @@ public sealed interface AsyncEvent {
 
     /// The kind of event (`enum ibv_event_type`).
     enum Type {
-        /// A completion queue overflowed; it is broken.
+        /// A completion queue has overflowed and is broken.
         CQ_ERR,
-        /// A queue pair failed in a way that no completion can tell.
+        /// A queue pair has failed, and no completion reports it.
         QP_FATAL,
         /// The peer's request was invalid, and no receive was involved.
         QP_REQ_ERR,
@@ -24,20 +24,31 @@ public sealed interface AsyncEvent {
         COMM_EST,
         /// All started requests of a queue pair in SQD are done.
         SQ_DRAINED,
+        /// A queue pair has migrated to its alternate path.
         PATH_MIG,
+        /// A queue pair could not migrate to its alternate path.
         PATH_MIG_ERR,
+        /// The device has failed, and the program can only close its objects.
         DEVICE_FATAL,
+        /// A port can be used again.
         PORT_ACTIVE,
+        /// A port cannot be used any more.
         PORT_ERR,
+        /// The subnet manager has given a port another LID (InfiniBand).
         LID_CHANGE,
+        /// The P_Key table of a port has changed (InfiniBand).
         PKEY_CHANGE,
+        /// Another subnet manager serves a port (InfiniBand).
         SM_CHANGE,
+        /// A shared receive queue has failed.
         SRQ_ERR,
         /// Fewer receives are left than the armed limit.
         SRQ_LIMIT_REACHED,
         /// A queue pair in ERR takes no more receives from its shared receive queue.
         QP_LAST_WQE_REACHED,
+        /// The subnet manager asks for subscriptions anew, such as memberships of groups (InfiniBand).
         CLIENT_REREGISTER,
+        /// The GID table of a port has changed.
         GID_CHANGE
     }
 

@@ -34,9 +34,9 @@ public sealed interface Completion {
     /// The request failed.
     ///
     /// @param vendorError a number of the provider's own
-    /// @param cause what happened, in words: which check failed, what the peer said; empty when unknown
+    /// @param cause of the failure in words: the check that failed, or the peer's answer; empty when unknown
     record Failure(long wrId, WcStatus status, int qpn, int vendorError, String cause) implements Completion {
-        /// Status, meaning and cause in one text, and where more is to be read.
+        /// Returns status, meaning and cause in one text, with the page that has more.
         public String explanation() {
             return status + " (" + status.label() + "). " + status.meaning()
                     + (cause.isEmpty() ? "" : " Here: " + cause + ".") + " More: " + status.page();

@@ -7,7 +7,7 @@ import java.util.Optional;
 /// notification says that an armed queue has a completion. Taking it acknowledges it.
 ///
 /// Any thread may use it; each notification reaches one thread. [Context#createCompletionChannel()] makes it. The
-/// program closes it after its completion queues, and [InUseException] says which are still open. Closing wakes all
+/// program closes it after its completion queues, and [InUseException] names those still open. Closing wakes all
 /// waiting threads. All methods then throw [InvalidStateException].
 ///
 /// @since 0.1

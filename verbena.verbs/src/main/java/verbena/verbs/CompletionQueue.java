@@ -12,7 +12,7 @@ import java.util.Optional;
 /// ERR (IBTA 11.6.3.2). Make it as large as all requests that can be outstanding on it.
 ///
 /// [Context#createCompletionQueue] makes it. The program closes it after the queue pairs that use it, and
-/// [InUseException] says which are still open. Closing discards the completions that are left, and wakes all waiting
+/// [InUseException] names those still open. Closing discards the completions that are left, and wakes all waiting
 /// threads. All verbs then throw [InvalidStateException].
 ///
 /// @since 0.1

@@ -10,7 +10,7 @@ import verbena.verbs.spi.ConnectionService;
 /// An opened device, which makes all other objects (ibv_open_device(3)).
 ///
 /// Any thread may use it. [Device#open()] makes it, and the program closes it after all objects that it made.
-/// [InUseException] says which are still open. Closing wakes threads that wait for asynchronous events. All verbs
+/// [InUseException] names those still open. Closing wakes threads that wait for asynchronous events. All verbs
 /// that make an object then throw [InvalidStateException].
 ///
 /// A verb that makes an object throws [ResourceLimitException] when the device has no more of its kind. A device that

@@ -4,10 +4,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 /// Registered memory, which requests can name (ibv_reg_mr(3)). Any thread may use it. The device does not order
-/// accesses of the program against those of requests: a completion says when a request is done with the memory.
+/// accesses of the program against those of requests. The completion of a request shows that the device is done with
+/// the memory.
 ///
 /// [ProtectionDomain#register] and [ProtectionDomain#allocate] make it. The program closes it, before the protection
-/// domain. [#close()] says what is invalid afterwards.
+/// domain. [#close()] has the consequences.
 ///
 /// @since 0.1
 public interface MemoryRegion extends VerbsObject, LocalMemory {

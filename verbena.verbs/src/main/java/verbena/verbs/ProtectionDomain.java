@@ -7,7 +7,7 @@ import java.util.Set;
 /// IBTA 10.2.3).
 ///
 /// Any thread may use it. [Context#allocateProtectionDomain()] makes it. The program closes it after all objects that
-/// it made; [InUseException] says which are still open. All verbs then throw [InvalidStateException]. A verb that
+/// it made; [InUseException] names those still open. All verbs then throw [InvalidStateException]. A verb that
 /// makes an object throws [ResourceLimitException] when the device has no more of its kind.
 ///
 /// @since 0.1

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 /// Any thread may post; threads that post to the same queue take turns. The device carries out requests in the order
 /// in which they were posted. A request that fails is a completion with an error status, never an exception.
 ///
-/// [ProtectionDomain#createQueuePair] makes it, and [verbena.verbs.cm.ConnectionId#createQueuePair] for a connection
+/// [ProtectionDomain#createQueuePair] makes it, or [verbena.verbs.cm.ConnectionId#createQueuePair] for the connection
 /// manager. The program closes it before its completion queues, shared receive queue and protection domain.
-/// [#close()] says what is invalid afterwards. All verbs of a closed queue pair throw [InvalidStateException].
+/// [#close()] has the consequences. All verbs of a closed queue pair throw [InvalidStateException].
 ///
 /// @since 0.1
 public interface QueuePair extends VerbsObject {
@@ -56,8 +56,8 @@ public interface QueuePair extends VerbsObject {
     /// Changes any set of attributes, as ibv_modify_qp(3) with a mask. On an exception nothing was changed. Going
     /// to RESET discards the posted requests, and waits until no other thread has a batch open.
     ///
-    /// @throws InvalidStateException when there is no such step from the present state, or it goes to RESET while this
-    ///     thread has a batch of it open
+    /// @throws InvalidStateException when there is no such step from the present state, or it goes to RESET while
+    ///     this thread has a batch of it open
     /// @throws InvalidAttributesException when one is missing, not allowed in this step, or out of range
     /// @throws UnsupportedException when the device does not have this step, such as SQD ([Capability#SQ_DRAIN])
     void modify(QpModification modification);

@@ -6,7 +6,7 @@ import java.util.OptionalInt;
 ///
 /// Any thread may post. [ProtectionDomain#createSharedReceiveQueue] makes it, or
 /// [XrcDomain#createSharedReceiveQueue]. The program closes it after the queue pairs that use it; [InUseException]
-/// says which are still open. Closing discards the receives that are left, without completions. All verbs then throw
+/// names those still open. Closing discards the receives that are left, without completions. All verbs then throw
 /// [InvalidStateException].
 ///
 /// @since 0.1

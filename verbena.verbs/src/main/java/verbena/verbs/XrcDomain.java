@@ -20,8 +20,8 @@ package verbena.verbs;
 /// }
 /// ```
 ///
-/// Any thread may use it. The program closes it after its targets and its queues; [InUseException] says which are
-/// still open. All verbs then throw [InvalidStateException].
+/// Any thread may use it. The program closes it after its targets and its queues; [InUseException] names those still
+/// open. All verbs then throw [InvalidStateException].
 ///
 /// @since 0.1
 public interface XrcDomain extends VerbsObject {
