@@ -40,8 +40,8 @@ import verbena.verbs.SendBatch;
 /// requests of other kinds, use [#queuePair()] and the completion queues. One queue serves either the program or
 /// these methods, not both.
 ///
-/// [#connect] or [ConnectionListener#accept()] makes it, and the program closes it. [#close()] says what is invalid
-/// afterwards.
+/// [#connect] or [ConnectionListener#accept()] makes it, and the program closes it. [#close()] has the
+/// consequences.
 ///
 /// @since 0.1
 public final class Connection implements AutoCloseable {
@@ -186,13 +186,13 @@ public final class Connection implements AutoCloseable {
     /// end, unless the program did so before.
     ///
     /// @param bytes at least 1
-    /// @throws verbena.verbs.InvalidStateException when the connection is closed
+    /// @throws InvalidStateException when the connection is closed, and with it its own protection domain
     /// @throws verbena.verbs.ResourceLimitException when the device has no more regions, or there is no memory left
     public MemoryRegion allocate(long bytes) {
         return allocate(bytes, Set.of(Access.LOCAL_WRITE));
     }
 
-    /// Allocates memory that the peer may access as `access` says. Otherwise as [#allocate(long)].
+    /// Allocates memory that the peer may access with the rights in `access`. Otherwise as [#allocate(long)].
     public MemoryRegion allocate(long bytes, Set<Access> access) {
         synchronized (regions) { // so that none is made behind the back of a close
             MemoryRegion region = parts.domain().allocate(bytes, access);

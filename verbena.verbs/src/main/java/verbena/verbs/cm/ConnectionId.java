@@ -33,7 +33,7 @@ import verbena.verbs.spi.ConnectionService.News;
 ///
 /// Any thread may use it. A method throws [InvalidStateException] in a [State] that does not allow it.
 /// [EventChannel#createId] makes it, or a request, and the program closes it, before its event channel. [#close()]
-/// says what is invalid afterwards.
+/// has the consequences.
 ///
 /// @since 0.1
 public final class ConnectionId implements VerbsObject {
@@ -471,7 +471,7 @@ public final class ConnectionId implements VerbsObject {
 
     /// Ends its activity without waiting for the peer. A listener's port becomes free, and its waiting requests are
     /// refused. A request is rejected, and a connection is disconnected. Its own queue pair is closed, and events
-    /// that wait are discarded. All other methods but getters then throw [InvalidStateException].
+    /// that wait are discarded. Later steps throw [InvalidStateException].
     @Override
     public synchronized void close() {
         State was = state;

@@ -55,8 +55,8 @@ public record ConnectionParameters(
         }
     }
 
-    /// Returns the defaults: no private data, 16 READs and atomics each way, 7 retries of 67 ms, RNR without limit
-    /// with 0.64 ms between attempts, no keep-alive, no secret.
+    /// Returns the defaults: no private data, 16 READs and atomics in each direction, 7 retries of 67 ms, RNR
+    /// without limit with 0.64 ms between attempts, no keep-alive, no secret.
     public static ConnectionParameters defaults() {
         return new ConnectionParameters(
                 PrivateData.NONE,

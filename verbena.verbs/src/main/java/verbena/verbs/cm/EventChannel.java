@@ -26,7 +26,7 @@ import verbena.verbs.spi.ConnectionService;
 /// of its own. The thread that takes an event also does the library's work for it, such as bringing a queue pair to
 /// RTS when the peer has accepted.
 ///
-/// The program closes it after its identifiers; [InUseException] says which are still open. Closing wakes all waiting
+/// The program closes it after its identifiers; [InUseException] names those still open. Closing wakes all waiting
 /// threads. `await` and `createId` then throw [InvalidStateException].
 ///
 /// @since 0.1

@@ -13,7 +13,7 @@ import verbena.verbs.WorkCompletion;
 ///
 /// Any thread may use it, and nobody closes it. The connection has no thread of its own. A thread that waits for any
 /// of its requests reads the completions of all, and wakes the threads whose requests are done. When the connection
-/// ends, all its requests are done, with a [ConnectionException].
+/// ends, its unfinished requests are done, with a [ConnectionException].
 ///
 /// @since 0.1
 public final class WorkRequest {

@@ -74,9 +74,9 @@ public interface ConnectionService {
 
     /// A group to join.
     ///
-    /// @param gidIndex which of the port's GIDs is sent from
+    /// @param gidIndex index of the port's GID to send from
     /// @param qkey of the group when nothing else gives it one
-    /// @param isSendOnly whether its datagrams are not wanted
+    /// @param isSendOnly whether its datagrams are not received
     record GroupJoin(Gid group, int gidIndex, int qkey, boolean isSendOnly) {
         /// Joins where the GID of a group alone leads to its members: there is nothing to wait for.
         public Watch atOnce(GroupListener listener) {
@@ -85,7 +85,7 @@ public interface ConnectionService {
         }
     }
 
-    /// Hears whether a group was joined, on any thread, which it must not block.
+    /// A receiver of the result of a join, on any thread, which it must not block.
     interface GroupListener {
         /// Called when its datagrams travel.
         ///
@@ -110,12 +110,16 @@ public interface ConnectionService {
 
     /// The peer to ask, and this side's address.
     ///
-    /// @param localPort what the peer is told, 0 to 65535
+    /// @param localPort of this side, for the peer, 0 to 65,535
+    /// @param remotePort of the peer, 0 to 65,535
     record Call(PortSpace space, Gid local, int localPort, Gid remote, int remotePort) {}
 
     /// This side of a connection.
     ///
-    /// @param queuePair broken down when the connection ends; empty when the program does that itself
+    /// @param queuePair that the service moves to ERR when the connection ends; empty when the program moves it
+    ///     itself
+    /// @param qpn its number, 24 bits
+    /// @param qkey of datagrams; 0 otherwise
     record End(
             Optional<QueuePair> queuePair,
             QpType type,
@@ -151,8 +155,10 @@ public interface ConnectionService {
     /// A connection from its first message to its last. Its methods throw [verbena.verbs.InvalidStateException]
     /// when it has not reached that step.
     interface Exchange {
+        /// Returns the own address.
         Gid local();
 
+        /// Returns the peer's address.
         Gid remote();
 
         /// Returns the own port; 0 while there is none: see [#bindCaller].
@@ -161,64 +167,74 @@ public interface ConnectionService {
         int remotePort();
 
         /// Returns the attributes that bring the queue pair to RTR, and then to RTS (rdma_init_qp_attr(3)),
-        /// once the peer is known. On the passive side after `own` was told: before [#accept(End)].
+        /// once the peer is known. On the passive side it comes before [#accept(End)], with the same `own`.
         QpModification modification(QpState to, End own);
 
-        /// Returns the way to the peer, for an address handle.
+        /// Returns the path to the peer, for an address handle.
         AddressVector path();
 
         /// Accepts, on the passive side.
+        ///
+        /// @throws IllegalArgumentException when the private data are too long
         void accept(End own);
 
         /// Rejects, on either side.
+        ///
+        /// @throws IllegalArgumentException when the private data are too long
         void reject(PrivateData privateData);
 
         /// Confirms that the queue pair is ready, on the active side.
         void ready();
 
-        /// Notes that something has arrived through the queue pair, on the passive side.
+        /// Notes that a packet has arrived at the queue pair, on the passive side.
         void communicationEstablished();
 
         /// Ends the connection, or gives the attempt up.
         void disconnect(PrivateData privateData);
     }
 
-    /// Receives requests for connections, on a thread of the device, which it must not block.
+    /// A receiver of requests for connections, on a thread of the device, which it must not block.
     @FunctionalInterface
     interface Acceptor {
-        /// Sets the receiver of the events that follow.
+        /// Handles a request; returns the receiver of the events that follow.
         ///
-        /// @param exchange of this request; [Exchange#accept(End)] or [Exchange#reject(PrivateData)] later, on
-        ///     any thread
+        /// @param exchange of this request; [Exchange#accept(End)] or [Exchange#reject(PrivateData)] answers it
+        ///     later, on any thread
         Listener onRequest(Exchange exchange, PeerParameters peer, QpType type);
     }
 
-    /// Receives the events of a connection, on a thread of the device, which it must not block.
+    /// A receiver of the events of a connection, on a thread of the device, which it must not block.
     @FunctionalInterface
     interface Listener {
+        /// Handles an event.
         void onNews(Exchange exchange, News news);
     }
 
-    /// News of a connection. It ends with exactly one of [Rejected], [Unreachable] and [Disconnected].
+    /// An event of a connection. The last one is [Rejected], [Unreachable] or [Disconnected], or [TimewaitExit]
+    /// after that.
     sealed interface News {
-        /// Returns why the connection has ended, or has not come about; empty when it has not ended.
+        /// Returns the reason why the connection has ended, or was not made; empty when it has not ended.
         default String why() {
             return "";
         }
 
-        /// The peer says yes: bring the queue pair to RTS, then [Exchange#ready()]. Datagrams need nothing
-        /// more.
+        /// Active: the peer accepts. The queue pair goes to RTS, and then [Exchange#ready()] follows. Datagrams
+        /// need nothing more.
         record Accepted(PeerParameters peer) implements News {}
 
         /// Passive: the peer is ready too.
         record Established() implements News {}
 
+        /// The peer refuses; `reason` as in [verbena.verbs.cm.ConnectionEvent.Rejected].
         record Rejected(int reason, String why, PrivateData privateData) implements News {}
 
+        /// The peer does not answer.
         record Unreachable(String why) implements News {}
 
+        /// The connection has ended.
         record Disconnected(EndedBy by, String why) implements News {}
 
+        /// Late packets are gone, and the number of the queue pair may be used again.
         record TimewaitExit() implements News {}
     }
 }
