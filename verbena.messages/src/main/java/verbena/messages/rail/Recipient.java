@@ -10,8 +10,8 @@ public interface Recipient {
     /// Returns the destination of a message that belongs to a call; empty to refuse it, which ends the peer.
     Optional<Incoming> incoming(Kind kind, long tag, long length);
 
-    /// Takes a whole active message. The frame is the recipient's until [Peer#handled()]; false when it does not
-    /// want it.
+    /// Takes a whole active message; false when it does not want it. The frame is the recipient's until
+    /// [verbena.messages.protocol.Peer#handled()].
     ///
     /// @param at where the header begins, behind which the data is
     boolean active(int number, MemorySegment frame, int at, int headerBytes, long dataBytes);
