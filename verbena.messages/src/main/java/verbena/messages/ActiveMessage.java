@@ -8,7 +8,8 @@ import verbena.messages.rail.Rail;
 import verbena.messages.rail.Remote;
 
 /// A message for an [ActiveHandler]. It is valid until the handler returns, on the handler's thread. [#keep()] makes
-/// it valid for longer, and for any thread, until [#release()]. An invalid message throws [IllegalStateException].
+/// it valid for longer, and for any thread, until [#release()]. Reading the content or sender of an invalid message
+/// throws [IllegalStateException].
 ///
 /// @since 0.1
 public final class ActiveMessage {

@@ -2,8 +2,9 @@ package verbena.messages;
 
 import java.lang.foreign.MemorySegment;
 
-/// A handler of the calls of peers ([Worker#answerCalls]). The program implements it. Each call runs on its own
-/// virtual thread, which is interrupted when the caller gives up. So several calls run at once.
+/// A handler of the calls of peers. The program implements it. By [Worker#answerCalls], each call runs on its own
+/// virtual thread, which is interrupted when the caller gives up. So several calls run at once. By
+/// [Worker#answerCallsAtOnce], calls run one at a time on the thread that reads the arrivals.
 ///
 /// @since 0.1
 @FunctionalInterface

@@ -58,8 +58,8 @@ public final class PeerMemory {
         return transfer(Operations.Type.GET, slice(at, into.byteSize()), into);
     }
 
-    /// Adds to 8 bytes of the peer, in the byte order of its machine. The result is the previous value. iWARP
-    /// devices have no atomics.
+    /// Adds to 8 bytes of the peer, in the byte order of its machine. The result is the previous value, or a
+    /// [verbena.verbs.UnsupportedException] on iWARP, which has no atomics.
     ///
     /// @param at offset in the peer's memory, in bytes
     /// @throws IllegalArgumentException when the address is not a multiple of 8

@@ -33,6 +33,7 @@ public final class SharedMemory implements AutoCloseable {
         all.add(this);
     }
 
+    /// Returns the memory that the worker shares.
     public MemorySegment segment() {
         return memory;
     }

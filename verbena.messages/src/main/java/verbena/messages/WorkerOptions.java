@@ -81,6 +81,7 @@ public record WorkerOptions(
         return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }
 
+    /// Returns these options with another time limit for making a connection, more than zero.
     public WorkerOptions withTimeout(Duration timeout) {
         return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, budgetBytes, timeout, secret);
     }

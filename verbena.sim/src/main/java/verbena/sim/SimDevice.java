@@ -83,6 +83,7 @@ public final class SimDevice {
         return links.getFirst().number;
     }
 
+    /// Returns the opened device, for the verbs API.
     public SoftContext context() {
         return context;
     }

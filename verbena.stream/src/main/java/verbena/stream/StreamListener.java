@@ -33,8 +33,8 @@ import verbena.verbs.cm.PrivateData;
 
 /// A listener at a port, which gives out connections as [StreamChannel]s. Any thread may accept, and several at once.
 ///
-/// A virtual thread of the listener answers peers, whether a thread accepts or not. Up to a number of connections
-/// wait to be accepted.
+/// A virtual thread of the listener answers peers, whether a thread accepts or not. The backlog limits the
+/// connections that wait to be accepted: 128, or the number given to [#bind(InetSocketAddress, StreamOptions, int)].
 ///
 /// [#bind] opens it, and the program closes it. Connections that it gave out stay. A closed listener throws
 /// [java.nio.channels.ClosedChannelException].

@@ -27,11 +27,13 @@ public final class StreamSleep {
 
     /// The place where the thread sleeps when it cannot sleep at a device, such as a selector.
     public interface Elsewhere {
-        /// Makes the device watch what this place watches. Returns false when that is too much, and the thread
-        /// has to sleep here.
+        /// Makes the device watch the descriptors of this place. Returns false when they are too many, and the
+        /// thread has to sleep here.
         boolean watch(Waiter at);
 
-        /// Sleeps, at most so long; it may end early. A wake-up that came before it ends it at once.
+        /// Sleeps for a time at most; it may end early. A wake-up that came before ends it at once.
+        ///
+        /// @param nanos `Long.MAX_VALUE` for no limit
         void sleep(long nanos) throws IOException;
 
         /// Ends the sleep, or the next one. Any thread.

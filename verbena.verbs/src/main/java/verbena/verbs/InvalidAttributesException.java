@@ -13,6 +13,8 @@ public final class InvalidAttributesException extends VerbsException {
     private final EnumSet<QpAttribute> missing;
     private final EnumSet<QpAttribute> forbidden;
 
+    /// @param missing attributes that the transition requires and did not get
+    /// @param forbidden attributes that the transition does not take
     public InvalidAttributesException(String message, Set<QpAttribute> missing, Set<QpAttribute> forbidden) {
         super(message, null);
         this.missing = copy(missing);

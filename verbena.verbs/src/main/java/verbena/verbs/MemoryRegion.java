@@ -8,7 +8,7 @@ import java.util.Set;
 /// the memory.
 ///
 /// [ProtectionDomain#register] and [ProtectionDomain#allocate] make it. The program closes it, before the protection
-/// domain. [#close()] has the consequences.
+/// domain. Closing invalidates its keys, and frees memory of [ProtectionDomain#allocate].
 ///
 /// @since 0.1
 public interface MemoryRegion extends VerbsObject, LocalMemory {

@@ -37,14 +37,17 @@ public final class QpModification {
         return set(QpAttribute.ACCESS_FLAGS, Set.copyOf(access));
     }
 
+    /// Sets the index of the P_Key of its packets.
     public QpModification pkeyIndex(int index) {
         return set(QpAttribute.PKEY_INDEX, index);
     }
 
+    /// Sets the own port, counted from 1.
     public QpModification port(int port) {
         return set(QpAttribute.PORT, port);
     }
 
+    /// Sets the Q_Key of datagrams, 32 bits.
     public QpModification qkey(int qkey) {
         return set(QpAttribute.QKEY, qkey);
     }
@@ -54,10 +57,12 @@ public final class QpModification {
         return set(QpAttribute.AV, path);
     }
 
+    /// Sets the path MTU.
     public QpModification pathMtu(Mtu mtu) {
         return set(QpAttribute.PATH_MTU, mtu);
     }
 
+    /// Sets the time that a request waits for its answer.
     public QpModification ackTimeout(AckTimeout timeout) {
         return set(QpAttribute.TIMEOUT, timeout);
     }
@@ -92,10 +97,12 @@ public final class QpModification {
         return set(QpAttribute.MAX_DEST_RD_ATOMIC, count);
     }
 
+    /// Sets the time that the peer is asked to wait when no receive is posted.
     public QpModification minRnrTimer(RnrTimer timer) {
         return set(QpAttribute.MIN_RNR_TIMER, timer);
     }
 
+    /// Sets the number of the peer's queue pair, 24 bits.
     public QpModification destinationQpn(int qpn) {
         return set(QpAttribute.DEST_QPN, qpn);
     }

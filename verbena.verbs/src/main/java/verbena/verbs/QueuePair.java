@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /// in which they were posted. A request that fails is a completion with an error status, never an exception.
 ///
 /// [ProtectionDomain#createQueuePair] makes it, or [verbena.verbs.cm.ConnectionId#createQueuePair] for the connection
-/// manager. The program closes it before its completion queues, shared receive queue and protection domain.
-/// [#close()] has the consequences. All verbs of a closed queue pair throw [InvalidStateException].
+/// manager. The program closes it before its completion queues, shared receive queue and protection domain. Closing
+/// discards outstanding requests without completions. All verbs then throw [InvalidStateException].
 ///
 /// @since 0.1
 public interface QueuePair extends VerbsObject {

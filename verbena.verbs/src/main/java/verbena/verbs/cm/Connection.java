@@ -40,8 +40,8 @@ import verbena.verbs.SendBatch;
 /// requests of other kinds, use [#queuePair()] and the completion queues. One queue serves either the program or
 /// these methods, not both.
 ///
-/// [#connect] or [ConnectionListener#accept()] makes it, and the program closes it. [#close()] has the
-/// consequences.
+/// [#connect] or [ConnectionListener#accept()] makes it, and the program closes it. Closing disconnects, and frees
+/// the memory of [#allocate]: the program must not use that any more.
 ///
 /// @since 0.1
 public final class Connection implements AutoCloseable {
@@ -87,8 +87,8 @@ public final class Connection implements AutoCloseable {
                         bytes);
     }
 
-    /// Connects to the program that listens at a port of a host, with [ConnectionOptions#defaults()]. It tries each
-    /// address of a host with several in turn.
+    /// Connects to the program that listens at a port of a host, with [ConnectionOptions#defaults()]. When the host
+    /// has several addresses, it tries each in turn.
     ///
     /// @param host a name or an address
     /// @throws ConnectionException when no connection is made; the message has the reason
@@ -284,6 +284,7 @@ public final class Connection implements AutoCloseable {
     /// Waits for a message of up to `maxBytes` bytes.
     ///
     /// @throws ConnectionException when the connection has ended, or the message is longer
+    /// @throws IllegalArgumentException when `maxBytes` is negative
     public byte[] receive(int maxBytes) throws InterruptedException {
         if (maxBytes < 0) {
             throw new IllegalArgumentException("maxBytes: zero or more, got " + maxBytes);
@@ -420,6 +421,9 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Reads all of `from` into a new array.
+    ///
+    /// @throws ArithmeticException when `from` is longer than an array can be
+    /// @throws ConnectionException when the connection has ended, or the peer does not allow it
     public byte[] read(RemoteMemory from) throws InterruptedException {
         int length = Math.toIntExact(from.length());
         return poster.toCopy(length, copy -> {

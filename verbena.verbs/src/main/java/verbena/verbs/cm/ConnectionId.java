@@ -32,8 +32,8 @@ import verbena.verbs.spi.ConnectionService.News;
 /// result.
 ///
 /// Any thread may use it. A method throws [InvalidStateException] in a [State] that does not allow it.
-/// [EventChannel#createId] makes it, or a request, and the program closes it, before its event channel. [#close()]
-/// has the consequences.
+/// [EventChannel#createId] makes it, or a request, and the program closes it, before its event channel. Closing ends
+/// its activity and closes the queue pair of [#createQueuePair].
 ///
 /// @since 0.1
 public final class ConnectionId implements VerbsObject {

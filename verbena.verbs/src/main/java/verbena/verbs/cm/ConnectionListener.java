@@ -21,7 +21,8 @@ import verbena.verbs.VerbsException;
 /// A listener at a port, which gives out [Connection]s as a server socket does. Any thread may accept, and several at
 /// once.
 ///
-/// [#bind] opens it, and the program closes it. Closing it does not close the connections that it has given out.
+/// [#bind] opens it, and the program closes it. Connections that it gave out stay. [#accept()] and [#allocate] of a
+/// closed listener throw [ConnectionException].
 ///
 /// @since 0.1
 public final class ConnectionListener implements AutoCloseable {
