@@ -1,5 +1,5 @@
-/// Messages with tags, and calls. A [verbena.messages.Worker] has one device and all its peers, each an
-/// [verbena.messages.RemoteWorker].
+/// Messages with tags, and calls. A [verbena.messages.Worker] has one device or several, and all its peers,
+/// each a [verbena.messages.RemoteWorker].
 ///
 /// A server that answers calls, and a client:
 ///

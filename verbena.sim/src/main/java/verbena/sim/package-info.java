@@ -1,3 +1,3 @@
-/// The deterministic world: real devices in virtual time on a simulated network with seeded faults. Start with
+/// A deterministic world: real devices in virtual time on a simulated network with seeded faults. Start with
 /// [verbena.sim.World].
 package verbena.sim;

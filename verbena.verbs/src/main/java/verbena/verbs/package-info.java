@@ -1,2 +1,3 @@
-/// What a program imports: devices, memory, queue pairs, completions, and the requests between them.
+/// The verbs API: devices, memory, queue pairs, requests and their completions (IBTA chapter 11, libibverbs). Start with
+/// [verbena.verbs.Device#named(String)].
 package verbena.verbs;

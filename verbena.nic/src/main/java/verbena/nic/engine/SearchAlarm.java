@@ -1,7 +1,7 @@
 package verbena.nic.engine;
 
-/// An alarm for attackers that guess numbers: more packets that do not fit any connection ([PacketFate#isGuess()])
-/// than a network's accidents explain.
+/// An alarm for attackers that guess numbers: more packets that do not fit any connection
+/// ([verbena.transport.PacketFate#isGuess()]) than a network's accidents explain.
 ///
 /// Each such packet adds 10 ms to a debt, which the passing of time pays off; a debt of 1,000 packets is a search.
 /// So it notices 1,000 packets at once, or 2,000 at 200 per second, but never fewer than 100 per second.

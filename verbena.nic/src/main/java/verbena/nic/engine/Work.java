@@ -84,8 +84,8 @@ final class Work {
         return link.hasArrivals() ? Long.MIN_VALUE : outbound.dueNanos(now);
     }
 
-    /// Returns when there will be work even if nothing arrives: [Protocol#NEVER] for never, [Long#MIN_VALUE] for
-    /// now.
+    /// Returns when there will be work even if nothing arrives: [verbena.transport.Protocol#NEVER] for never,
+    /// [Long#MIN_VALUE] for now.
     long deadlineNanos() {
         return hasLeft() ? Long.MIN_VALUE : dueNanos(clock.getAsLong());
     }

@@ -32,7 +32,7 @@ public interface DeviceKind {
     /// Returns the service that makes the device's connections.
     ConnectionService connections();
 
-    /// Hands management datagrams of a class to `agent` ([SoftContext#manage]).
+    /// Hands management datagrams of a class to `agent` ([verbena.nic.SoftContext#manage]).
     ManagementPort manage(int managementClass, ManagementAgent agent);
 
     /// Shows `tap` all traffic from now on. Any thread.

@@ -21,7 +21,7 @@ import verbena.verbs.GidType;
 /// | `secret` | behind `psp=on`: a file with the secret of all peers, which only its owner may read |
 /// | `congestion` | `window` (default), `dcqcn` or `swift`, with parameters, see `CongestionRule` |
 /// | `ecn` | `on`: switches may mark packets, and marks are answered; `off` is the default, but not with `dcqcn` |
-/// | `weak` | the freedoms of cards that it takes, for tests: `card`, `standard` or some of them, see [Weakness] |
+/// | `weak` | the freedoms of cards that it takes, for tests: `card`, `standard` or some of them, see `Weakness` |
 /// | `seed` | behind `weak`: the seed of when it takes them; else one is drawn, and its name has it |
 /// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, see [verbena.nic.link.Faults] |
 public final class RoceV2Provider extends HostProvider {

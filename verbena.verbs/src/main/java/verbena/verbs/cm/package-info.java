@@ -1,4 +1,4 @@
-/// Connecting by address and port, as with sockets (rdma_cm(7)).
+/// The connection manager: connections by address and port, as with sockets (rdma_cm(7)).
 ///
 /// A program that takes one step after the other needs [verbena.verbs.cm.Connection] and
 /// [verbena.verbs.cm.ConnectionListener] only. They are built on [verbena.verbs.cm.EventChannel] and

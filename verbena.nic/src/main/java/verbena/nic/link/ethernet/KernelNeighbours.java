@@ -58,7 +58,7 @@ final class KernelNeighbours implements Resolver {
     private final long[] lows = new long[CAPACITY];
     private final long[] macs = new long[CAPACITY];
 
-    /// @throws LinkException when the system gives no socket
+    /// @throws verbena.nic.link.LinkException when the system gives no socket
     KernelNeighbours(int interfaceIndex) {
         this.interfaceIndex = interfaceIndex;
         request = arena.allocate(128, 8);

@@ -30,7 +30,7 @@ final class MeetingTurn implements AutoCloseable {
 
     /// The turn, for which the caller waits first.
     ///
-    /// @throws LinkException when the system does not permit it
+    /// @throws verbena.nic.link.LinkException when the system does not permit it
     MeetingTurn(PeerSockets peers) {
         this.peers = peers;
         PeerSocket taken = peers.listen(NAME);

@@ -33,9 +33,9 @@ import verbena.wire.roce.RoceV2;
 
 /// The frames through memory that the processes of one user on this host share.
 ///
-/// Each link of the host's network namespace holds a slot, as on a [SharedAddress], and listens at the slot's
-/// name. A new link connects to all that are there, so each link knows its neighbours, and the kernel tells of
-/// the end of a process. The number in a packet names the slot that the packet is for ([Addressee]); the address
+/// Each link of the host's network namespace holds a slot, as on a
+/// [verbena.nic.link.sharing.SharedAddress], and listens at the slot's name. A new link connects to all that are
+/// there, so each link knows its neighbours, and the kernel reports the end of a process. The number in a packet names the slot that the packet is for ([Addressee]); the address
 /// in it is only compared, by the link with that slot. The first frame for a neighbour makes the memory that
 /// leads there ([ShmNeighbour]).
 ///

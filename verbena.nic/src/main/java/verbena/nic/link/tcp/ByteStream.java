@@ -22,7 +22,7 @@ abstract class ByteStream {
 
     /// Writes the gathered bytes once; returns the number of bytes taken, -1 when the stream is broken.
     ///
-    /// @throws LinkException when the memory cannot be read
+    /// @throws verbena.nic.link.LinkException when the memory cannot be read
     /// @throws IllegalStateException when the arena of the memory is closed
     abstract long send(StreamOutput output);
 

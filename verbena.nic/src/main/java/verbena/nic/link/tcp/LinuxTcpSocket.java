@@ -31,7 +31,7 @@ final class LinuxTcpSocket extends TcpSocket implements LinuxTcpLink.Watched {
 
     /// Starts to watch the socket.
     ///
-    /// @throws LinkException when the system can watch no more descriptors
+    /// @throws verbena.nic.link.LinkException when the system can watch no more descriptors
     void begin(int wanted) {
         assert number == NOT_WATCHED;
         number = link.watch(fd, this, wanted);
