@@ -148,8 +148,8 @@ public final class SimDevice {
         return pausedUntil;
     }
 
-    /// Returns the time when it has to be driven next; [verbena.transport.Protocol#NEVER] when there is nothing to wait
-    /// for.
+    /// Returns the time when it has to be driven next; [verbena.transport.Protocol#NEVER] when there is
+    /// nothing to wait for.
     long dueNanos() {
         long due = context.deadlineNanos();
         for (int i = 0; i < links.size(); i++) {

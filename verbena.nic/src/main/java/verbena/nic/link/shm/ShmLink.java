@@ -35,9 +35,9 @@ import verbena.wire.roce.RoceV2;
 ///
 /// Each link of the host's network namespace holds a slot, as on a
 /// [verbena.nic.link.sharing.SharedAddress], and listens at the slot's name. A new link connects to all that are
-/// there, so each link knows its neighbours, and the kernel reports the end of a process. The number in a packet names the slot that the packet is for ([Addressee]); the address
-/// in it is only compared, by the link with that slot. The first frame for a neighbour makes the memory that
-/// leads there ([ShmNeighbour]).
+/// there, so each link knows its neighbours, and the kernel reports the end of a process. The number in a packet
+/// names the slot that the packet is for ([Addressee]); the address in it is only compared, by the link with that
+/// slot. The first frame for a neighbour makes the memory that leads there ([ShmNeighbour]).
 ///
 /// Frames carry no ICRC, because memory damages nothing. A frame that finds no room is dropped and counted, as
 /// in a socket's buffer.
