@@ -16,7 +16,7 @@ import verbena.verbs.RemoteMemory;
 /// Operations begin in the order of their calls, up to 16 to a peer at once. Puts arrive in that order. A put after a
 /// get or an atomic does not wait for it, unless a [#fence()] is between them.
 ///
-/// Any thread may use it, and nobody closes it. It is valid until the peer closes its [SharedMemory]. An operation
+/// Any thread may use it, and it needs no closing. It is valid until the peer closes its [SharedMemory]. An operation
 /// that the peer then refuses ends the connection to the peer. The result of each later operation is a
 /// [verbena.verbs.ConnectionException].
 ///

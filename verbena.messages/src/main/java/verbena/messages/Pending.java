@@ -11,7 +11,7 @@ import verbena.verbs.waiting.LeaderFollowers;
 /// The result of an operation that may still be under way: a send, a receive, a call, or an access to a peer's
 /// memory. Until it is done, the memory of the operation belongs to the worker.
 ///
-/// Any thread may use it, and nobody closes it. When the peer is lost or the worker closed, it is done, with a
+/// Any thread may use it, and it needs no closing. When the peer is lost or the worker closed, it is done, with a
 /// [verbena.verbs.ConnectionException].
 ///
 /// @param <T> type of the result

@@ -8,7 +8,7 @@ import verbena.verbs.spi.Provider;
 import verbena.verbs.spi.Providers;
 
 /// An RDMA device: a card, a software device of the kernel, or one of Verbena's own (ibv_get_device_list(3)). It is a
-/// description, which holds no resource until [#open()]. Any thread may use it, and nobody closes it.
+/// description, which holds no resource until [#open()]. Any thread may use it, and it needs no closing.
 ///
 /// A program finds a device by name. Every provider lists its devices under stable names (`rocev2_lo`, `mlx5_0`). A
 /// software device can also be named by its properties, as `KIND[@ADDRESS][,OPTION=VALUE...]`:

@@ -1,6 +1,6 @@
 package verbena.nic.management;
 
-/// A piece of a capture ([DeviceMXBean#readCapture]). Nobody changes its array.
+/// A piece of a capture ([DeviceMXBean#readCapture]). Its array is never changed.
 ///
 /// @param blocks enhanced packet blocks of pcapng, whole, of interface 0; empty when nothing has come
 /// @param captured number of packets, and events of streams, since the capture began

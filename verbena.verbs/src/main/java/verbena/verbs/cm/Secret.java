@@ -20,7 +20,7 @@ public final class Secret {
     }
 
     /// Returns a secret of a copy of `bytes`. No attacker may be able to guess them. A password is not enough:
-    /// whoever records one attempt to connect can try passwords against it at leisure.
+    /// an attacker who records one attempt to connect can try passwords against it at leisure.
     ///
     /// @param bytes 16 to 1,024
     /// @throws IllegalArgumentException when there are fewer or more

@@ -11,9 +11,9 @@ import verbena.verbs.WorkCompletion;
 /// A posted request of a [Connection]. Until it is done, its memory belongs to the device: the program must neither
 /// read what it receives nor change what it sends.
 ///
-/// Any thread may use it, and nobody closes it. The connection has no thread of its own. A thread that waits for any
-/// of its requests reads the completions of all, and wakes the threads whose requests are done. When the connection
-/// ends, its unfinished requests are done, with a [ConnectionException].
+/// Any thread may use it, and it needs no closing. The connection has no thread of its own. A thread that waits for
+/// any of its requests reads the completions of all, and wakes the threads whose requests are done. When the
+/// connection ends, its unfinished requests are done, with a [ConnectionException].
 ///
 /// @since 0.1
 public final class WorkRequest {
