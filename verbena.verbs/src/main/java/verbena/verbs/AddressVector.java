@@ -80,8 +80,8 @@ public record AddressVector(
         return new AddressVector(destination, sourceGidIndex, 1, 0, 64, 0, 0, 0);
     }
 
-    /// Returns the path back to the sender of a datagram, with the datagram's traffic class. On InfiniBand it also
-    /// has its service level, and starts at the LID that the datagram came to.
+    /// Returns the path back to the sender of a datagram that came by port 1, with the datagram's traffic class. On
+    /// InfiniBand it also has its service level, and starts at the LID that the datagram came to.
     ///
     /// @param received the completion of the datagram's receive
     /// @param area the first 40 bytes of its receive, before the data: a GRH or IPv6 header, or 20 undefined bytes

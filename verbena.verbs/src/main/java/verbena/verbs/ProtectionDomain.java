@@ -88,8 +88,8 @@ public interface ProtectionDomain extends VerbsObject {
     /// @throws UnsupportedException when the device has no datagrams ([Capability#UD])
     AddressHandle createAddressHandle(AddressVector to);
 
-    /// Makes an address handle for the sender of a datagram (ibv_create_ah_from_wc(3)). The number of the sender's
-    /// queue pair is [WorkCompletion#sourceQpn()].
+    /// Makes an address handle for the sender of a datagram that came by port 1 (ibv_create_ah_from_wc(3)). The
+    /// number of the sender's queue pair is [WorkCompletion#sourceQpn()].
     ///
     /// @param received the completion of its receive
     /// @param area the first 40 bytes of the receive
