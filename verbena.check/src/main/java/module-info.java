@@ -9,4 +9,6 @@ module verbena.check {
 
     exports verbena.check to
             verbena.tools;
+    exports verbena.check.litmus to
+            verbena.tools;
 }

@@ -24,6 +24,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 import verbena.nic.link.LinkException;
+import verbena.tools.check.CheckCommand;
 import verbena.tools.check.ConformCommand;
 import verbena.tools.check.SimCommand;
 import verbena.tools.decode.DecodeCommand;
@@ -107,7 +108,12 @@ public final class Verbena implements Runnable {
                         XserverCommand.class));
         groups.put(
                 "Laboratory",
-                List.of(FabricCommand.class, NetworkCommand.class, SimCommand.class, ConformCommand.class));
+                List.of(
+                        CheckCommand.class,
+                        FabricCommand.class,
+                        NetworkCommand.class,
+                        SimCommand.class,
+                        ConformCommand.class));
         return groups;
     }
 

@@ -40,6 +40,7 @@ class JsonCommandsTest {
     /// How each is called here, by name.
     private static SortedMap<String, String> calls() {
         var calls = new TreeMap<String, String>();
+        calls.put("verbena check litmus", "check litmus ring -d shm --runs 3");
         calls.put("verbena cp", "cp --compare --size 1 --rounds 1");
         calls.put("verbena demo", "demo --seconds 0.02");
         calls.put("verbena network run", "network run pfc-deadlock --seed 2");

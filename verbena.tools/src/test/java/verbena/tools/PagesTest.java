@@ -59,6 +59,11 @@ class PagesTest {
                         .status())
                 .isZero();
         pages.put("network", Files.readString(network));
+        Path litmus = folder.resolve("litmus.html");
+        assertThat(Cli.run("check", "litmus", "seqlock", "--runs", "2", "--html", litmus.toString())
+                        .status())
+                .isZero();
+        pages.put("litmus", Files.readString(litmus));
         return pages;
     }
 

@@ -107,6 +107,7 @@ class VerbsDocTest {
             "verbena.sim.scenario",
             "verbena.sim.traffic",
             "verbena.check",
+            "verbena.check.litmus",
             "verbena.conformance",
             "verbena.conformance.fixture",
             "verbena.tools",

@@ -8,11 +8,11 @@ import java.util.stream.Collectors;
 /// A freedom of a device: something that the standard lets it do and that a program may not expect.
 public enum Freedom {
     /// The order of two queue pairs. Without it, what a thread posts takes effect in one order over all its queues.
-    QUEUES("queues", Level.STRONG, "two queue pairs have no order"),
+    QUEUE_PAIRS("queue-pairs", Level.STRONG, "two queue pairs have no order"),
     /// The time of an acknowledgement: an answer of the peer's program may complete first.
-    EARLY_ANSWER("answer", Level.STRONG, "the answer may complete before the request that it answers"),
+    LATE_COMPLETIONS("late-completions", Level.STRONG, "the answer may complete before the request that it answers"),
     /// The use of local memory: it is read at any time until the completion, and READs land at any time before it.
-    LATE_GATHER("gather", Level.STRONG, "local memory belongs to the device until the completion"),
+    LOCAL_BUFFERS("local-buffers", Level.STRONG, "local memory belongs to the device until the completion"),
     /// The order of a SEND or WRITE behind a READ or atomic without a fence.
     UNFENCED("unfenced", Level.STRONG, "without a fence a SEND or WRITE may overtake a READ or an atomic"),
     /// The repetition of a READ after a loss: it reads memory anew, perhaps after what was posted behind it.
@@ -22,13 +22,14 @@ public enum Freedom {
     /// The order of the words of one message.
     TORN("torn", Level.CARD, "the words of one message come in any order"),
     /// The steps of an atomic: the owner's processor, or a WRITE, may come between its read and its write.
-    SPLIT_ATOMIC("split-atomic", Level.CARD, "an atomic is one step among atomics of its device only"),
+    SPLIT_ATOMICS("split-atomics", Level.CARD, "an atomic is one step among atomics of its device only"),
     /// The order of WRITEs to a region with relaxed ordering.
-    RELAXED("relaxed", Level.CARD, "with RELAXED_ORDERING, WRITEs of one queue pair land in any order"),
+    RELAXED_ORDERING(
+            "relaxed-ordering", Level.CARD, "with RELAXED_ORDERING, WRITEs of one queue pair land in any order"),
     /// The order in which WRITEs of one queue pair become visible, in any region.
     UNORDERED_WRITES("unordered-writes", Level.STANDARD, "WRITEs of one queue pair become visible in any order"),
     /// The pieces of an aligned word.
-    TORN_WORD("torn-word", Level.STANDARD, "the bytes of one aligned word come in any order");
+    TORN_WORDS("torn-words", Level.STANDARD, "the bytes of one aligned word come in any order");
 
     private final String text;
     private final Level level;

@@ -75,9 +75,9 @@ final class Machine {
         this.program = program;
         names = List.copyOf(program.words().sequencedKeySet());
         size = names.size();
-        boolean halves = freedoms.contains(Freedom.TORN_WORD) && program.isWide();
+        boolean halves = freedoms.contains(Freedom.TORN_WORDS) && program.isWide();
         for (Strand thread : program.threads()) {
-            add(thread, halves, freedoms.contains(Freedom.QUEUES));
+            add(thread, halves, freedoms.contains(Freedom.QUEUE_PAIRS));
         }
         for (int i = 0; i < threads.size(); i++) {
             meet(i);

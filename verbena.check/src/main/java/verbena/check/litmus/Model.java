@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import verbena.check.litmus.Condition.Comparison;
 import verbena.check.litmus.Machine.Action;
 import verbena.check.litmus.Machine.Piece;
 import verbena.check.litmus.Machine.Request;
@@ -139,35 +138,17 @@ final class Model {
     // A step comes after those before it in the text; plain ones of different words may change places.
     private boolean isNext(byte[] state, List<Action> thread, Action action) {
         for (Action before : thread.subList(0, action.number())) {
-            if (state[before.at()] == 0 && !areExchangeable(before, action)) {
+            if (state[before.at()] == 0 && !Step.areExchangeable(before.step(), action.step())) {
                 return false;
             }
         }
         return true;
     }
 
-    private static boolean areExchangeable(Action one, Action other) {
-        return isPlain(one.step()) && isPlain(other.step()) && one.word() != other.word() && !uses(other, one);
-    }
-
-    private static boolean isPlain(Step step) {
-        return switch (step) {
-            case Step.Load load -> load.plain();
-            case Step.Store store -> store.plain();
-            default -> false;
-        };
-    }
-
-    private static boolean uses(Action action, Action before) {
-        return action.step() instanceof Step.Store store
-                && before.step() instanceof Step.Load load
-                && store.value().name().equals(load.register());
-    }
-
     // A store leaves the buffer behind those before it.
     private void drain(byte[] state, List<Action> thread, Action action) {
         for (Action before : thread.subList(0, action.number())) {
-            if (state[before.at()] == BUFFERED && !areExchangeable(before, action)) {
+            if (state[before.at()] == BUFFERED && !Step.areExchangeable(before.step(), action.step())) {
                 return;
             }
         }
@@ -204,8 +185,8 @@ final class Model {
                     return;
                 }
             }
-            case Step.Need(Comparison comparison) -> {
-                if (!comparison.holds(name -> state[machine.placeOf(name)] & 0xff)) {
+            case Step.Need need -> {
+                if (!need.comparison().holds(name -> state[machine.placeOf(name)] & 0xff)) {
                     hasMoved = true; // the run does not count
                     return;
                 }
@@ -264,7 +245,7 @@ final class Model {
                 next[piece.at() + 1] |= GATHERED;
             }
         } else if (request.isStable()
-                || !may(Freedom.LATE_GATHER) && !request.post().fenced()) {
+                || !may(Freedom.LOCAL_BUFFERS) && !request.post().fenced()) {
             gatherAll(next, request);
         }
     }
@@ -302,7 +283,7 @@ final class Model {
         if (request.post().fenced() && !isFenceOpen(state, request)) {
             return;
         }
-        if (!may(Freedom.LATE_GATHER)) {
+        if (!may(Freedom.LOCAL_BUFFERS)) {
             if (!has(state, request.pieces().getFirst(), GATHERED)) {
                 byte[] next = state.clone();
                 gatherAll(next, request);
@@ -355,11 +336,19 @@ final class Model {
         return true;
     }
 
+    // Whether a request may take effect before a READ or an atomic that is under way.
+    private boolean isOvertaken(byte[] state, Request before, Request request) {
+        return before.verb().isAnswered()
+                && may(Freedom.UNFENCED)
+                && !request.post().fenced()
+                && !hasAll(state, before, LANDED);
+    }
+
     // Whether two messages to the same peer may become visible in the other order.
     private boolean isExchangeable(Request before, Request request) {
         return before.verb().isPlaced()
                 && before.end().equals(request.end())
-                && (may(Freedom.UNORDERED_WRITES) || request.isRelaxed() && may(Freedom.RELAXED));
+                && (may(Freedom.UNORDERED_WRITES) || request.isRelaxed() && may(Freedom.RELAXED_ORDERING));
     }
 
     private interface Effect {
@@ -427,7 +416,7 @@ final class Model {
         }
     }
 
-    // An atomic locks out all others at its node until it has written.
+    // An atomic locks out all others at its node until it has written, which may be after its result is here.
     private void atomic(byte[] state, Request request) {
         Piece piece = request.pieces().getFirst();
         if (has(state, piece, EFFECTIVE)) {
@@ -446,7 +435,7 @@ final class Model {
             }
             next[request.at()] |= READ;
             next[piece.at()] = state[piece.remote()];
-            if (!may(Freedom.SPLIT_ATOMIC)) {
+            if (!may(Freedom.SPLIT_ATOMICS)) {
                 change(next, request, piece);
             }
         } else {
@@ -464,22 +453,28 @@ final class Model {
             next[piece.remote()] = (byte) value(next, values.getLast());
         }
         next[piece.at() + 1] |= EFFECTIVE;
+        if (has(next, piece, LANDED)) {
+            next[piece.at()] = 0;
+        }
     }
 
     // Results land in local memory: in the order of the requests, unless local memory is the device's.
     private void land(byte[] state, Request request) {
-        if (!may(Freedom.LATE_GATHER) && !isFenceOpen(state, request)) {
+        if (!may(Freedom.LOCAL_BUFFERS) && !isFenceOpen(state, request)) {
             return;
         }
         for (Piece piece : request.pieces()) {
-            if (has(state, piece, EFFECTIVE) && isNext(state, request, piece, LANDED)) {
+            boolean isRead = has(state, piece, EFFECTIVE) || (state[request.at()] & READ) != 0;
+            if (isRead && isNext(state, request, piece, LANDED)) {
                 byte[] next = state.clone();
                 next[piece.at() + 1] |= LANDED;
                 if (piece.local() >= 0) {
                     next[piece.local()] =
                             (byte) (state[piece.local()] & ~piece.mask() | state[piece.at()] & piece.mask());
                 }
-                next[piece.at()] = 0;
+                if (has(state, piece, EFFECTIVE)) {
+                    next[piece.at()] = 0;
+                }
                 add(next);
             }
         }
@@ -527,7 +522,7 @@ final class Model {
     }
 
     private boolean isLateToComplete(Request request) {
-        return request.isWatched() && may(Freedom.EARLY_ANSWER);
+        return request.isWatched() && may(Freedom.LATE_COMPLETIONS);
     }
 
     private boolean isReadyToComplete(byte[] state, Request request) {
@@ -549,6 +544,7 @@ final class Model {
 
     private static boolean isOver(byte[] state, Request request) {
         return (state[request.at()] & COMPLETE) != 0
+                && hasAll(state, request, EFFECTIVE)
                 && (!request.verb().isPlaced() || hasAll(state, request, VISIBLE))
                 && (!request.verb().isMessage() || (state[request.at()] & DELIVERED) != 0);
     }

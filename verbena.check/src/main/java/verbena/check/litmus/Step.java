@@ -8,6 +8,33 @@ public sealed interface Step {
     /// Returns the step as the notation has it.
     String text();
 
+    /// Returns whether a compiler may exchange two steps: plain accesses of different words, of which the second
+    /// does not use what the first has loaded.
+    static boolean areExchangeable(Step one, Step other) {
+        return isPlain(one)
+                && isPlain(other)
+                && !word(one).equals(word(other))
+                && !(one instanceof Load load
+                        && other instanceof Store store
+                        && store.value().name().equals(load.register()));
+    }
+
+    private static boolean isPlain(Step step) {
+        return switch (step) {
+            case Load load -> load.plain();
+            case Store store -> store.plain();
+            default -> false;
+        };
+    }
+
+    private static String word(Step step) {
+        return switch (step) {
+            case Load load -> load.word();
+            case Store store -> store.word();
+            default -> "";
+        };
+    }
+
     /// A load of the thread's own node into a register; a plain one may change places with plain steps beside it.
     record Load(String register, String word, boolean plain) implements Step {
         @Override
@@ -48,11 +75,12 @@ public sealed interface Step {
         }
     }
 
-    /// A condition without which the run does not count, as if a loop went round again.
-    record Need(Comparison comparison) implements Step {
+    /// A condition without which the run does not count. With `again` the thread goes back to the READ before it,
+    /// until the condition is true; the model knows only the last round.
+    record Need(Comparison comparison, boolean again) implements Step {
         @Override
         public String text() {
-            return "need " + comparison;
+            return (again ? "until " : "need ") + comparison;
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import verbena.check.litmus.Condition.Comparison;
 import verbena.check.litmus.Program.Queue;
 import verbena.check.litmus.Program.Strand;
 import verbena.check.litmus.Step.Post;
@@ -18,6 +19,7 @@ final class StepParser {
     private static final Pattern LOAD = Pattern.compile("(\\w+) = load (plain )?([\\w.]+)");
     private static final Pattern STORE = Pattern.compile("store (plain )?([\\w.]+) (.+)");
     private static final Pattern ADD = Pattern.compile("(\\w+) = add ([\\w.]+) (\\w+)");
+    private static final Pattern NEED = Pattern.compile("(need|until) (.+)");
     private static final Pattern AWAIT = Pattern.compile("await ([\\w.]+) == (\\w+)");
     private static final Pattern QUEUE = Pattern.compile("(poll|take) (\\w+)");
     private static final Pattern DONE = Pattern.compile("(\\w+) = done (\\w+)");
@@ -66,11 +68,9 @@ final class StepParser {
         if (await.matches()) {
             return new Step.Await(word(await.group(1)), scope.number(await.group(2)));
         }
-        if (line.startsWith("need ")) {
-            var comparison = scope.comparison(line.substring("need ".length()));
-            known(comparison.left());
-            known(comparison.right());
-            return new Step.Need(comparison);
+        Matcher need = NEED.matcher(line);
+        if (need.matches()) {
+            return need(need.group(1).equals("until"), scope.comparison(need.group(2)));
         }
         Matcher done = DONE.matcher(line);
         if (done.matches()) {
@@ -82,6 +82,15 @@ final class StepParser {
             return queue.group(1).equals("poll") ? poll(name) : new Step.Take(name);
         }
         return post(line);
+    }
+
+    private Step need(boolean again, Comparison comparison) {
+        known(comparison.left());
+        known(comparison.right());
+        if (again && posts.stream().noneMatch(post -> post.verb() == Verb.READ)) {
+            throw scope.wrong("no READ before it is repeated");
+        }
+        return new Step.Need(comparison, again);
     }
 
     private Step poll(String queue) {

@@ -1,2 +1,3 @@
-/// `verbena conform` and `verbena sim`: the suite of what the verbs promise, and worlds from a seed.
+/// `verbena check`, `verbena conform` and `verbena sim`: what programs may expect, what devices promise, and worlds
+/// from a seed.
 package verbena.tools.check;

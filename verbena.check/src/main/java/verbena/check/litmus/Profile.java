@@ -1,0 +1,55 @@
+package verbena.check.litmus;
+
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// The freedoms that a device may take, by its name.
+///
+/// @param text in words, for a report
+/// @param freedoms the most that it may take
+/// @param isWeak whether the device takes them on purpose, from a seed, so that each has to be seen
+public record Profile(String text, Set<Freedom> freedoms, boolean isWeak) {
+    private static final Pattern KIND = Pattern.compile("(rocev[12]|shm|ib|iwarp)([@_,].*)?");
+    private static final Pattern WEAK = Pattern.compile("[,;]weak=([a-z+-]+)");
+
+    public Profile {
+        freedoms = Set.copyOf(freedoms);
+    }
+
+    /// Returns the profile of a device. Software devices are strong; iWARP's WRITEs complete when TCP has the
+    /// bytes; the option `weak` names freedoms; whatever has another name is taken for a card.
+    public static Profile of(String device) {
+        Matcher kind = KIND.matcher(device);
+        if (!kind.matches()) {
+            return new Profile("a card", Freedom.of(Level.CARD), false);
+        }
+        EnumSet<Freedom> freedoms = EnumSet.copyOf(Freedom.of(Level.STRONG));
+        if (kind.group(1).equals("iwarp")) {
+            freedoms.add(Freedom.LATE_VISIBILITY);
+        }
+        Matcher weak = WEAK.matcher(device);
+        if (!weak.find()) {
+            return new Profile(
+                    kind.group(1).equals("iwarp") ? "strong, but " + Freedom.LATE_VISIBILITY.text() : "strong",
+                    freedoms,
+                    false);
+        }
+        for (String name : weak.group(1).split("\\+", -1)) {
+            switch (name) {
+                case "card" -> freedoms.addAll(Freedom.of(Level.CARD));
+                case "standard" -> {
+                    freedoms.addAll(Freedom.of(Level.STANDARD));
+                    freedoms.remove(Freedom.UNORDERED_WRITES); // no device here takes it
+                }
+                default ->
+                    freedoms.addAll(EnumSet.allOf(Freedom.class).stream()
+                            .filter(each -> each.text().equals(name))
+                            .toList());
+            }
+        }
+        return new Profile("weak: " + weak.group(1).toLowerCase(Locale.ROOT), freedoms, true);
+    }
+}

@@ -1,0 +1,83 @@
+package verbena.check.litmus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import verbena.check.litmus.Litmus.Variant;
+import verbena.verbs.Device;
+
+/// Litmus programs on devices: no outcome is seen that the model does not have.
+@Timeout(120)
+class TrialTest {
+    private static final boolean DEEP = Boolean.getBoolean("verbena.deep");
+    private static final int RUNS = DEEP ? 2_000 : 12;
+
+    /// Each program on one strong device, and in the deep run on all.
+    static Stream<Arguments> programs() {
+        List<String> devices = List.of("rocev2", "shm");
+        var programs = new ArrayList<Arguments>();
+        for (Litmus litmus : Litmuses.all()) {
+            for (Variant variant : litmus.variants()) {
+                String one = devices.get(programs.size() % devices.size());
+                for (String device : DEEP ? devices : List.of(one)) {
+                    programs.add(Arguments.of(device, litmus.name(), variant));
+                }
+            }
+        }
+        return programs.stream();
+    }
+
+    @ParameterizedTest(name = "{0}: {1}")
+    @MethodSource("programs")
+    void aStrongDeviceShowsNothingElseThanTheModel(String device, String name, Variant variant)
+            throws InterruptedException {
+        Set<Ending> allowed = Answer.outcomes(variant, Profile.of(device).freedoms());
+        try (Trial trial = Trial.of(Device.named(device), variant, 1)) {
+            Trial.Seen seen = trial.run(RUNS, _ -> false);
+            assertThat(seen.runs() + seen.without()).isEqualTo(RUNS);
+            assertThat(allowed).as(name).containsAll(seen.counts().keySet());
+            assertThat(seen.counts().values().stream()
+                            .mapToInt(Integer::intValue)
+                            .sum())
+                    .isEqualTo(seen.runs());
+        }
+    }
+
+    @Test
+    void runsEndWhenEnoughHasBeenSeen() throws InterruptedException {
+        Variant variant = Litmuses.named("buffer-reuse").variants().getLast();
+        try (Trial trial = Trial.of(Device.named("shm"), variant, 1)) {
+            Trial.Seen seen = trial.run(1_000, outcomes -> !outcomes.isEmpty());
+            assertThat(seen.runs()).isEqualTo(1);
+            assertThat(seen.counts()).containsExactly(Map.entry(new Ending(List.of(1)), 1));
+        }
+    }
+
+    @Test
+    void bothHalvesOfAWordGoThereAndBack() {
+        for (int value : new int[] {0, 1, 15, 16, 0x11, 0xf0, 255}) {
+            assertThat(TrialNode.decoded(TrialNode.encoded(value))).isEqualTo(value);
+        }
+        assertThat(TrialNode.encoded(0x21)).isEqualTo(0x2_0000_0001L);
+    }
+
+    @Test
+    void aDeviceIsKnownByItsName() {
+        assertThat(Profile.of("rocev2@127.0.0.1,mtu=1024").freedoms()).isEqualTo(Freedom.of(Level.STRONG));
+        assertThat(Profile.of("shm").text()).isEqualTo("strong");
+        assertThat(Profile.of("iwarp").freedoms())
+                .contains(Freedom.LATE_VISIBILITY)
+                .hasSize(Freedom.of(Level.STRONG).size() + 1);
+        assertThat(Profile.of("mlx5_0").freedoms()).isEqualTo(Freedom.of(Level.CARD));
+        assertThat(Profile.of("rxe0").text()).isEqualTo("a card");
+    }
+}
