@@ -11,4 +11,9 @@ module verbena.check {
             verbena.tools;
     exports verbena.check.litmus to
             verbena.tools;
+
+    provides verbena.verbs.spi.Provider with
+            verbena.check.device.CheckProvider;
+    provides verbena.verbs.spi.DeviceLayer with
+            verbena.check.device.CheckProvider;
 }

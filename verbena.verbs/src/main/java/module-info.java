@@ -13,5 +13,6 @@ module verbena.verbs {
             verbena.messages,
             verbena.stream;
 
+    uses verbena.verbs.spi.DeviceLayer;
     uses verbena.verbs.spi.Provider;
 }

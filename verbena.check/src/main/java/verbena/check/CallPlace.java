@@ -1,6 +1,7 @@
 package verbena.check;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
 /// A place in the program: the innermost frames of it that called a verb. Two places with the same frames are equal.
 ///
@@ -52,5 +53,14 @@ public record CallPlace(List<Frame> frames) {
         return frames.isEmpty()
                 ? "(no place in the program)"
                 : frames.getFirst().toString();
+    }
+
+    /// Returns all frames, each on a line of its own.
+    ///
+    /// @param indent in front of each line but the first
+    public String stack(String indent) {
+        return frames.isEmpty()
+                ? toString()
+                : frames.stream().map(Frame::toString).collect(Collectors.joining(System.lineSeparator() + indent));
     }
 }

@@ -108,6 +108,8 @@ class VerbsDocTest {
             "verbena.sim.traffic",
             "verbena.check",
             "verbena.check.litmus",
+            "verbena.check.device",
+            "verbena.check.rules",
             "verbena.conformance",
             "verbena.conformance.fixture",
             "verbena.tools",

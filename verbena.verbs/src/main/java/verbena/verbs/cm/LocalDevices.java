@@ -15,11 +15,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
@@ -359,7 +359,7 @@ final class LocalDevices {
     }
 
     private static Stream<Provider> providers() {
-        return Providers.all().stream().map(ServiceLoader.Provider::get);
+        return StreamSupport.stream(Providers.all().spliterator(), false);
     }
 
     /// Returns the local address to use towards `peer`.

@@ -1,6 +1,12 @@
 package verbena.verbs.spi;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import verbena.verbs.Device;
+import verbena.verbs.Gid;
 import verbena.verbs.Preview;
 
 /// The providers of devices in this process. It has no state, and any thread may use it.
@@ -8,7 +14,19 @@ import verbena.verbs.Preview;
 /// @since 0.1
 @Preview
 public final class Providers {
+    /// The system property that puts a [DeviceLayer] in front of every device of the process, when it is neither
+    /// `off` nor empty; the environment variable `VERBENA_CHECK` does the same.
+    public static final String LAYER = "verbena.check";
+
+    private static final boolean IS_LAYERED = !layer().isEmpty() && !layer().equals("off");
+
     private Providers() {}
+
+    /// Returns the value of the property, or else of the variable; empty when neither is set.
+    public static String layer() {
+        String variable = System.getenv("VERBENA_CHECK");
+        return System.getProperty(LAYER, variable == null ? "" : variable).strip();
+    }
 
     /// Returns the providers that the class loader of Verbena finds. Each is loaded when the iteration reaches it.
     ///
@@ -18,12 +36,59 @@ public final class Providers {
     ///
     /// Where all code is in modules, it asks the modules alone. A class loader would search each of their files
     /// again, for a list that only a class path needs.
-    public static ServiceLoader<Provider> all() {
+    public static Iterable<Provider> all() {
+        return IS_LAYERED ? layered() : found(Provider.class);
+    }
+
+    private static <S> ServiceLoader<S> found(Class<S> service) {
         ModuleLayer layer = Providers.class.getModule().getLayer();
         if (layer != null && System.getProperty("java.class.path", "").isEmpty()) {
-            return ServiceLoader.load(layer, Provider.class);
+            return ServiceLoader.load(layer, service);
         }
-        ServiceLoader<Provider> own = ServiceLoader.load(Provider.class, Providers.class.getClassLoader());
-        return own.iterator().hasNext() ? own : ServiceLoader.load(Provider.class);
+        ServiceLoader<S> own = ServiceLoader.load(service, Providers.class.getClassLoader());
+        return own.iterator().hasNext() ? own : ServiceLoader.load(service);
+    }
+
+    private static List<Provider> layered() {
+        DeviceLayer layer = found(DeviceLayer.class)
+                .findFirst()
+                .orElseThrow(() -> new ServiceConfigurationError(LAYER + " is set to \"" + layer()
+                        + "\", but no module brings a layer: put verbena.check on the module path"));
+        List<Provider> all = new ArrayList<>();
+        found(Provider.class).forEach(each -> all.add(new Layered(each, layer)));
+        return all;
+    }
+
+    /// A provider whose devices have a layer in front.
+    private record Layered(Provider inner, DeviceLayer layer) implements Provider {
+        @Override
+        public String kind() {
+            return inner.kind();
+        }
+
+        @Override
+        public List<Device> devices() {
+            return inner.devices().stream().map(layer::over).toList();
+        }
+
+        @Override
+        public Optional<Device> device(String name) {
+            return inner.device(name).map(layer::over);
+        }
+
+        @Override
+        public boolean isOfSystem() {
+            return inner.isOfSystem();
+        }
+
+        @Override
+        public boolean isOfHost() {
+            return inner.isOfHost();
+        }
+
+        @Override
+        public boolean isServed(long serviceId, Gid address) {
+            return inner.isServed(serviceId, address);
+        }
     }
 }

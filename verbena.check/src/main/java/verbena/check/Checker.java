@@ -1,0 +1,135 @@
+package verbena.check;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import verbena.verbs.AddressVector;
+import verbena.verbs.QpAttributes;
+
+/// The rules that are on, what they hear and what they have found, for the devices of a process. Any thread.
+public final class Checker {
+    private final Findings findings;
+    private final List<Watcher> watchers;
+    private final List<TrackedDevice> devices = new CopyOnWriteArrayList<>();
+    /// The queue pairs that are open, by number: those of several devices may have the same.
+    private final Map<Integer, List<TrackedPair>> pairs = new ConcurrentHashMap<>();
+
+    /// @param on the rules that are on
+    /// @param rules makes what hears for them
+    public Checker(Set<Rule> on, BiFunction<Set<Rule>, Checker, List<Watcher>> rules) {
+        findings = new Findings(on);
+        watchers = List.copyOf(rules.apply(on, this));
+    }
+
+    public Findings findings() {
+        return findings;
+    }
+
+    /// Calls all that hear.
+    public void hear(Consumer<Watcher> event) {
+        for (Watcher each : watchers) {
+            event.accept(each);
+        }
+    }
+
+    /// Hears of requests before they are posted.
+    public void onPost(List<TrackedRequest> requests) {
+        for (Watcher each : watchers) {
+            for (TrackedRequest request : requests) {
+                each.onPost(request);
+            }
+        }
+    }
+
+    /// Hears that the program has seen a request end.
+    public void onEnd(TrackedRequest request, boolean isOk) {
+        for (Watcher each : watchers) {
+            each.onEnd(request, isOk);
+        }
+    }
+
+    /// Hears of requests that end without a completion.
+    public void onDrop(List<TrackedRequest> requests) {
+        for (Watcher each : watchers) {
+            requests.forEach(each::onDrop);
+        }
+    }
+
+    /// Hears of a look at a completion queue.
+    public void onPoll(TrackedQueue queue, boolean found) {
+        queue.polled();
+        for (Watcher each : watchers) {
+            each.onPoll(queue, found);
+        }
+    }
+
+    public void opened(TrackedDevice device) {
+        devices.add(device);
+    }
+
+    public void closed(TrackedDevice device) {
+        devices.remove(device);
+    }
+
+    /// Returns the devices that are open.
+    public List<TrackedDevice> devices() {
+        return List.copyOf(devices);
+    }
+
+    public void opened(TrackedPair pair) {
+        pairs.compute(pair.qpn(), (_, known) -> {
+            List<TrackedPair> all = known == null ? new ArrayList<>(1) : new ArrayList<>(known);
+            all.add(pair);
+            return all;
+        });
+    }
+
+    public void closed(TrackedPair pair) {
+        TrackedPair peer = pair.peer();
+        if (peer != null) {
+            peer.peer(null);
+        }
+        pairs.computeIfPresent(pair.qpn(), (_, known) -> {
+            List<TrackedPair> left = new ArrayList<>(known);
+            left.remove(pair);
+            return left.isEmpty() ? null : left;
+        });
+    }
+
+    /// Returns the queue pair of this process that `pair` is connected with; empty when it is elsewhere, or not
+    /// connected yet.
+    public Optional<TrackedPair> peer(TrackedPair pair) {
+        TrackedPair known = pair.peer();
+        if (known != null) {
+            return Optional.of(known);
+        }
+        QpAttributes own = pair.attributes();
+        if (own == null || own.path().isEmpty()) {
+            return Optional.empty();
+        }
+        for (TrackedPair each : pairs.getOrDefault(own.destinationQpn(), List.of())) {
+            QpAttributes its = each.attributes();
+            if (its != null
+                    && its.destinationQpn() == pair.qpn()
+                    && its.path().isPresent()
+                    && isAt(each, own.path().get())
+                    && isAt(pair, its.path().get())) {
+                pair.peer(each);
+                each.peer(pair);
+                return Optional.of(each);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean isAt(TrackedPair pair, AddressVector path) {
+        return pair.device().context().gids(1).stream()
+                .anyMatch(entry -> entry.gid().equals(path.destination()));
+    }
+}

@@ -1,0 +1,234 @@
+package verbena.check;
+
+/// The rules, each with what reports and documents say of it. Identifiers never change.
+public enum Rule {
+    SEND_CHANGED(
+            Grade.ERROR,
+            "bytes of a request changed before it was complete",
+            "ibv_post_send(3): buffers of a request belong to the device until its completion was taken",
+            "the card reads late or again, and sends the new bytes, or half of them",
+            "wait for the completion, use another buffer, or send short data inline"),
+    SEND_OVERLAP(
+            Grade.LUCK,
+            "a request sends from bytes that another request fills",
+            "ibv_post_send(3), ibv_post_recv(3): both requests own the bytes until they are complete",
+            "what is sent is the old bytes, the new ones or a mixture",
+            "give each request bytes of its own, or wait for the first to complete"),
+    READ_UNFENCED(
+            Grade.ERROR,
+            "a request sends the result of a READ or atomic before it, without a fence",
+            "IBTA 10.8.3.3: only a fence orders a SEND or WRITE behind a READ or atomic",
+            "the card gathers before the result is there, and sends the old bytes",
+            "call fenced() on the later request, or wait for the READ to complete"),
+    TARGET_SHARED(
+            Grade.LUCK,
+            "two requests under way fill the same bytes",
+            "ibv_post_recv(3), ibv_post_send(3): a request owns its target until its completion was taken",
+            "one result overwrites the other, in any order and in pieces",
+            "give each request a target of its own"),
+    ARENA_CLOSED(
+            Grade.ERROR,
+            "memory of a region was given back while it was registered",
+            "ibv_reg_mr(3): the memory has to stay mapped until ibv_dereg_mr(3)",
+            "the card keeps writing to pages that nobody, or somebody else, sees",
+            "close the region first, then the arena of its memory"),
+    REGION_BUSY(
+            Grade.LUCK,
+            "a region was closed with requests of its own side under way",
+            "ibv_dereg_mr(3): requests that still name the region fail",
+            "the request ends with LOC_PROT_ERR and the connection is gone, when the card was slower",
+            "take the completions of all requests that name the region, then close it"),
+    REMOTE_BUSY(
+            Grade.LUCK,
+            "a region was closed while a peer's request for it was under way",
+            "ibv_dereg_mr(3): the keys of the region give access no more",
+            "the peer's request ends with REM_ACCESS_ERR and the connection is gone, when the card was slower",
+            "let the peer say that it is done before the region is closed"),
+    KEY_CLOSED(
+            Grade.ERROR,
+            "a request names the key of a region that was closed",
+            "ibv_dereg_mr(3): the keys of the region give access no more",
+            "the request ends with REM_ACCESS_ERR, or reaches what has the key now",
+            "tell peers that the key is withdrawn before the region is closed"),
+    UD_SHORT(
+            Grade.ERROR,
+            "a receive for datagrams has no room for the 40 bytes in front of each",
+            "IBTA 11.4.1.2: the first 40 bytes of a UD receive are the GRH's",
+            "every datagram ends with LOC_LEN_ERR or is dropped",
+            "add 40 bytes to each receive, and read the data behind them"),
+    NO_RECEIVE(
+            Grade.LUCK,
+            "a message was posted for which the peer has no receive, and attempts are limited",
+            "IBTA 9.7.5.2.8: the peer answers with an RNR NAK; after the attempts the request ends with RNR_RETRY_EXC_ERR",
+            "the connection ends when the peer is slower than the attempts last",
+            "post receives before the peer is told to send, and count credits"),
+    RNR_WAIT(
+            Grade.COST,
+            "a message was posted for which the peer has no receive",
+            "IBTA 9.7.5.2.8: the peer answers with an RNR NAK, and the sender waits",
+            "each RNR NAK stops the connection for the whole RNR timer",
+            "post receives before the peer is told to send, and count credits"),
+    QUEUE_SMALL(
+            Grade.LUCK,
+            "more requests may complete than their completion queue holds",
+            "ibv_create_cq(3), IBTA 11.6.3.2: a completion queue that overflows is broken",
+            "the queue breaks, and all queue pairs that report there",
+            "make the queue as large as all requests that can be under way on it"),
+    QUEUE_STUCK(
+            Grade.ERROR,
+            "the send queue is full of requests that ask for no completion",
+            "ibv_post_send(3): a request without a completion leaves the queue when a later one's completion was taken",
+            "nothing can be posted any more",
+            "ask for a completion at least once in a queue's length, and take it"),
+    ARM_LOST(
+            Grade.LUCK,
+            "a thread waits for a notification and has not polled since it armed the queue",
+            "ibv_req_notify_cq(3): what completed before the call causes no notification",
+            "the thread sleeps for ever when the completion was faster",
+            "poll until the queue is empty after arm(), then wait"),
+    STATUS_IGNORED(
+            Grade.ERROR,
+            "a request was posted on a queue pair whose failure this thread has seen",
+            "IBTA 10.3.1: a queue pair that failed is in state ERR and flushes all requests",
+            "the request is never carried out",
+            "look at the status of each completion, and end the connection at a failure"),
+    READ_DEPTH(
+            Grade.ERROR,
+            "a READ or atomic was posted beyond the depth that the two ends agree on",
+            "ibv_modify_qp(3): max_rd_atomic is at most the peer's max_dest_rd_atomic",
+            "the peer answers with a NAK, and the connection ends with REM_INV_REQ_ERR",
+            "set max_rd_atomic to what the peer serves, and not to 0"),
+    PSN_MISMATCH(
+            Grade.ERROR,
+            "the two ends of a connection do not agree on the first packet sequence number",
+            "IBTA 9.7.2: rq_psn is the sq_psn of the peer",
+            "packets are taken for old ones or lost ones: retries, then RETRY_EXC_ERR",
+            "give rq_psn what the peer gives to sq_psn"),
+    MTU_MISMATCH(
+            Grade.ERROR,
+            "the two ends of a connection have different path MTUs",
+            "ibv_modify_qp(3): path_mtu is that of the path, the same at both ends",
+            "messages longer than the smaller MTU end with an error",
+            "exchange the MTUs and take the smaller on both ends"),
+    TIMEOUT_NEVER(
+            Grade.LUCK,
+            "a connection waits for ever for the acknowledgement of a lost packet",
+            "ibv_modify_qp(3): timeout 0 is no time limit",
+            "one lost packet hangs the connection, and nobody is told",
+            "set the timeout, for example 14 (67 ms)"),
+    RETRY_ZERO(
+            Grade.LUCK,
+            "a connection ends at the first lost packet",
+            "ibv_modify_qp(3): retry_cnt is the attempts after the first",
+            "each loss of a packet, also by congestion, ends the connection",
+            "set retry_cnt to 7"),
+    CLOSE_BUSY(
+            Grade.LUCK,
+            "a queue pair was closed with requests under way",
+            "ibv_destroy_qp(3): outstanding requests are discarded",
+            "the last messages may never have left",
+            "take the completions of all requests first, or move to ERR and take the flushed ones"),
+    RESET_BUSY(
+            Grade.LUCK,
+            "a queue pair was reset with requests under way",
+            "IBTA 10.3.1: entering RESET discards requests without completions",
+            "nobody learns which requests were carried out",
+            "move to ERR and take all completions before RESET"),
+    ATOMIC_MIXED(
+            Grade.LUCK,
+            "a WRITE and an atomic for the same bytes are under way at once",
+            "IBTA 9.4.5: an atomic is atomic with regard to atomics only",
+            "the WRITE is lost between the read and the write of the atomic",
+            "change words that atomics change by atomics only"),
+    ONE_BY_ONE(
+            Grade.COST,
+            "requests were posted one by one, with a doorbell each",
+            "ibv_wr_start(3), ibv_post_send(3): one call takes a list of requests",
+            "each doorbell is a write across PCIe, about as dear as the rest of the post",
+            "fill one batch and submit it once"),
+    ALL_SIGNALED(
+            Grade.COST,
+            "each of many requests in a row asked for a completion",
+            "ibv_post_send(3): IBV_SEND_SIGNALED is for each request to choose",
+            "each completion is a write of the card and a poll of the program",
+            "ask for the completion of the last request only"),
+    NOT_INLINE(
+            Grade.COST,
+            "short data were sent from registered memory although they fit into the request",
+            "ibv_post_send(3): IBV_SEND_INLINE",
+            "the card fetches them by one more read across PCIe",
+            "call inline() for data up to maxInlineBytes"),
+    REGISTER_HOT(
+            Grade.COST,
+            "memory is registered again and again between requests",
+            "ibv_reg_mr(3)",
+            "pinning and mapping take microseconds to milliseconds each time",
+            "register once, and cut buffers from one region"),
+    SMALL_REGIONS(
+            Grade.COST,
+            "a program has very many small regions",
+            "ibv_reg_mr(3)",
+            "each region has an entry in the card's tables, and caches are small",
+            "register one large region, or use allocate(), and cut it"),
+    LEAK(
+            Grade.COST,
+            "an object is open at the end of the process",
+            "ibv_close_device(3)",
+            "the kernel gives it back, and the peer is not told",
+            "close objects in the reverse order of making, by try-with-resources");
+
+    private final Grade grade;
+    private final String sentence;
+    private final String clause;
+    private final String card;
+    private final String cure;
+
+    Rule(Grade grade, String sentence, String clause, String card, String cure) {
+        this.grade = grade;
+        this.sentence = sentence;
+        this.clause = clause;
+        this.card = card;
+        this.cure = cure;
+    }
+
+    /// Returns the identifier, for example `V-SEND-CHANGED`.
+    public String id() {
+        return "V-" + name().replace('_', '-');
+    }
+
+    /// Returns the rule of an identifier.
+    ///
+    /// @throws IllegalArgumentException when there is none
+    public static Rule of(String id) {
+        for (Rule each : values()) {
+            if (each.id().equals(id)) {
+                return each;
+            }
+        }
+        throw new IllegalArgumentException("rule: there is no \"" + id + "\"");
+    }
+
+    public Grade grade() {
+        return grade;
+    }
+
+    /// Returns what the program has done, in words.
+    public String sentence() {
+        return sentence;
+    }
+
+    /// Returns what the standard or the man page says.
+    public String clause() {
+        return clause;
+    }
+
+    /// Returns what happens on a card.
+    public String card() {
+        return card;
+    }
+
+    /// Returns how to mend it.
+    public String cure() {
+        return cure;
+    }
+}

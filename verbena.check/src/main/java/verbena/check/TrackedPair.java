@@ -1,0 +1,236 @@
+package verbena.check;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.QpAttributes;
+import verbena.verbs.QpState;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.spi.SendOperation;
+
+/// A queue pair of the program, as the rules see it: its attributes, and what is under way.
+public final class TrackedPair extends TrackedObject {
+    /// Where the completions of a queue pair go, and where its receives come from.
+    ///
+    /// @param receives its own, or those of its shared receive queue
+    public record Queues(TrackedQueue send, TrackedQueue receive, TrackedReceives receives) {}
+
+    private final QueuePair queuePair;
+    private final QueuePairOptions options;
+    private final int qpn;
+    private volatile @Nullable TrackedPair peer;
+    private final Queues queues;
+    private final ArrayDeque<TrackedRequest> sends = new ArrayDeque<>();
+    private volatile @Nullable QpAttributes attributes;
+    private volatile CallPlace connected = CallPlace.NONE;
+    private volatile @Nullable Thread failureSeenBy;
+    private long messages;
+
+    public TrackedPair(
+            TrackedDevice device, QueuePair queuePair, QueuePairOptions options, Queues queues, CallPlace made) {
+        super(device, queuePair.toString(), made);
+        this.queuePair = queuePair;
+        this.options = options;
+        this.qpn = queuePair.qpn();
+        this.queues = queues;
+    }
+
+    /// Returns the queue pair below the layer.
+    public QueuePair queuePair() {
+        return queuePair;
+    }
+
+    public int qpn() {
+        return qpn;
+    }
+
+    /// Returns the queue pair of this process that it is connected with; null when it is not known yet.
+    @Nullable
+    TrackedPair peer() {
+        return peer;
+    }
+
+    void peer(@Nullable TrackedPair to) {
+        peer = to;
+    }
+
+    public QueuePairOptions options() {
+        return options;
+    }
+
+    public Queues queues() {
+        return queues;
+    }
+
+    /// Returns its attributes as they were after the last step of the program; null before the first.
+    public @Nullable QpAttributes attributes() {
+        return attributes;
+    }
+
+    /// Returns where the last step was.
+    public CallPlace connected() {
+        return connected;
+    }
+
+    /// Notes a step. Requests that a reset has dropped are given back.
+    public List<TrackedRequest> modified(QpAttributes to, CallPlace where) {
+        attributes = to;
+        peer = null;
+        connected = where;
+        if (to.state() != QpState.RESET) {
+            return List.of();
+        }
+        failureSeenBy = null;
+        synchronized (this) {
+            messages = 0;
+        }
+        if (!queues.receives.isShared()) {
+            queues.receives.startAnew();
+        }
+        return dropAll();
+    }
+
+    /// Notes requests that are about to be posted.
+    public void begin(List<TrackedRequest> requests) {
+        int due = 0;
+        synchronized (this) {
+            for (TrackedRequest each : requests) {
+                sends.add(each);
+                due += each.isSignaled() ? 1 : 0;
+                messages += takesReceive(each) ? 1 : 0;
+            }
+        }
+        queues.send.addDue(due);
+    }
+
+    /// Returns whether a request takes a receive of the peer.
+    public static boolean takesReceive(TrackedRequest request) {
+        SendOperation operation = request.operation();
+        return operation != null
+                && switch (operation) {
+                    case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, WRITE_WITH_IMMEDIATE -> !request.isFaulty();
+                    default -> false;
+                };
+    }
+
+    /// Returns how many requests so far take a receive of the peer.
+    public synchronized long messages() {
+        return messages;
+    }
+
+    /// Takes back requests that could not be posted.
+    public void withdraw(List<TrackedRequest> requests) {
+        int due = 0;
+        synchronized (this) {
+            for (TrackedRequest each : requests) {
+                if (sends.remove(each)) {
+                    due += each.isSignaled() ? 1 : 0;
+                    messages -= takesReceive(each) ? 1 : 0;
+                }
+            }
+        }
+        queues.send.addDue(-due);
+    }
+
+    /// Notes receives that are about to be posted.
+    public void beginReceives(List<TrackedRequest> requests) {
+        queues.receives.add(requests);
+        if (!queues.receives.isShared()) {
+            queues.receive.addDue(requests.size());
+        }
+    }
+
+    /// Takes back receives that could not be posted.
+    public void withdrawReceives(List<TrackedRequest> requests) {
+        queues.receives.withdraw(requests);
+        if (!queues.receives.isShared()) {
+            queues.receive.addDue(-requests.size());
+        }
+    }
+
+    /// Takes out what a completion of the send queue ends: the request, and those before it that ask for none. The
+    /// request itself is the last.
+    public List<TrackedRequest> endSends(long wrId, boolean isOk) {
+        List<TrackedRequest> ended = new ArrayList<>(1);
+        int due = 0;
+        synchronized (this) {
+            if (!holds(wrId, isOk)) {
+                return ended;
+            }
+            while (true) {
+                TrackedRequest oldest = sends.removeFirst();
+                ended.add(oldest);
+                due += oldest.isSignaled() ? 1 : 0;
+                if (oldest.wrId() == wrId && (oldest.isSignaled() || !isOk)) {
+                    break;
+                }
+            }
+        }
+        queues.send.addDue(-due);
+        return ended;
+    }
+
+    private boolean holds(long wrId, boolean isOk) {
+        for (TrackedRequest each : sends) {
+            if (each.wrId() == wrId && (each.isSignaled() || !isOk)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Takes out the receive that a completion ends; null when it is not known.
+    public @Nullable TrackedRequest endReceive(long wrId) {
+        TrackedRequest ended = queues.receives.take(wrId);
+        if (ended != null && !queues.receives.isShared()) {
+            queues.receive.addDue(-1);
+        }
+        return ended;
+    }
+
+    /// Returns the send requests that the program has not seen complete, oldest first.
+    public synchronized List<TrackedRequest> sendsUnderWay() {
+        return List.copyOf(sends);
+    }
+
+    /// Takes out all that is under way.
+    public List<TrackedRequest> dropAll() {
+        List<TrackedRequest> dropped;
+        int due = 0;
+        synchronized (this) {
+            dropped = new ArrayList<>(sends);
+            for (TrackedRequest each : sends) {
+                due += each.isSignaled() ? 1 : 0;
+            }
+            sends.clear();
+        }
+        queues.send.addDue(-due);
+        if (!queues.receives.isShared()) {
+            List<TrackedRequest> receives = queues.receives.clear();
+            queues.receive.addDue(-receives.size());
+            dropped.addAll(receives);
+        }
+        return dropped;
+    }
+
+    /// Returns whether a request of it may have completed into `queue` by now.
+    boolean mayHaveCompleted(TrackedQueue queue) {
+        QpAttributes last = attributes;
+        if (last == null || last.state() == QpState.RESET || last.state() == QpState.INIT) {
+            return false;
+        }
+        boolean sends = queue == queues.send && sendsUnderWay().stream().anyMatch(TrackedRequest::isSignaled);
+        return sends || queue == queues.receive && !queues.receives.isEmpty();
+    }
+
+    /// Returns the thread that has taken the completion of a failed request; null when none has.
+    public @Nullable Thread failureSeenBy() {
+        return failureSeenBy;
+    }
+
+    public void failureSeen(Thread by) {
+        failureSeenBy = by;
+    }
+}

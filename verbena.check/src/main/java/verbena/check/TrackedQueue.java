@@ -1,0 +1,71 @@
+package verbena.check;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.CompletionQueue;
+
+/// A completion queue of the program, as the rules see it.
+public final class TrackedQueue extends TrackedObject {
+    /// One arming that no poll has followed.
+    ///
+    /// @param mayHaveMissed whether something could have completed before
+    public record Armed(CallPlace place, boolean mayHaveMissed) {}
+
+    private final CompletionQueue queue;
+    private final AtomicInteger due = new AtomicInteger();
+    private final Set<TrackedPair> pairs = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable Armed armed;
+    private volatile long polls;
+
+    public TrackedQueue(TrackedDevice device, CompletionQueue queue, CallPlace made) {
+        super(device, queue.toString(), made);
+        this.queue = queue;
+    }
+
+    public CompletionQueue queue() {
+        return queue;
+    }
+
+    /// Returns the open queue pairs that report here.
+    public Set<TrackedPair> pairs() {
+        return pairs;
+    }
+
+    /// Returns the completions that may come, and those that wait to be taken.
+    public int due() {
+        return due.get();
+    }
+
+    void addDue(int change) {
+        due.addAndGet(change);
+    }
+
+    /// Returns the last arming, when no poll has followed; null otherwise.
+    public @Nullable Armed armed() {
+        return armed;
+    }
+
+    /// Notes an arming.
+    public void arm(CallPlace place) {
+        boolean mayHaveMissed = false;
+        for (TrackedPair each : pairs) {
+            mayHaveMissed |= each.mayHaveCompleted(this);
+        }
+        armed = new Armed(place, mayHaveMissed);
+    }
+
+    /// Returns a number that changes with each look.
+    public long polls() {
+        return polls;
+    }
+
+    /// Notes that the program has looked.
+    void polled() {
+        polls++; // by several threads at once it may count too few: it only tells whether there were any
+        if (armed != null) {
+            armed = null;
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package verbena.check;
+
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The receives of a queue pair, or of a shared receive queue, that the program has posted and not seen complete.
+public final class TrackedReceives {
+    private final ArrayDeque<TrackedRequest> posted = new ArrayDeque<>();
+    private final boolean isShared;
+    private long total;
+
+    /// @param isShared whether several queue pairs take from it
+    public TrackedReceives(boolean isShared) {
+        this.isShared = isShared;
+    }
+
+    public boolean isShared() {
+        return isShared;
+    }
+
+    /// Notes receives that are about to be posted.
+    public synchronized void add(List<TrackedRequest> requests) {
+        posted.addAll(requests);
+        total += requests.size();
+    }
+
+    /// Takes back receives that could not be posted.
+    public synchronized void withdraw(List<TrackedRequest> requests) {
+        posted.removeAll(requests);
+        total -= requests.size();
+    }
+
+    /// Takes the oldest receive with this number out; null when there is none.
+    synchronized @Nullable TrackedRequest take(long wrId) {
+        Iterator<TrackedRequest> each = posted.iterator();
+        while (each.hasNext()) {
+            TrackedRequest request = each.next();
+            if (request.wrId() == wrId) {
+                each.remove();
+                return request;
+            }
+        }
+        return null;
+    }
+
+    /// Takes all out.
+    public synchronized List<TrackedRequest> clear() {
+        List<TrackedRequest> all = List.copyOf(posted);
+        posted.clear();
+        return all;
+    }
+
+    /// Returns those that are under way.
+    public synchronized List<TrackedRequest> underWay() {
+        return List.copyOf(posted);
+    }
+
+    /// Counts from 0 again: the queue pair was reset.
+    synchronized void startAnew() {
+        total = 0;
+    }
+
+    synchronized boolean isEmpty() {
+        return posted.isEmpty();
+    }
+
+    /// Returns how many were ever posted.
+    public synchronized long total() {
+        return total;
+    }
+}

@@ -1,0 +1,162 @@
+package verbena.check;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.spi.SendOperation;
+
+/// A request of the program, from the moment before it is posted. The thread that posts it fills it; it does not
+/// change afterwards, but for the note of a rule.
+public final class TrackedRequest {
+    /// One piece of local memory that a request names.
+    ///
+    /// @param region null when the key is of no region that is known
+    /// @param memory null when it cannot be read
+    public record Piece(
+            @Nullable TrackedRegion region, @Nullable MemorySegment memory, long length) {
+        /// Returns the address of its first byte in this process; 0 when there is none.
+        long from() {
+            return memory == null ? 0 : memory.address();
+        }
+
+        /// Returns whether the two have a byte in common.
+        public boolean overlaps(Piece other) {
+            return memory != null
+                    && other.memory != null
+                    && from() < other.from() + other.length
+                    && other.from() < from() + length;
+        }
+    }
+
+    private final @Nullable TrackedPair pair;
+    private final @Nullable SendOperation operation;
+    private final long wrId;
+    private final long remoteAddress;
+    private final int rkey;
+    private final List<Piece> pieces = new ArrayList<>(1);
+    private boolean isSignaled;
+    private boolean isFenced;
+    private boolean isFaulty;
+    private long inlineBytes;
+    private CallPlace place = CallPlace.NONE;
+    private long note;
+    private volatile boolean isShared;
+
+    /// @param pair where it is posted; null for a shared receive queue
+    /// @param operation null for a receive
+    /// @param rkey the key that it names, of the peer or of this side; 0 for none
+    public TrackedRequest(
+            @Nullable TrackedPair pair, @Nullable SendOperation operation, long wrId, long remoteAddress, int rkey) {
+        this.pair = pair;
+        this.operation = operation;
+        this.wrId = wrId;
+        this.remoteAddress = remoteAddress;
+        this.rkey = rkey;
+        this.isSignaled = pair != null && pair.options().signalAll();
+    }
+
+    public @Nullable TrackedPair pair() {
+        return pair;
+    }
+
+    /// Returns the operation; null for a receive.
+    public @Nullable SendOperation operation() {
+        return operation;
+    }
+
+    public boolean isReceive() {
+        return operation == null;
+    }
+
+    /// Returns whether the device writes to its local memory.
+    public boolean fillsMemory() {
+        return operation == null || operation == SendOperation.READ || operation.isAtomic();
+    }
+
+    public long wrId() {
+        return wrId;
+    }
+
+    public long remoteAddress() {
+        return remoteAddress;
+    }
+
+    public int rkey() {
+        return rkey;
+    }
+
+    public List<Piece> pieces() {
+        return pieces;
+    }
+
+    /// Returns the bytes of all its pieces.
+    public long bytes() {
+        long all = inlineBytes;
+        for (Piece each : pieces) {
+            all += each.length;
+        }
+        return all;
+    }
+
+    public boolean isInline() {
+        return inlineBytes > 0;
+    }
+
+    /// Adds bytes that were copied into the request.
+    public void addInline(long bytes) {
+        inlineBytes += bytes;
+    }
+
+    public boolean isSignaled() {
+        return isSignaled;
+    }
+
+    public void signal() {
+        isSignaled = true;
+    }
+
+    public boolean isFenced() {
+        return isFenced;
+    }
+
+    public void fence() {
+        isFenced = true;
+    }
+
+    /// Returns whether it cannot be carried out, as its poster knows.
+    public boolean isFaulty() {
+        return isFaulty;
+    }
+
+    public void fail() {
+        isFaulty = true;
+    }
+
+    /// Returns where it was posted.
+    public CallPlace place() {
+        return place;
+    }
+
+    public void place(CallPlace at) {
+        place = at;
+    }
+
+    /// Returns whether the program has let another request fill its bytes meanwhile.
+    public boolean isShared() {
+        return isShared;
+    }
+
+    public void share() {
+        isShared = true;
+    }
+
+    /// Returns what the rule on changed bytes has kept.
+    public long note() {
+        return note;
+    }
+
+    public void note(long of) {
+        note = of;
+    }
+}

@@ -1,0 +1,65 @@
+package verbena.check;
+
+import java.util.List;
+import verbena.verbs.QpState;
+
+/// Hears what the program does, and tells findings. Any thread calls; several at once.
+public abstract class Watcher {
+    /// Hears of requests that are about to be posted by one call, each of them.
+    public void onPost(TrackedRequest request) {}
+
+    /// Hears of all send requests of one call.
+    public void onSubmit(TrackedPair pair, List<TrackedRequest> requests) {}
+
+    /// Hears that the send queue had no room for a request.
+    ///
+    /// @param pending those of the same batch
+    public void onFull(TrackedPair pair, List<TrackedRequest> pending, CallPlace where) {}
+
+    /// Hears that the program has seen a request end, by its own completion or by that of a later one.
+    ///
+    /// @param isOk whether it was carried out
+    public void onEnd(TrackedRequest request, boolean isOk) {}
+
+    /// Hears that requests have ended without a completion: the queue pair was closed or reset, or they could not be
+    /// posted.
+    public void onDrop(TrackedRequest request) {}
+
+    public void onRegister(TrackedRegion region) {}
+
+    /// Hears that a region is about to be closed.
+    public void onUnregister(TrackedRegion region) {}
+
+    /// Hears that a region was closed.
+    public void onUnregistered(TrackedRegion region) {}
+
+    /// Hears of a step of a queue pair, which has been taken.
+    ///
+    /// @param before the state that it was in
+    /// @param lost what a reset has dropped
+    public void onModify(TrackedPair pair, QpState before, List<TrackedRequest> lost) {}
+
+    /// Hears that a queue pair was closed.
+    ///
+    /// @param before the state that it was in
+    /// @param lost what was under way
+    public void onClose(TrackedPair pair, QpState before, List<TrackedRequest> lost) {}
+
+    /// Hears of a look at a completion queue.
+    ///
+    /// @param found whether there was a completion
+    public void onPoll(TrackedQueue queue, boolean found) {}
+
+    /// Hears that a thread is about to wait on a channel.
+    ///
+    /// @param queues those that report there
+    public void onWait(List<TrackedQueue> queues) {}
+
+    /// Hears that a key gives access no more, though its region or window is open.
+    public void onInvalidate(TrackedDevice device, int key, CallPlace where) {}
+
+    /// Hears that the process ends.
+    ///
+    /// @param open the devices that are open
+    public void onExit(List<TrackedDevice> open) {}
+}

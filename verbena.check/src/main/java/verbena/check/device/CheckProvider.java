@@ -1,0 +1,83 @@
+package verbena.check.device;
+
+import java.util.List;
+import java.util.Optional;
+import verbena.check.CheckOptions;
+import verbena.check.Checker;
+import verbena.check.rules.Watchers;
+import verbena.verbs.Device;
+import verbena.verbs.spi.DeviceLayer;
+import verbena.verbs.spi.Provider;
+import verbena.verbs.spi.Providers;
+import verbena.verbs.spi.WatchableDevice;
+
+/// Devices with the layer of checks in front: `check:NAME` for any device by its name, and every device when the
+/// process is checked as a whole ([Providers#LAYER]).
+public final class CheckProvider implements Provider, DeviceLayer {
+    private static final String PREFIX = "check:";
+
+    /// The checker of the process, made when the first device is.
+    private static final class OfProcess {
+        static final Checker CHECKER = begin();
+
+        private static Checker begin() {
+            CheckOptions options = CheckOptions.ofProcess();
+            var checker = new Checker(options.rules(), Watchers::of);
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(options, checker), "verbena-check"));
+            return checker;
+        }
+
+        private static void end(CheckOptions options, Checker checker) {
+            checker.hear(watcher -> watcher.onExit(checker.devices()));
+            int status = options.report(checker, System.err);
+            if (status != 0) {
+                Runtime.getRuntime().halt(status); // a hook cannot change the status in another way
+            }
+        }
+    }
+
+    /// Creates the provider; [java.util.ServiceLoader] does.
+    public CheckProvider() {}
+
+    /// Returns a device with the layer in front.
+    public static Device over(String name, Device device, Checker checker) {
+        return device instanceof WatchableDevice
+                ? new WatchableCheckedDevice(name, (Device & WatchableDevice) device, checker)
+                : new CheckedDevice(name, device, checker);
+    }
+
+    @Override
+    public String kind() {
+        return "check";
+    }
+
+    @Override
+    public List<Device> devices() {
+        return List.of();
+    }
+
+    @Override
+    public Optional<Device> device(String name) {
+        if (!name.startsWith(PREFIX)) {
+            return Optional.empty();
+        }
+        String inner = name.substring(PREFIX.length());
+        for (Provider each : Providers.all()) {
+            Optional<Device> device = each.device(inner);
+            if (device.isPresent()) {
+                return Optional.of(over(name, below(device.get()), OfProcess.CHECKER));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /// Two layers would tell everything twice.
+    private static Device below(Device device) {
+        return device instanceof CheckedDevice checked ? checked.inner() : device;
+    }
+
+    @Override
+    public Device over(Device device) {
+        return device instanceof CheckedDevice ? device : over(device.name(), device, OfProcess.CHECKER);
+    }
+}

@@ -1,0 +1,55 @@
+package verbena.check.device;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import verbena.check.TrackedQueue;
+import verbena.verbs.CompletionChannel;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+
+/// The layer in front of a completion channel.
+class CheckedChannel extends CheckedObject<CompletionChannel> implements CompletionChannel {
+    private final List<TrackedQueue> queues = new CopyOnWriteArrayList<>();
+
+    CheckedChannel(Layer layer, CompletionChannel inner) {
+        super(layer, inner);
+    }
+
+    /// Returns the open queues that report here.
+    final List<TrackedQueue> queues() {
+        return queues;
+    }
+
+    /// Tells that a thread is about to wait.
+    final void waiting() {
+        layer().checker().hear(watcher -> watcher.onWait(queues));
+    }
+
+    final CompletionQueue outer(CompletionQueue queue) {
+        return layer().known(CompletionQueue.class, queue).orElse(queue);
+    }
+
+    @Override
+    public final Context context() {
+        return layer().outer(Context.class, inner().context());
+    }
+
+    @Override
+    public final Optional<CompletionQueue> await(Duration timeout) throws InterruptedException {
+        waiting();
+        return inner().await(timeout).map(this::outer);
+    }
+
+    @Override
+    public final CompletionQueue await() throws InterruptedException {
+        waiting();
+        return outer(inner().await());
+    }
+
+    @Override
+    public final Optional<CompletionQueue> poll() {
+        return inner().poll().map(this::outer);
+    }
+}

@@ -1,0 +1,147 @@
+package verbena.check.device;
+
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import verbena.verbs.AddressVector;
+import verbena.verbs.Gid;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.cm.PeerParameters;
+import verbena.verbs.cm.PortSpace;
+import verbena.verbs.cm.PrivateData;
+import verbena.verbs.cm.Secret;
+import verbena.verbs.spi.ConnectionService;
+
+/// The connections of a checked device: the device's own, which meet its own queue pairs.
+record CheckedConnections(ConnectionService inner) implements ConnectionService {
+    private static End below(End own) {
+        return new End(
+                own.queuePair().map(Layer::inner),
+                own.type(),
+                own.qpn(),
+                own.qkey(),
+                own.sharedReceiveQueue(),
+                own.parameters());
+    }
+
+    private static Listener below(Listener listener) {
+        return (exchange, news) -> listener.onNews(new Checked(exchange), news);
+    }
+
+    @Override
+    public BoundPort bind(PortSpace space, Gid local, int port) {
+        return new Port(inner.bind(space, local, port));
+    }
+
+    @Override
+    public Optional<CallerPort> bindCaller(PortSpace space, Gid local) {
+        return inner.bindCaller(space, local);
+    }
+
+    @Override
+    public Exchange connect(Call call, End own, Listener listener) {
+        return new Checked(inner.connect(call, below(own), below(listener)));
+    }
+
+    @Override
+    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        return inner.attend(isOver, nanos);
+    }
+
+    @Override
+    public void wakeAttendant() {
+        inner.wakeAttendant();
+    }
+
+    @Override
+    public Watch join(GroupJoin join, GroupListener listener) {
+        return inner.join(join, listener);
+    }
+
+    @Override
+    public Watch watch(Consumer<String> onFailure) {
+        return inner.watch(onFailure);
+    }
+
+    private record Port(BoundPort inner) implements BoundPort {
+        @Override
+        public int port() {
+            return inner.port();
+        }
+
+        @Override
+        public void listen(int backlog, Secret secret, Acceptor acceptor) {
+            inner.listen(backlog, secret, new Acceptor() {
+                @Override
+                public Listener onRequest(Exchange exchange, PeerParameters peer, QpType type) {
+                    return below(acceptor.onRequest(new Checked(exchange), peer, type));
+                }
+            });
+        }
+
+        @Override
+        public void close() {
+            inner.close();
+        }
+    }
+
+    /// An exchange that takes the layer's queue pairs. Two of the same one are equal.
+    private record Checked(Exchange inner) implements Exchange {
+        @Override
+        public Gid local() {
+            return inner.local();
+        }
+
+        @Override
+        public Gid remote() {
+            return inner.remote();
+        }
+
+        @Override
+        public int localPort() {
+            return inner.localPort();
+        }
+
+        @Override
+        public int remotePort() {
+            return inner.remotePort();
+        }
+
+        @Override
+        public QpModification modification(QpState to, End own) {
+            return inner.modification(to, below(own));
+        }
+
+        @Override
+        public AddressVector path() {
+            return inner.path();
+        }
+
+        @Override
+        public void accept(End own) {
+            inner.accept(below(own));
+        }
+
+        @Override
+        public void reject(PrivateData privateData) {
+            inner.reject(privateData);
+        }
+
+        @Override
+        public void ready() {
+            inner.ready();
+        }
+
+        @Override
+        public void communicationEstablished() {
+            inner.communicationEstablished();
+        }
+
+        @Override
+        public void disconnect(PrivateData privateData) {
+            inner.disconnect(privateData);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package verbena.check.device;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import verbena.check.CallPlace;
+import verbena.check.TrackedRegion;
+import verbena.verbs.Access;
+import verbena.verbs.AddressHandle;
+import verbena.verbs.AddressVector;
+import verbena.verbs.Context;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.MemoryWindow;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.SharedReceiveQueue;
+
+/// The layer in front of a protection domain.
+final class CheckedDomain extends CheckedObject<ProtectionDomain> implements ProtectionDomain {
+    CheckedDomain(Layer layer, ProtectionDomain inner) {
+        super(layer, inner);
+    }
+
+    @Override
+    public Context context() {
+        return layer().outer(Context.class, inner().context());
+    }
+
+    @Override
+    public MemoryRegion register(MemorySegment segment, long iova, Set<Access> access) {
+        return checked(inner().register(segment, iova, access), segment, true);
+    }
+
+    @Override
+    public MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova, Set<Access> access) {
+        return checked(inner().registerDmaBuf(fd, offset, length, iova, access), null, true);
+    }
+
+    @Override
+    public MemoryRegion allocate(long bytes, Set<Access> access) {
+        MemoryRegion region = inner().allocate(bytes, access);
+        return checked(region, region.segment(), false);
+    }
+
+    private MemoryRegion checked(MemoryRegion region, @Nullable MemorySegment memory, boolean isRegistered) {
+        return new CheckedRegion(
+                layer(), region, new TrackedRegion(layer().device(), region, memory, isRegistered, CallPlace.here()));
+    }
+
+    @Override
+    public MemoryWindow allocateWindow(MemoryWindow.Type type) {
+        return new CheckedWindow(layer(), inner().allocateWindow(type));
+    }
+
+    @Override
+    public QueuePair createQueuePair(QueuePairOptions options) {
+        return CheckedPair.made(layer(), inner().createQueuePair(CheckedPair.below(options)), options);
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(int maxWr, int maxSge) {
+        return new CheckedSharedQueue(layer(), inner().createSharedReceiveQueue(maxWr, maxSge));
+    }
+
+    @Override
+    public AddressHandle createAddressHandle(AddressVector to) {
+        return new CheckedHandle(layer(), inner().createAddressHandle(to));
+    }
+}

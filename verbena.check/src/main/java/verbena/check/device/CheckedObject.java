@@ -1,0 +1,47 @@
+package verbena.check.device;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import verbena.verbs.VerbsObject;
+
+/// An object of the layer, which stands for one of the device's.
+abstract class CheckedObject<T extends VerbsObject> implements VerbsObject {
+    private final T inner;
+    private final Layer layer;
+    private final AtomicBoolean isTold = new AtomicBoolean();
+
+    CheckedObject(Layer layer, T inner) {
+        this.layer = layer;
+        this.inner = inner;
+        layer.put(inner, this);
+    }
+
+    final T inner() {
+        return inner;
+    }
+
+    final Layer layer() {
+        return layer;
+    }
+
+    @Override
+    public void close() {
+        inner.close();
+        if (inner.isClosed() && isTold.compareAndSet(false, true)) {
+            layer.remove(inner);
+            closed();
+        }
+    }
+
+    /// Tells that it is closed; called once.
+    void closed() {}
+
+    @Override
+    public final boolean isClosed() {
+        return inner.isClosed();
+    }
+
+    @Override
+    public final String toString() {
+        return inner.toString();
+    }
+}

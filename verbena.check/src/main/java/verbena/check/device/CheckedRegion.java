@@ -1,0 +1,80 @@
+package verbena.check.device;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import verbena.check.TrackedRegion;
+import verbena.verbs.Access;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+
+/// The layer in front of a region.
+final class CheckedRegion extends CheckedObject<MemoryRegion> implements MemoryRegion {
+    private final TrackedRegion tracked;
+
+    CheckedRegion(Layer layer, MemoryRegion inner, TrackedRegion tracked) {
+        super(layer, inner);
+        this.tracked = tracked;
+        layer.device().objects().add(tracked);
+        layer.opened(tracked);
+        layer.checker().hear(watcher -> watcher.onRegister(tracked));
+    }
+
+    @Override
+    public void close() {
+        if (!isClosed()) {
+            layer().checker().hear(watcher -> watcher.onUnregister(tracked));
+        }
+        super.close();
+    }
+
+    @Override
+    void closed() {
+        layer().closed(tracked);
+        layer().device().objects().remove(tracked);
+        layer().checker().hear(watcher -> watcher.onUnregistered(tracked));
+    }
+
+    TrackedRegion tracked() {
+        return tracked;
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return layer().outer(ProtectionDomain.class, inner().protectionDomain());
+    }
+
+    @Override
+    public MemorySegment segment() {
+        return inner().segment();
+    }
+
+    @Override
+    public long length() {
+        return inner().length();
+    }
+
+    @Override
+    public long address() {
+        return inner().address();
+    }
+
+    @Override
+    public int lkey() {
+        return inner().lkey();
+    }
+
+    @Override
+    public int rkey() {
+        return inner().rkey();
+    }
+
+    @Override
+    public Set<Access> access() {
+        return inner().access();
+    }
+
+    @Override
+    public void reregister(ProtectionDomain protectionDomain, Set<Access> access) {
+        inner().reregister(Layer.inner(protectionDomain), access);
+    }
+}

@@ -1,0 +1,60 @@
+package verbena.check.device;
+
+import java.util.OptionalInt;
+import verbena.check.TrackedReceives;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.ReceiveBatch;
+import verbena.verbs.SharedReceiveQueue;
+
+/// The layer in front of a shared receive queue.
+final class CheckedSharedQueue extends CheckedObject<SharedReceiveQueue> implements SharedReceiveQueue {
+    private final TrackedReceives receives = new TrackedReceives(true);
+
+    CheckedSharedQueue(Layer layer, SharedReceiveQueue inner) {
+        super(layer, inner);
+    }
+
+    @Override
+    void closed() {
+        layer().checker().onDrop(receives.clear());
+    }
+
+    TrackedReceives receives() {
+        return receives;
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return layer().outer(ProtectionDomain.class, inner().protectionDomain());
+    }
+
+    @Override
+    public OptionalInt number() {
+        return inner().number();
+    }
+
+    @Override
+    public int maxWr() {
+        return inner().maxWr();
+    }
+
+    @Override
+    public int maxSge() {
+        return inner().maxSge();
+    }
+
+    @Override
+    public ReceiveBatch receiveBatch() {
+        return new CheckedReceives(layer(), inner().receiveBatch(), null, receives);
+    }
+
+    @Override
+    public void armLimit(int limit) {
+        inner().armLimit(limit);
+    }
+
+    @Override
+    public int limit() {
+        return inner().limit();
+    }
+}

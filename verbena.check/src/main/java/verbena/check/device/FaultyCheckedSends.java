@@ -1,0 +1,26 @@
+package verbena.check.device;
+
+import verbena.check.TrackedPair;
+import verbena.check.TrackedRequest;
+import verbena.verbs.SendBatch;
+import verbena.verbs.WcStatus;
+import verbena.verbs.spi.FaultySends;
+
+/// The layer in front of a batch that also posts requests which cannot be carried out.
+final class FaultyCheckedSends extends CheckedSends implements FaultySends {
+    private final FaultySends faulty;
+
+    FaultyCheckedSends(Layer layer, SendBatch inner, FaultySends faulty, TrackedPair pair) {
+        super(layer, inner, pair);
+        this.faulty = faulty;
+    }
+
+    @Override
+    public void fail(WcStatus status, String cause) {
+        step(() -> faulty.fail(status, cause));
+        TrackedRequest request = current();
+        if (request != null) {
+            request.fail();
+        }
+    }
+}

@@ -1,0 +1,205 @@
+package verbena.check.rules;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Comparator;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import verbena.check.CallPlace;
+import verbena.check.Checker;
+import verbena.check.Findings;
+import verbena.check.Rule;
+import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Piece;
+import verbena.check.Watcher;
+import verbena.verbs.spi.SendOperation;
+
+/// Watches the local bytes of requests under way: they belong to the device, and to one request.
+final class Buffers extends Watcher {
+    /// Bytes of a piece that are all looked at; of a longer one, as many at each end.
+    private static final long WHOLE = 64 << 10;
+    private static final long PRIME = 0x9E37_79B9_7F4A_7C15L;
+
+    private record Start(long address, long order) {
+        static final Comparator<Start> ORDER =
+                Comparator.comparingLong(Start::address).thenComparingLong(Start::order);
+    }
+
+    private record Use(TrackedRequest request, Piece piece) {}
+
+    /// Pieces of requests under way, by address.
+    private static final class Index {
+        private final ConcurrentSkipListMap<Start, Use> uses = new ConcurrentSkipListMap<>(Start.ORDER);
+        private final AtomicLong order = new AtomicLong();
+        /// The longest piece so far: how far in front of a byte a piece that has it can begin.
+        private final AtomicLong longest = new AtomicLong();
+
+        void add(TrackedRequest request) {
+            for (Piece each : request.pieces()) {
+                MemorySegment memory = each.memory();
+                if (memory != null && each.length() > 0) {
+                    longest.accumulateAndGet(each.length(), Math::max);
+                    uses.put(new Start(memory.address(), order.incrementAndGet()), new Use(request, each));
+                }
+            }
+        }
+
+        void remove(TrackedRequest request) {
+            for (Piece each : request.pieces()) {
+                MemorySegment memory = each.memory();
+                if (memory != null && each.length() > 0) {
+                    uses.subMap(new Start(memory.address(), 0), new Start(memory.address(), Long.MAX_VALUE))
+                            .values()
+                            .removeIf(use -> use.request == request);
+                }
+            }
+        }
+
+        void overlapping(TrackedRequest request, Consumer<TrackedRequest> each) {
+            for (Piece piece : request.pieces()) {
+                MemorySegment memory = piece.memory();
+                if (memory == null || piece.length() == 0 || uses.isEmpty()) {
+                    continue;
+                }
+                var first = new Start(memory.address() - longest.get(), 0);
+                var last = new Start(memory.address() + piece.length(), 0);
+                for (Use use : uses.subMap(first, last).values()) {
+                    if (use.request != request && use.piece.overlaps(piece)) {
+                        each.accept(use.request);
+                    }
+                }
+            }
+        }
+    }
+
+    private final Findings findings;
+    private final Index fills = new Index();
+    private final Index gathers = new Index();
+
+    Buffers(Checker checker) {
+        this.findings = checker.findings();
+    }
+
+    private static boolean gathers(TrackedRequest request) {
+        SendOperation operation = request.operation();
+        return operation != null && operation.carriesData() && !request.isInline() && !request.isFaulty();
+    }
+
+    @Override
+    public void onPost(TrackedRequest request) {
+        if (request.fillsMemory()) {
+            fills.overlapping(request, other -> twoFill(request, other));
+            gathers.overlapping(request, other -> fillsWhatIsSent(request, other));
+            fills.add(request);
+        } else if (gathers(request)) {
+            fills.overlapping(request, other -> sendsWhatIsFilled(request, other));
+            gathers.add(request);
+            request.note(sum(request));
+        }
+    }
+
+    private void twoFill(TrackedRequest request, TrackedRequest other) {
+        findings.tell(
+                Rule.TARGET_SHARED,
+                "a " + name(request) + " fills bytes that a " + name(other) + " under way fills too.",
+                request.place(),
+                "the other was posted",
+                other.place());
+    }
+
+    private void fillsWhatIsSent(TrackedRequest request, TrackedRequest sent) {
+        sent.share();
+        boolean isOrdered = !request.isReceive() && request.pair() == sent.pair();
+        if (!isOrdered) {
+            findings.tell(
+                    Rule.SEND_OVERLAP,
+                    "a " + name(request) + " fills bytes that a " + name(sent) + " under way still sends.",
+                    request.place(),
+                    "the bytes were sent",
+                    sent.place());
+        }
+    }
+
+    private void sendsWhatIsFilled(TrackedRequest request, TrackedRequest filled) {
+        request.share();
+        if (filled.isReceive() || filled.pair() != request.pair()) {
+            findings.tell(
+                    Rule.SEND_OVERLAP,
+                    "a " + name(request) + " sends bytes that a " + name(filled) + " under way fills.",
+                    request.place(),
+                    "the bytes are filled",
+                    filled.place());
+        } else if (!request.isFenced()) {
+            findings.tell(
+                    Rule.READ_UNFENCED,
+                    "a " + name(request) + " sends the result of a " + name(filled)
+                            + " that is under way, and has no fence.",
+                    request.place(),
+                    "the result was asked for",
+                    filled.place());
+        }
+    }
+
+    private static String name(TrackedRequest request) {
+        SendOperation operation = request.operation();
+        return operation == null ? "receive" : operation.name();
+    }
+
+    @Override
+    public void onEnd(TrackedRequest request, boolean isOk) {
+        if (gathers(request) && isOk && !request.isShared() && request.note() != sum(request)) {
+            findings.tell(
+                    Rule.SEND_CHANGED,
+                    "bytes of a " + name(request) + " changed between its posting and its completion.",
+                    CallPlace.here(),
+                    "it was posted",
+                    request.place());
+        }
+        onDrop(request);
+    }
+
+    @Override
+    public void onDrop(TrackedRequest request) {
+        if (request.fillsMemory()) {
+            fills.remove(request);
+        } else if (gathers(request)) {
+            gathers.remove(request);
+        }
+    }
+
+    /// Returns a sum of the bytes; that of nothing when they cannot be read.
+    private static long sum(TrackedRequest request) {
+        long sum = 0;
+        for (Piece each : request.pieces()) {
+            MemorySegment memory = each.memory();
+            if (memory == null || !memory.scope().isAlive()) {
+                continue;
+            }
+            long bytes = memory.byteSize();
+            sum = sum(memory, 0, Math.min(bytes, WHOLE), sum);
+            if (bytes > WHOLE) {
+                sum = sum(memory, Math.max(WHOLE, bytes - WHOLE), bytes, sum);
+            }
+        }
+        return sum;
+    }
+
+    private static long sum(MemorySegment memory, long from, long to, long before) {
+        long sum = before + to;
+        long at = from;
+        try {
+            for (; at <= to - Long.BYTES; at += Long.BYTES) {
+                sum = (sum ^ memory.get(JAVA_LONG_UNALIGNED, at)) * PRIME;
+            }
+            for (; at < to; at++) {
+                sum = (sum ^ memory.get(JAVA_BYTE, at)) * PRIME;
+            }
+        } catch (IllegalStateException e) {
+            return 0; // its arena was closed meanwhile, which another rule tells
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,81 @@
+package verbena.check.rules;
+
+import java.util.List;
+import java.util.stream.Stream;
+import verbena.check.CallPlace;
+import verbena.check.Checker;
+import verbena.check.Findings;
+import verbena.check.Rule;
+import verbena.check.TrackedPair;
+import verbena.check.TrackedQueue;
+import verbena.check.TrackedRequest;
+import verbena.check.Watcher;
+import verbena.verbs.QpType;
+
+/// Watches that completions have room, come, and are looked at.
+final class Completing extends Watcher {
+    private final Findings findings;
+
+    Completing(Checker checker) {
+        this.findings = checker.findings();
+    }
+
+    @Override
+    public void onPost(TrackedRequest request) {
+        TrackedPair pair = request.pair();
+        if (pair == null) {
+            return;
+        }
+        TrackedQueue queue =
+                request.isReceive() ? pair.queues().receive() : pair.queues().send();
+        int due = queue.due();
+        if (due > queue.queue().capacity()) {
+            findings.tell(
+                    Rule.QUEUE_SMALL,
+                    due + " requests may complete into a queue of "
+                            + queue.queue().capacity() + " entries.",
+                    request.place(),
+                    "the queue was made",
+                    queue.made());
+        }
+        if (!request.isReceive()
+                && pair.options().type() == QpType.RC
+                && pair.failureSeenBy() == Thread.currentThread()) {
+            findings.tell(
+                    Rule.STATUS_IGNORED,
+                    "a request was posted on a queue pair after this thread has taken the completion of a failed one.",
+                    request.place(),
+                    "the queue pair was made",
+                    pair.made());
+        }
+    }
+
+    @Override
+    public void onFull(TrackedPair pair, List<TrackedRequest> pending, CallPlace where) {
+        List<TrackedRequest> underWay = pair.sendsUnderWay();
+        boolean isStuck = Stream.concat(underWay.stream(), pending.stream()).noneMatch(TrackedRequest::isSignaled);
+        if (isStuck && !underWay.isEmpty()) {
+            findings.tell(
+                    Rule.QUEUE_STUCK,
+                    "the send queue holds " + underWay.size() + " requests, and none of them will complete visibly.",
+                    where,
+                    "the oldest was posted",
+                    underWay.getFirst().place());
+        }
+    }
+
+    @Override
+    public void onWait(List<TrackedQueue> queues) {
+        for (TrackedQueue each : queues) {
+            TrackedQueue.Armed armed = each.armed();
+            if (armed != null && armed.mayHaveMissed()) {
+                findings.tell(
+                        Rule.ARM_LOST,
+                        "a thread waits for a notification of a queue that was not polled since it was armed.",
+                        CallPlace.here(),
+                        "it was armed",
+                        armed.place());
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package verbena.check.rules;
+
+import java.util.List;
+import verbena.check.CallPlace;
+import verbena.check.Checker;
+import verbena.check.Findings;
+import verbena.check.Rule;
+import verbena.check.TrackedPair;
+import verbena.check.TrackedRequest;
+import verbena.check.Watcher;
+import verbena.verbs.QpAttributes;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.spi.SendOperation;
+
+/// Watches the attributes of connections, and how queue pairs end.
+final class Connecting extends Watcher {
+    private final Checker checker;
+    private final Findings findings;
+
+    Connecting(Checker checker) {
+        this.checker = checker;
+        this.findings = checker.findings();
+    }
+
+    @Override
+    public void onModify(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
+        QpAttributes own = pair.attributes();
+        if (own == null) {
+            return;
+        }
+        if (own.state() == QpState.RESET) {
+            tellLost(Rule.RESET_BUSY, "reset", lost, lost.size());
+        }
+        boolean isConnected = own.state() == QpState.RTR || own.state() == QpState.RTS;
+        // Only packets have these attributes: where there is a path.
+        if (!isConnected || own.path().isEmpty() || pair.options().type() == QpType.UD) {
+            return;
+        }
+        if (own.state() == QpState.RTS
+                && before != QpState.RTS
+                && pair.options().type() == QpType.RC) {
+            checkRetries(pair, own);
+        }
+        checker.peer(pair).ifPresent(peer -> checkPeer(pair, own, peer));
+    }
+
+    private void checkRetries(TrackedPair pair, QpAttributes own) {
+        if (own.ackTimeout().code() == 0) {
+            findings.tell(
+                    Rule.TIMEOUT_NEVER,
+                    "a connection was brought to RTS with timeout 0.",
+                    pair.connected(),
+                    "the queue pair was made",
+                    pair.made());
+        }
+        if (own.retryCount() == 0) {
+            findings.tell(
+                    Rule.RETRY_ZERO,
+                    "a connection was brought to RTS with retry_cnt 0.",
+                    pair.connected(),
+                    "the queue pair was made",
+                    pair.made());
+        }
+    }
+
+    private void checkPeer(TrackedPair pair, QpAttributes own, TrackedPair peer) {
+        QpAttributes its = peer.attributes();
+        if (its == null || its.state() != QpState.RTR && its.state() != QpState.RTS) {
+            return;
+        }
+        if (own.pathMtu() != its.pathMtu()) {
+            findings.tell(
+                    Rule.MTU_MISMATCH,
+                    "one end of a connection has path MTU " + own.pathMtu() + ", the other " + its.pathMtu() + ".",
+                    pair.connected(),
+                    "the peer was set",
+                    peer.connected());
+        }
+        boolean hears = its.state() != QpState.RTS || own.rqPsn() == its.sqPsn();
+        boolean isHeard = own.state() != QpState.RTS || its.rqPsn() == own.sqPsn();
+        if (!hears || !isHeard) {
+            findings.tell(
+                    Rule.PSN_MISMATCH,
+                    "an end of a connection begins with another PSN than its peer expects.",
+                    pair.connected(),
+                    "the peer was set",
+                    peer.connected());
+        }
+    }
+
+    @Override
+    public void onPost(TrackedRequest request) {
+        SendOperation operation = request.operation();
+        TrackedPair pair = request.pair();
+        if (pair == null || operation == null || operation != SendOperation.READ && !operation.isAtomic()) {
+            return;
+        }
+        QpAttributes own = pair.attributes();
+        QpAttributes its = checker.peer(pair).map(TrackedPair::attributes).orElse(null);
+        if (own != null && its != null && own.maxReadAtomic() > its.maxDestinationReadAtomic()) {
+            findings.tell(
+                    Rule.READ_DEPTH,
+                    "a " + operation + " was posted with max_rd_atomic " + own.maxReadAtomic() + "; the peer serves "
+                            + its.maxDestinationReadAtomic() + ".",
+                    request.place(),
+                    "the queue pair was set",
+                    pair.connected());
+        }
+    }
+
+    @Override
+    public void onClose(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
+        if (before == QpState.RTS || before == QpState.SQD) {
+            List<TrackedRequest> awaited = lost.stream()
+                    .filter(request -> !request.isReceive() && request.isSignaled())
+                    .toList();
+            tellLost(Rule.CLOSE_BUSY, "closed", awaited, awaited.size());
+        }
+    }
+
+    private void tellLost(Rule rule, String verb, List<TrackedRequest> lost, int count) {
+        if (!lost.isEmpty()) {
+            findings.tell(
+                    rule,
+                    "a queue pair was " + verb + " with " + count + " requests whose completions nobody has taken.",
+                    CallPlace.here(),
+                    "the oldest was posted",
+                    lost.getFirst().place());
+        }
+    }
+}

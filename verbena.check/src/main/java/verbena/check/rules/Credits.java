@@ -1,0 +1,67 @@
+package verbena.check.rules;
+
+import java.util.List;
+import verbena.check.Checker;
+import verbena.check.Findings;
+import verbena.check.Rule;
+import verbena.check.TrackedPair;
+import verbena.check.TrackedReceives;
+import verbena.check.TrackedRequest;
+import verbena.check.Watcher;
+import verbena.verbs.QpAttributes;
+import verbena.verbs.QpType;
+
+/// Watches whether messages meet receives that have room.
+final class Credits extends Watcher {
+    private static final int GRH_BYTES = 40;
+    /// Attempts after an RNR NAK without limit.
+    private static final int FOR_EVER = 7;
+
+    private final Checker checker;
+    private final Findings findings;
+
+    Credits(Checker checker) {
+        this.checker = checker;
+        this.findings = checker.findings();
+    }
+
+    @Override
+    public void onPost(TrackedRequest request) {
+        TrackedPair pair = request.pair();
+        if (request.isReceive() && pair != null && pair.options().type() == QpType.UD && request.bytes() < GRH_BYTES) {
+            findings.tell(
+                    Rule.UD_SHORT,
+                    "a receive for datagrams has " + request.bytes() + " bytes; the first 40 are not the message's.",
+                    request.place(),
+                    "the queue pair was made",
+                    pair.made());
+        }
+    }
+
+    @Override
+    public void onSubmit(TrackedPair pair, List<TrackedRequest> requests) {
+        if (pair.options().type() != QpType.RC || requests.stream().noneMatch(TrackedPair::takesReceive)) {
+            return;
+        }
+        TrackedPair peer = checker.peer(pair).orElse(null);
+        QpAttributes attributes = pair.attributes();
+        if (peer == null || attributes == null || peer.queues().receives().isShared()) {
+            return;
+        }
+        TrackedReceives receives = peer.queues().receives();
+        long messages = pair.messages();
+        if (messages > receives.total()) {
+            findings.tell(
+                    attributes.rnrRetry() == FOR_EVER ? Rule.RNR_WAIT : Rule.NO_RECEIVE,
+                    "message " + messages + " of a queue pair was posted when its peer had posted " + receives.total()
+                            + " receives; it tries again " + attempts(attributes.rnrRetry()) + ".",
+                    requests.getLast().place(),
+                    "the peer was made",
+                    peer.made());
+        }
+    }
+
+    private static String attempts(int retries) {
+        return retries == FOR_EVER ? "without limit" : retries + " times";
+    }
+}

@@ -1,0 +1,33 @@
+package verbena.check.rules;
+
+import java.util.List;
+import verbena.check.CallPlace;
+import verbena.check.Checker;
+import verbena.check.Findings;
+import verbena.check.Rule;
+import verbena.check.TrackedDevice;
+import verbena.check.TrackedObject;
+import verbena.check.Watcher;
+
+/// Tells what is open at the end.
+final class Leaks extends Watcher {
+    private final Findings findings;
+
+    Leaks(Checker checker) {
+        this.findings = checker.findings();
+    }
+
+    @Override
+    public void onExit(List<TrackedDevice> open) {
+        for (TrackedDevice device : open) {
+            tell(device.context() + " is open at the end of the process.", device.opened());
+            for (TrackedObject each : device.objects()) {
+                tell(each + " is open at the end of the process.", each.made());
+            }
+        }
+    }
+
+    private void tell(String what, CallPlace made) {
+        findings.tell(Rule.LEAK, what, CallPlace.NONE, "it was made", made);
+    }
+}

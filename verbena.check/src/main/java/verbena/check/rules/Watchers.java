@@ -1,0 +1,69 @@
+package verbena.check.rules;
+
+import static verbena.check.Rule.ALL_SIGNALED;
+import static verbena.check.Rule.ARENA_CLOSED;
+import static verbena.check.Rule.ARM_LOST;
+import static verbena.check.Rule.ATOMIC_MIXED;
+import static verbena.check.Rule.CLOSE_BUSY;
+import static verbena.check.Rule.KEY_CLOSED;
+import static verbena.check.Rule.LEAK;
+import static verbena.check.Rule.MTU_MISMATCH;
+import static verbena.check.Rule.NOT_INLINE;
+import static verbena.check.Rule.NO_RECEIVE;
+import static verbena.check.Rule.ONE_BY_ONE;
+import static verbena.check.Rule.PSN_MISMATCH;
+import static verbena.check.Rule.QUEUE_SMALL;
+import static verbena.check.Rule.QUEUE_STUCK;
+import static verbena.check.Rule.READ_DEPTH;
+import static verbena.check.Rule.READ_UNFENCED;
+import static verbena.check.Rule.REGION_BUSY;
+import static verbena.check.Rule.REGISTER_HOT;
+import static verbena.check.Rule.REMOTE_BUSY;
+import static verbena.check.Rule.RESET_BUSY;
+import static verbena.check.Rule.RETRY_ZERO;
+import static verbena.check.Rule.RNR_WAIT;
+import static verbena.check.Rule.SEND_CHANGED;
+import static verbena.check.Rule.SEND_OVERLAP;
+import static verbena.check.Rule.SMALL_REGIONS;
+import static verbena.check.Rule.STATUS_IGNORED;
+import static verbena.check.Rule.TARGET_SHARED;
+import static verbena.check.Rule.TIMEOUT_NEVER;
+import static verbena.check.Rule.UD_SHORT;
+
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import verbena.check.Checker;
+import verbena.check.Rule;
+import verbena.check.Watcher;
+
+/// Which class hears for which rules. One whose rules are all off is not made.
+public final class Watchers {
+    private static final Map<Set<Rule>, Function<Checker, Watcher>> GROUPS = Map.of(
+            EnumSet.of(SEND_CHANGED, SEND_OVERLAP, READ_UNFENCED, TARGET_SHARED), Buffers::new,
+            EnumSet.of(ARENA_CLOSED, REGION_BUSY, REMOTE_BUSY, KEY_CLOSED), Regions::new,
+            EnumSet.of(UD_SHORT, NO_RECEIVE, RNR_WAIT), Credits::new,
+            EnumSet.of(QUEUE_SMALL, QUEUE_STUCK, ARM_LOST, STATUS_IGNORED), Completing::new,
+            EnumSet.of(READ_DEPTH, PSN_MISMATCH, MTU_MISMATCH, TIMEOUT_NEVER, RETRY_ZERO, CLOSE_BUSY, RESET_BUSY),
+                    Connecting::new,
+            EnumSet.of(ATOMIC_MIXED), Atomics::new,
+            EnumSet.of(ONE_BY_ONE, ALL_SIGNALED, NOT_INLINE), PostingCosts::new,
+            EnumSet.of(REGISTER_HOT, SMALL_REGIONS), MemoryCosts::new,
+            EnumSet.of(LEAK), Leaks::new);
+
+    private Watchers() {}
+
+    /// Returns what hears for the rules that are on.
+    public static List<Watcher> of(Set<Rule> on, Checker checker) {
+        List<Watcher> all = new ArrayList<>();
+        GROUPS.forEach((rules, make) -> {
+            if (rules.stream().anyMatch(on::contains)) {
+                all.add(make.apply(checker));
+            }
+        });
+        return all;
+    }
+}

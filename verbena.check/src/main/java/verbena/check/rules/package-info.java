@@ -1,0 +1,2 @@
+/// What hears for the rules: a class for each group of rules that need the same notes.
+package verbena.check.rules;

@@ -1,0 +1,48 @@
+package verbena.checked.corpus;
+
+import java.time.Duration;
+import verbena.check.Rule;
+import verbena.verbs.CompletionQueueOptions;
+import verbena.verbs.QueuePairOptions;
+
+/// A thread arms its queue and waits, without one more poll.
+final class ArmedAndNotPolled implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.ARM_LOST;
+    }
+
+    @Override
+    public void wrong(Scene scene) throws Exception {
+        try (var channel = scene.device.createCompletionChannel();
+                var queue = scene.device.createCompletionQueue(
+                        CompletionQueueOptions.of(16).withChannel(channel));
+                var sender = scene.domain.createQueuePair(QueuePairOptions.rc(queue));
+                var receiver = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
+            sender.connect(receiver.endpoint());
+            receiver.connect(sender.endpoint());
+            sender.postWrite(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
+            queue.arm(false); // earlier
+            channel.await(Duration.ofMillis(1)); // here
+            scene.take(queue);
+        }
+    }
+
+    @Override
+    public void right(Scene scene) throws Exception {
+        try (var channel = scene.device.createCompletionChannel();
+                var queue = scene.device.createCompletionQueue(
+                        CompletionQueueOptions.of(16).withChannel(channel));
+                var sender = scene.domain.createQueuePair(QueuePairOptions.rc(queue));
+                var receiver = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
+            sender.connect(receiver.endpoint());
+            receiver.connect(sender.endpoint());
+            sender.postWrite(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
+            queue.arm(false);
+            if (!queue.poll(scene.wc)) {
+                channel.await(Duration.ofSeconds(10));
+                scene.take(queue);
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package verbena.checked.corpus;
+
+import verbena.check.Rule;
+
+/// Remote memory is copied to another place by a READ and a WRITE.
+final class CopyByReadAndWrite implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.READ_UNFENCED;
+    }
+
+    @Override
+    public void wrong(Scene scene) throws Exception {
+        scene.here.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 0, 512); // earlier
+        scene.here.postWrite(2, scene.local, 0, 512, scene.remote.address() + 4_096, scene.remote.rkey()); // here
+        scene.take(scene.sent);
+        scene.take(scene.sent);
+    }
+
+    @Override
+    public void right(Scene scene) throws Exception {
+        scene.here.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 0, 512);
+        scene.take(scene.sent);
+        scene.here.postWrite(2, scene.local, 0, 512, scene.remote.address() + 4_096, scene.remote.rkey());
+        scene.take(scene.sent);
+    }
+}

@@ -1,0 +1,38 @@
+package verbena.checked.corpus;
+
+import verbena.check.Rule;
+
+/// Each of sixteen WRITEs of a batch asks for a completion.
+final class EachSignaled implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.ALL_SIGNALED;
+    }
+
+    @Override
+    public void wrong(Scene scene) throws Exception {
+        try (var batch = scene.here.sendBatch()) {
+            for (int i = 0; i < 16; i++) {
+                batch.write(i, scene.remote.address() + i * 128, scene.remote.rkey())
+                        .sge(scene.local, i * 128, 128)
+                        .signaled();
+            }
+            batch.submit(); // here
+        }
+        for (int i = 0; i < 16; i++) {
+            scene.take(scene.sent);
+        }
+    }
+
+    @Override
+    public void right(Scene scene) throws Exception {
+        try (var batch = scene.here.sendBatch()) {
+            for (int i = 0; i < 16; i++) {
+                batch.write(i, scene.remote.address() + i * 128, scene.remote.rkey())
+                        .sge(scene.local, i * 128, 128);
+            }
+            batch.signaled().submit();
+        }
+        scene.take(scene.sent);
+    }
+}

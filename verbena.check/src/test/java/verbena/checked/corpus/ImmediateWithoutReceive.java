@@ -1,0 +1,28 @@
+package verbena.checked.corpus;
+
+import verbena.check.Rule;
+
+/// A WRITE with immediate takes a receive too, which nobody has posted.
+final class ImmediateWithoutReceive implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.RNR_WAIT;
+    }
+
+    @Override
+    public void wrong(Scene scene) throws Exception {
+        long to = scene.remote.address();
+        scene.here.postWriteWithImmediate(1, scene.local, 0, 8, to, scene.remote.rkey(), 5); // here
+        scene.there.postReceive(2, scene.remote, 0, 0);
+        scene.take(scene.sent);
+        scene.take(scene.arrived);
+    }
+
+    @Override
+    public void right(Scene scene) throws Exception {
+        scene.there.postReceive(2, scene.remote, 0, 0);
+        scene.here.postWriteWithImmediate(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey(), 5);
+        scene.take(scene.sent);
+        scene.take(scene.arrived);
+    }
+}

@@ -1,0 +1,29 @@
+package verbena.checked.corpus;
+
+import verbena.check.Rule;
+import verbena.verbs.Access;
+
+/// A region is closed while receives still name it, and the connection goes on.
+final class ReceiveRegionClosed implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.REGION_BUSY;
+    }
+
+    @Override
+    public void wrong(Scene scene) throws Exception {
+        var region = scene.domain.allocate(4_096, Access.local());
+        scene.there.postReceive(1, region, 0, 64); // earlier
+        region.close(); // here
+    }
+
+    @Override
+    public void right(Scene scene) throws Exception {
+        var region = scene.domain.allocate(4_096, Access.local());
+        scene.there.postReceive(1, region, 0, 64);
+        scene.here.postSend(2, scene.local, 0, 64);
+        scene.take(scene.sent);
+        scene.take(scene.arrived);
+        region.close();
+    }
+}

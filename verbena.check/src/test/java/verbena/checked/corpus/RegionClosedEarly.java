@@ -1,0 +1,28 @@
+package verbena.checked.corpus;
+
+import verbena.check.Rule;
+import verbena.verbs.Access;
+
+/// A region is closed as soon as its WRITE was posted.
+final class RegionClosedEarly implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.REGION_BUSY;
+    }
+
+    @Override
+    public void wrong(Scene scene) throws Exception {
+        var region = scene.domain.allocate(4_096, Access.local());
+        scene.here.postWrite(1, region, 0, 64, scene.remote.address(), scene.remote.rkey()); // earlier
+        region.close(); // here
+        scene.take(scene.sent);
+    }
+
+    @Override
+    public void right(Scene scene) throws Exception {
+        var region = scene.domain.allocate(4_096, Access.local());
+        scene.here.postWrite(1, region, 0, 64, scene.remote.address(), scene.remote.rkey());
+        scene.take(scene.sent);
+        region.close();
+    }
+}

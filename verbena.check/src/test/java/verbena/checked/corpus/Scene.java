@@ -1,0 +1,86 @@
+package verbena.checked.corpus;
+
+import java.lang.foreign.Arena;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+import verbena.check.Checker;
+import verbena.check.Rule;
+import verbena.check.device.CheckProvider;
+import verbena.check.rules.Watchers;
+import verbena.verbs.Access;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.WorkCompletion;
+
+/// Two connected queue pairs, `here` and `there`, each with a completion queue and a region, for small programs. Their
+/// device is checked.
+public final class Scene implements AutoCloseable {
+    static final int BYTES = 1 << 16;
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+
+    final Checker checker;
+    final Context device;
+    final ProtectionDomain domain;
+    final CompletionQueue sent;
+    final CompletionQueue arrived;
+    final MemoryRegion local;
+    final MemoryRegion remote;
+    final QueuePair here;
+    final QueuePair there;
+    final WorkCompletion wc = new WorkCompletion();
+    final Arena arena = Arena.ofShared();
+
+    /// @param off the rule that is off; others are on
+    Scene(Set<Rule> off) {
+        Set<Rule> on = EnumSet.allOf(Rule.class);
+        on.removeAll(off);
+        checker = new Checker(on, Watchers::of);
+        device = CheckProvider.over("checked", Device.named("rocev2"), checker).open();
+        domain = device.allocateProtectionDomain();
+        sent = device.createCompletionQueue(256);
+        arrived = device.createCompletionQueue(256);
+        local = domain.allocate(BYTES, Access.local());
+        remote = domain.allocate(BYTES, Access.remoteAll());
+        here = domain.createQueuePair(QueuePairOptions.rc(sent));
+        there = domain.createQueuePair(QueuePairOptions.rc(arrived));
+    }
+
+    /// Connects the two.
+    void connect() {
+        here.connect(there.endpoint());
+        there.connect(here.endpoint());
+    }
+
+    /// Takes one completion.
+    void take(CompletionQueue from) throws InterruptedException {
+        if (!from.await(wc, LIMIT)) {
+            throw new IllegalStateException("no completion within " + LIMIT);
+        }
+    }
+
+    /// Tells the rules that the process ends.
+    void exit() {
+        checker.hear(watcher -> watcher.onExit(checker.devices()));
+    }
+
+    @Override
+    public void close() {
+        here.close();
+        there.close();
+        local.close();
+        remote.close();
+        sent.close();
+        arrived.close();
+        domain.close();
+        device.close();
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package verbena.checked.corpus;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import verbena.check.Rule;
+
+/// A buffer is filled anew before its SEND is complete.
+final class SendChanged implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.SEND_CHANGED;
+    }
+
+    @Override
+    public void wrong(Scene scene) throws Exception {
+        scene.there.postReceive(1, scene.remote, 0, 100);
+        scene.here.postSend(2, scene.local, 0, 100); // earlier
+        scene.local.segment().set(JAVA_BYTE, 50, (byte) 1);
+        scene.take(scene.sent); // here
+        scene.take(scene.arrived);
+    }
+
+    @Override
+    public void right(Scene scene) throws Exception {
+        scene.there.postReceive(1, scene.remote, 0, 100);
+        scene.here.postSend(2, scene.local, 0, 100);
+        scene.take(scene.sent);
+        scene.take(scene.arrived);
+        scene.local.segment().set(JAVA_BYTE, 50, (byte) 1);
+    }
+}

@@ -1,0 +1,29 @@
+package verbena.checked.corpus;
+
+import verbena.check.Rule;
+
+/// A loop posts and polls, and does not look at the status.
+final class StatusIgnored implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.STATUS_IGNORED;
+    }
+
+    @Override
+    public void wrong(Scene scene) throws Exception {
+        scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), 0);
+        scene.take(scene.sent);
+        scene.here.postWrite(2, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey()); // here
+        scene.take(scene.sent);
+    }
+
+    @Override
+    public void right(Scene scene) throws Exception {
+        scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), 0);
+        scene.take(scene.sent);
+        if (scene.wc.ok()) {
+            scene.here.postWrite(2, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey());
+            scene.take(scene.sent);
+        }
+    }
+}

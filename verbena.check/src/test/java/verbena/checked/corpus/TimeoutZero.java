@@ -1,0 +1,28 @@
+package verbena.checked.corpus;
+
+import verbena.check.Rule;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.ConnectOptions;
+import verbena.verbs.QueuePairOptions;
+
+/// The timeout was left at 0.
+final class TimeoutZero implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.TIMEOUT_NEVER;
+    }
+
+    @Override
+    public void wrong(Scene scene) throws Exception {
+        try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent))) { // earlier
+            one.connect(scene.there.endpoint(), ConnectOptions.defaults().withRetries(AckTimeout.NEVER, 7, 7)); // here
+        }
+    }
+
+    @Override
+    public void right(Scene scene) throws Exception {
+        try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent))) {
+            one.connect(scene.there.endpoint(), ConnectOptions.defaults().withRetries(new AckTimeout(14), 7, 7));
+        }
+    }
+}
