@@ -2,20 +2,14 @@ package verbena.check;
 
 /// An object of the program, as the rules see it: what it is, and where it was made.
 public class TrackedObject {
-    private final TrackedDevice device;
     private final String label;
     private final CallPlace made;
 
     /// @param label how reports call it
     /// @param made where the program has made it
-    public TrackedObject(TrackedDevice device, String label, CallPlace made) {
-        this.device = device;
+    public TrackedObject(String label, CallPlace made) {
         this.label = label;
         this.made = made;
-    }
-
-    public final TrackedDevice device() {
-        return device;
     }
 
     public final CallPlace made() {

@@ -11,7 +11,8 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.spi.SendOperation;
 
 /// A queue pair of the program, as the rules see it: its attributes, and what is under way.
-public final class TrackedPair extends TrackedObject {
+public final class TrackedPair extends TrackedObject implements TrackedQueue.Source {
+    private final TrackedDevice device;
     /// Where the completions of a queue pair go, and where its receives come from.
     ///
     /// @param receives its own, or those of its shared receive queue
@@ -30,11 +31,16 @@ public final class TrackedPair extends TrackedObject {
 
     public TrackedPair(
             TrackedDevice device, QueuePair queuePair, QueuePairOptions options, Queues queues, CallPlace made) {
-        super(device, queuePair.toString(), made);
+        super(queuePair.toString(), made);
+        this.device = device;
         this.queuePair = queuePair;
         this.options = options;
         this.qpn = queuePair.qpn();
         this.queues = queues;
+    }
+
+    public TrackedDevice device() {
+        return device;
     }
 
     /// Returns the queue pair below the layer.
@@ -90,6 +96,11 @@ public final class TrackedPair extends TrackedObject {
             queues.receives.startAnew();
         }
         return dropAll();
+    }
+
+    /// Returns the queue pair of a request; null for a receive of a shared queue.
+    public static @Nullable TrackedPair of(TrackedRequest request) {
+        return request.poster() instanceof TrackedPair pair ? pair : null;
     }
 
     /// Notes requests that are about to be posted.
@@ -215,8 +226,8 @@ public final class TrackedPair extends TrackedObject {
         return dropped;
     }
 
-    /// Returns whether a request of it may have completed into `queue` by now.
-    boolean mayHaveCompleted(TrackedQueue queue) {
+    @Override
+    public boolean mayHaveCompleted(TrackedQueue queue) {
         QpAttributes last = attributes;
         if (last == null || last.state() == QpState.RESET || last.state() == QpState.INIT) {
             return false;

@@ -8,6 +8,12 @@ import verbena.verbs.CompletionQueue;
 
 /// A completion queue of the program, as the rules see it.
 public final class TrackedQueue extends TrackedObject {
+    /// What reports to a completion queue.
+    public interface Source {
+        /// Returns whether a request of it may have completed into `queue` by now.
+        boolean mayHaveCompleted(TrackedQueue queue);
+    }
+
     /// One arming that no poll has followed.
     ///
     /// @param mayHaveMissed whether something could have completed before
@@ -15,12 +21,12 @@ public final class TrackedQueue extends TrackedObject {
 
     private final CompletionQueue queue;
     private final AtomicInteger due = new AtomicInteger();
-    private final Set<TrackedPair> pairs = ConcurrentHashMap.newKeySet();
+    private final Set<Source> sources = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Armed armed;
     private volatile long polls;
 
-    public TrackedQueue(TrackedDevice device, CompletionQueue queue, CallPlace made) {
-        super(device, queue.toString(), made);
+    public TrackedQueue(CompletionQueue queue, CallPlace made) {
+        super(queue.toString(), made);
         this.queue = queue;
     }
 
@@ -28,9 +34,9 @@ public final class TrackedQueue extends TrackedObject {
         return queue;
     }
 
-    /// Returns the open queue pairs that report here.
-    public Set<TrackedPair> pairs() {
-        return pairs;
+    /// Returns what reports here.
+    public Set<Source> sources() {
+        return sources;
     }
 
     /// Returns the completions that may come, and those that wait to be taken.
@@ -50,7 +56,7 @@ public final class TrackedQueue extends TrackedObject {
     /// Notes an arming.
     public void arm(CallPlace place) {
         boolean mayHaveMissed = false;
-        for (TrackedPair each : pairs) {
+        for (Source each : sources) {
             mayHaveMissed |= each.mayHaveCompleted(this);
         }
         armed = new Armed(place, mayHaveMissed);

@@ -6,6 +6,7 @@ import verbena.verbs.MemoryRegion;
 
 /// A region of the program, as the rules see it.
 public final class TrackedRegion extends TrackedObject {
+    private final TrackedDevice device;
     private final MemoryRegion region;
     private final @Nullable MemorySegment memory;
     private final boolean isRegistered;
@@ -20,12 +21,17 @@ public final class TrackedRegion extends TrackedObject {
             @Nullable MemorySegment memory,
             boolean isRegistered,
             CallPlace made) {
-        super(device, region.toString(), made);
+        super(region.toString(), made);
+        this.device = device;
         this.region = region;
         this.memory = memory;
         this.isRegistered = isRegistered;
         this.lkey = region.lkey();
         this.rkey = region.rkey();
+    }
+
+    public TrackedDevice device() {
+        return device;
     }
 
     public MemoryRegion region() {

@@ -29,7 +29,7 @@ public final class TrackedRequest {
         }
     }
 
-    private final @Nullable TrackedPair pair;
+    private final @Nullable TrackedObject poster;
     private final @Nullable SendOperation operation;
     private final long wrId;
     private final long remoteAddress;
@@ -43,21 +43,25 @@ public final class TrackedRequest {
     private long note;
     private volatile boolean isShared;
 
-    /// @param pair where it is posted; null for a shared receive queue
+    /// @param poster the queue pair; null for a shared receive queue
     /// @param operation null for a receive
     /// @param rkey the key that it names, of the peer or of this side; 0 for none
     public TrackedRequest(
-            @Nullable TrackedPair pair, @Nullable SendOperation operation, long wrId, long remoteAddress, int rkey) {
-        this.pair = pair;
+            @Nullable TrackedObject poster,
+            @Nullable SendOperation operation,
+            long wrId,
+            long remoteAddress,
+            int rkey) {
+        this.poster = poster;
         this.operation = operation;
         this.wrId = wrId;
         this.remoteAddress = remoteAddress;
         this.rkey = rkey;
-        this.isSignaled = pair != null && pair.options().signalAll();
     }
 
-    public @Nullable TrackedPair pair() {
-        return pair;
+    /// Returns the queue pair that it is posted on; null for a shared receive queue.
+    public @Nullable TrackedObject poster() {
+        return poster;
     }
 
     /// Returns the operation; null for a receive.

@@ -18,7 +18,7 @@ import verbena.verbs.spi.ConnectionService;
 record CheckedConnections(ConnectionService inner) implements ConnectionService {
     private static End below(End own) {
         return new End(
-                own.queuePair().map(Layer::inner),
+                own.queuePair().map(CheckedObject::below),
                 own.type(),
                 own.qpn(),
                 own.qkey(),

@@ -90,7 +90,7 @@ final class CheckedContext extends CheckedObject<Context> implements Context {
     @Override
     public CompletionQueue createCompletionQueue(CompletionQueueOptions options) {
         var below = new CompletionQueueOptions(
-                options.entries(), options.channel().map(Layer::inner), options.hasTimestamps());
+                options.entries(), options.channel().map(CheckedObject::below), options.hasTimestamps());
         return new CheckedQueue(
                 layer(),
                 inner().createCompletionQueue(below),

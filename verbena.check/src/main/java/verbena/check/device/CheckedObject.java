@@ -15,6 +15,12 @@ abstract class CheckedObject<T extends VerbsObject> implements VerbsObject {
         layer.put(inner, this);
     }
 
+    /// Returns the device's object for one of the layer's; any other object is returned as it is.
+    @SuppressWarnings("unchecked") // an object of the layer stands for one of the same interface
+    static <T extends VerbsObject> T below(T object) {
+        return object instanceof CheckedObject<?> checked ? (T) checked.inner() : object;
+    }
+
     final T inner() {
         return inner;
     }

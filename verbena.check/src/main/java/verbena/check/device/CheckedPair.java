@@ -46,8 +46,8 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
                 shared instanceof CheckedSharedQueue checked ? checked.receives() : new TrackedReceives(false);
         var queues = new TrackedPair.Queues(send.tracked(), receive.tracked(), receives);
         var tracked = new TrackedPair(layer.device(), inner, options, queues, CallPlace.here());
-        queues.send().pairs().add(tracked);
-        queues.receive().pairs().add(tracked);
+        queues.send().sources().add(tracked);
+        queues.receive().sources().add(tracked);
         layer.device().objects().add(tracked);
         layer.opened(tracked);
         return new CheckedPair(layer, inner, tracked);
@@ -62,9 +62,9 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
     static QueuePairOptions below(QueuePairOptions options) {
         return new QueuePairOptions(
                 options.type(),
-                Layer.inner(options.sendCq()),
-                Layer.inner(options.receiveCq()),
-                options.sharedReceiveQueue().map(Layer::inner),
+                CheckedObject.below(options.sendCq()),
+                CheckedObject.below(options.receiveCq()),
+                options.sharedReceiveQueue().map(CheckedObject::below),
                 options.sizes(),
                 options.signalAll(),
                 options.extensions());
@@ -100,8 +100,8 @@ final class CheckedPair extends CheckedObject<QueuePair> implements QueuePair {
         QpState before = last;
         layer().closed(pair);
         layer().device().objects().remove(pair);
-        pair.queues().send().pairs().remove(pair);
-        pair.queues().receive().pairs().remove(pair);
+        pair.queues().send().sources().remove(pair);
+        pair.queues().receive().sources().remove(pair);
         List<TrackedRequest> lost = pair.dropAll();
         layer().checker().hear(watcher -> watcher.onClose(pair, before, lost));
         layer().checker().onDrop(lost);

@@ -17,7 +17,7 @@ final class CheckedQueue extends CheckedObject<CompletionQueue> implements Compl
 
     CheckedQueue(Layer layer, CompletionQueue inner, @Nullable CheckedChannel channel) {
         super(layer, inner);
-        this.tracked = new TrackedQueue(layer.device(), inner, CallPlace.here());
+        this.tracked = new TrackedQueue(inner, CallPlace.here());
         this.channel = channel;
         layer.device().objects().add(tracked);
         if (channel != null) {

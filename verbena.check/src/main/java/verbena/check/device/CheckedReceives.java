@@ -47,7 +47,7 @@ final class CheckedReceives implements ReceiveBatch {
 
     @Override
     public ReceiveBatch sge(MemoryRegion region, long offset, long length) {
-        step(() -> inner.sge(Layer.inner(region), offset, length));
+        step(() -> inner.sge(CheckedObject.below(region), offset, length));
         if (!requests.isEmpty() && region instanceof CheckedRegion checked) {
             requests.getLast().pieces().add(Layer.piece(checked.tracked(), offset, length));
         }

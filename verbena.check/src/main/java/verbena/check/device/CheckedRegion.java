@@ -75,6 +75,6 @@ final class CheckedRegion extends CheckedObject<MemoryRegion> implements MemoryR
 
     @Override
     public void reregister(ProtectionDomain protectionDomain, Set<Access> access) {
-        inner().reregister(Layer.inner(protectionDomain), access);
+        inner().reregister(CheckedObject.below(protectionDomain), access);
     }
 }

@@ -41,7 +41,11 @@ class CheckedSends implements SendBatch {
     }
 
     private SendBatch begun(SendOperation operation, long wrId, long remoteAddress, int rkey) {
-        requests.add(new TrackedRequest(pair, operation, wrId, remoteAddress, rkey));
+        var request = new TrackedRequest(pair, operation, wrId, remoteAddress, rkey);
+        if (pair.options().signalAll()) {
+            request.signal();
+        }
+        requests.add(request);
         return this;
     }
 
@@ -151,13 +155,14 @@ class CheckedSends implements SendBatch {
             long address,
             long length,
             Set<Access> access) {
-        begin(() -> inner.bindWindow(wrId, Layer.inner(window), rkey, Layer.inner(region), address, length, access));
+        begin(() -> inner.bindWindow(
+                wrId, CheckedObject.below(window), rkey, CheckedObject.below(region), address, length, access));
         return begun(SendOperation.BIND_WINDOW, wrId, 0, rkey);
     }
 
     @Override
     public final SendBatch sge(MemoryRegion region, long offset, long length) {
-        step(() -> inner.sge(Layer.inner(region), offset, length));
+        step(() -> inner.sge(CheckedObject.below(region), offset, length));
         TrackedRequest request = current();
         if (request != null && region instanceof CheckedRegion checked) {
             request.pieces().add(Layer.piece(checked.tracked(), offset, length));
@@ -213,7 +218,7 @@ class CheckedSends implements SendBatch {
 
     @Override
     public final SendBatch to(AddressHandle handle, int qpn, int qkey) {
-        step(() -> inner.to(Layer.inner(handle), qpn, qkey));
+        step(() -> inner.to(CheckedObject.below(handle), qpn, qkey));
         return this;
     }
 

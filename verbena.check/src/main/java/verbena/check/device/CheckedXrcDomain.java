@@ -23,7 +23,8 @@ final class CheckedXrcDomain extends CheckedObject<XrcDomain> implements XrcDoma
     public SharedReceiveQueue createSharedReceiveQueue(
             ProtectionDomain domain, CompletionQueue cq, int maxWr, int maxSge) {
         return new CheckedSharedQueue(
-                layer(), inner().createSharedReceiveQueue(Layer.inner(domain), Layer.inner(cq), maxWr, maxSge));
+                layer(),
+                inner().createSharedReceiveQueue(CheckedObject.below(domain), CheckedObject.below(cq), maxWr, maxSge));
     }
 
     @Override

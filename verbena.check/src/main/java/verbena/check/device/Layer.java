@@ -10,7 +10,6 @@ import verbena.check.TrackedPair;
 import verbena.check.TrackedQueue;
 import verbena.check.TrackedRegion;
 import verbena.check.TrackedRequest;
-import verbena.verbs.VerbsObject;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
 
@@ -34,12 +33,6 @@ final class Layer {
 
     TrackedDevice device() {
         return device;
-    }
-
-    /// Returns the device's object for one of the layer's; any other object is returned as it is.
-    @SuppressWarnings("unchecked") // an object of the layer stands for one of the same interface
-    static <T extends VerbsObject> T inner(T object) {
-        return object instanceof CheckedObject<?> checked ? (T) checked.inner() : object;
     }
 
     /// Returns the layer's object for one of the device's.

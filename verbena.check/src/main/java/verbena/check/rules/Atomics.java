@@ -37,7 +37,7 @@ final class Atomics extends Watcher {
 
     @Override
     public void onPost(TrackedRequest request) {
-        TrackedPair pair = request.pair();
+        TrackedPair pair = TrackedPair.of(request);
         TrackedPair peer = pair != null && (isAtomic(request) || isWrite(request))
                 ? checker.peer(pair).orElse(null)
                 : null;
@@ -47,7 +47,7 @@ final class Atomics extends Watcher {
         var target = new Target(peer.device(), request.rkey());
         Set<TrackedRequest> known = underWay.computeIfAbsent(target, _ -> ConcurrentHashMap.newKeySet());
         for (TrackedRequest other : known) {
-            if (other.pair() != pair && isAtomic(other) != isAtomic(request) && overlaps(request, other)) {
+            if (TrackedPair.of(other) != pair && isAtomic(other) != isAtomic(request) && overlaps(request, other)) {
                 findings.tell(
                         Rule.ATOMIC_MIXED,
                         "a " + request.operation() + " and a " + other.operation() + " of two queue pairs for the same"

@@ -112,7 +112,7 @@ final class Buffers extends Watcher {
 
     private void fillsWhatIsSent(TrackedRequest request, TrackedRequest sent) {
         sent.share();
-        boolean isOrdered = !request.isReceive() && request.pair() == sent.pair();
+        boolean isOrdered = !request.isReceive() && request.poster() == sent.poster();
         if (!isOrdered) {
             findings.tell(
                     Rule.SEND_OVERLAP,
@@ -125,7 +125,7 @@ final class Buffers extends Watcher {
 
     private void sendsWhatIsFilled(TrackedRequest request, TrackedRequest filled) {
         request.share();
-        if (filled.isReceive() || filled.pair() != request.pair()) {
+        if (filled.isReceive() || filled.poster() != request.poster()) {
             findings.tell(
                     Rule.SEND_OVERLAP,
                     "a " + name(request) + " sends bytes that a " + name(filled) + " under way fills.",

@@ -22,7 +22,7 @@ final class Completing extends Watcher {
 
     @Override
     public void onPost(TrackedRequest request) {
-        TrackedPair pair = request.pair();
+        TrackedPair pair = TrackedPair.of(request);
         if (pair == null) {
             return;
         }

@@ -92,7 +92,7 @@ final class Connecting extends Watcher {
     @Override
     public void onPost(TrackedRequest request) {
         SendOperation operation = request.operation();
-        TrackedPair pair = request.pair();
+        TrackedPair pair = TrackedPair.of(request);
         if (pair == null || operation == null || operation != SendOperation.READ && !operation.isAtomic()) {
             return;
         }

@@ -27,7 +27,7 @@ final class Credits extends Watcher {
 
     @Override
     public void onPost(TrackedRequest request) {
-        TrackedPair pair = request.pair();
+        TrackedPair pair = TrackedPair.of(request);
         if (request.isReceive() && pair != null && pair.options().type() == QpType.UD && request.bytes() < GRH_BYTES) {
             findings.tell(
                     Rule.UD_SHORT,

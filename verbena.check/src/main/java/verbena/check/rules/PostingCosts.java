@@ -75,7 +75,7 @@ final class PostingCosts extends Watcher {
     @Override
     public void onPost(TrackedRequest request) {
         SendOperation operation = request.operation();
-        TrackedPair pair = request.pair();
+        TrackedPair pair = TrackedPair.of(request);
         if (pair == null
                 || operation == null
                 || !operation.carriesData()

@@ -161,7 +161,7 @@ final class Regions extends Watcher {
                         region.made());
             }
         }
-        TrackedPair pair = request.pair();
+        TrackedPair pair = TrackedPair.of(request);
         if (pair == null || !isRemote(request)) {
             return;
         }
