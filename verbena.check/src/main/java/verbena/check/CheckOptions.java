@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import verbena.verbs.spi.Providers;
 
-/// What the user wants of the checks of a process: the value of the property `verbena.check`, or of the variable
+/// The user's choices for the checks of a process: the value of the property `verbena.check`, or of the variable
 /// `VERBENA_CHECK`. It is `on`, or a list with commas of:
 ///
 /// | option | meaning |

@@ -30,7 +30,7 @@ public enum Rule {
             Grade.ERROR,
             "memory of a region was given back while it was registered",
             "ibv_reg_mr(3): the memory has to stay mapped until ibv_dereg_mr(3)",
-            "the card keeps writing to pages that nobody, or somebody else, sees",
+            "the card keeps writing to the old pages, which are no longer the program's",
             "close the region first, then the arena of its memory"),
     REGION_BUSY(
             Grade.LUCK,
@@ -114,7 +114,7 @@ public enum Rule {
             Grade.LUCK,
             "a connection waits for ever for the acknowledgement of a lost packet",
             "ibv_modify_qp(3): timeout 0 is no time limit",
-            "one lost packet hangs the connection, and nobody is told",
+            "one lost packet hangs the connection without an error",
             "set the timeout, for example 14 (67 ms)"),
     RETRY_ZERO(
             Grade.LUCK,
@@ -132,7 +132,7 @@ public enum Rule {
             Grade.LUCK,
             "a queue pair was reset with requests under way",
             "IBTA 10.3.1: entering RESET discards requests without completions",
-            "nobody learns which requests were carried out",
+            "the program never learns which requests were carried out",
             "move to ERR and take all completions before RESET"),
     ATOMIC_MIXED(
             Grade.LUCK,

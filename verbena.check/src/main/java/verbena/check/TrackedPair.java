@@ -13,7 +13,7 @@ import verbena.verbs.spi.SendOperation;
 /// A queue pair of the program, as the rules see it: its attributes, and what is under way.
 public final class TrackedPair extends TrackedObject implements TrackedQueue.Source {
     private final TrackedDevice device;
-    /// Where the completions of a queue pair go, and where its receives come from.
+    /// The queues of a queue pair: where its completions go, and where its receives come from.
     ///
     /// @param receives its own, or those of its shared receive queue
     public record Queues(TrackedQueue send, TrackedQueue receive, TrackedReceives receives) {}

@@ -8,7 +8,7 @@ import verbena.verbs.CompletionQueue;
 
 /// A completion queue of the program, as the rules see it.
 public final class TrackedQueue extends TrackedObject {
-    /// What reports to a completion queue.
+    /// A queue pair that reports to a completion queue.
     public interface Source {
         /// Returns whether a request of it may have completed into `queue` by now.
         boolean mayHaveCompleted(TrackedQueue queue);

@@ -71,7 +71,7 @@ public final class CheckProvider implements Provider, DeviceLayer {
         return Optional.empty();
     }
 
-    /// Two layers would tell everything twice.
+    /// Removes a layer: two would tell everything twice.
     private static Device below(Device device) {
         return device instanceof CheckedDevice checked ? checked.inner() : device;
     }

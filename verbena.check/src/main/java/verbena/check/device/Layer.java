@@ -13,7 +13,8 @@ import verbena.check.TrackedRequest;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
 
-/// What the objects of one checked context share: which of the layer's objects stands for which of the device's. Any
+/// The notes that the objects of one checked context share: which of the layer's objects stands for which of the
+/// device's. Any
 /// thread.
 final class Layer {
     private final Checker checker;
@@ -118,7 +119,8 @@ final class Layer {
         }
     }
 
-    /// The opcode of a failed request is undefined, so the queue decides, where it can.
+    /// Returns whether it is of a receive. The opcode of a failed request is undefined: the queue decides, where it
+    /// can.
     private static boolean isReceive(TrackedPair pair, TrackedQueue queue, WorkCompletion completion) {
         if (pair.queues().send() != pair.queues().receive()) {
             return queue == pair.queues().receive();

@@ -9,7 +9,7 @@ import verbena.check.TrackedDevice;
 import verbena.check.TrackedObject;
 import verbena.check.Watcher;
 
-/// Tells what is open at the end.
+/// The rule on objects that are open at the end.
 final class Leaks extends Watcher {
     private final Findings findings;
 

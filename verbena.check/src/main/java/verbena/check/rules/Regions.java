@@ -120,7 +120,7 @@ final class Regions extends Watcher {
         return null;
     }
 
-    /// One that has failed is done with its requests, and says so when it is polled.
+    /// Returns whether it has not failed: one that has is done with its requests, and says so when it is polled.
     private static boolean isWorking(TrackedPair pair) {
         return pair.attributes() != null && pair.queuePair().state() != QpState.ERR;
     }

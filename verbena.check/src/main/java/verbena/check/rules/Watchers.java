@@ -40,7 +40,7 @@ import verbena.check.Checker;
 import verbena.check.Rule;
 import verbena.check.Watcher;
 
-/// Which class hears for which rules. One whose rules are all off is not made.
+/// The classes that hear, and for which rules. One whose rules are all off is not made.
 public final class Watchers {
     private static final Map<Set<Rule>, Function<Checker, Watcher>> GROUPS = Map.of(
             EnumSet.of(SEND_CHANGED, SEND_OVERLAP, READ_UNFENCED, TARGET_SHARED), Buffers::new,
@@ -48,7 +48,7 @@ public final class Watchers {
             EnumSet.of(UD_SHORT, NO_RECEIVE, RNR_WAIT), Credits::new,
             EnumSet.of(QUEUE_SMALL, QUEUE_STUCK, ARM_LOST, STATUS_IGNORED), Completing::new,
             EnumSet.of(READ_DEPTH, PSN_MISMATCH, MTU_MISMATCH, TIMEOUT_NEVER, RETRY_ZERO, CLOSE_BUSY, RESET_BUSY),
-                    Connecting::new,
+                    ConnectionRules::new,
             EnumSet.of(ATOMIC_MIXED), Atomics::new,
             EnumSet.of(ONE_BY_ONE, ALL_SIGNALED, NOT_INLINE), PostingCosts::new,
             EnumSet.of(REGISTER_HOT, SMALL_REGIONS), MemoryCosts::new,

@@ -11,14 +11,14 @@ final class ArenaBeforeRegion implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         var region = scene.domain.register(scene.arena.allocate(4_096), Access.local()); // earlier
         scene.arena.close();
         region.close(); // here
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         var region = scene.domain.register(scene.arena.allocate(4_096), Access.local());
         region.close();
         scene.arena.close();

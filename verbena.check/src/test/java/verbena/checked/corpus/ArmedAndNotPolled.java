@@ -13,7 +13,7 @@ final class ArmedAndNotPolled implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         try (var channel = scene.device.createCompletionChannel();
                 var queue = scene.device.createCompletionQueue(
                         CompletionQueueOptions.of(16).withChannel(channel));
@@ -29,7 +29,7 @@ final class ArmedAndNotPolled implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         try (var channel = scene.device.createCompletionChannel();
                 var queue = scene.device.createCompletionQueue(
                         CompletionQueueOptions.of(16).withChannel(channel));

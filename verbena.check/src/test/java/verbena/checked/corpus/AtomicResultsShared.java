@@ -10,7 +10,7 @@ final class AtomicResultsShared implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         scene.here.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0); // earlier
         scene.here.postFetchAdd(2, scene.remote.address() + 8, scene.remote.rkey(), 1, scene.local, 0); // here
         scene.take(scene.sent);
@@ -18,7 +18,7 @@ final class AtomicResultsShared implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.here.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0);
         scene.here.postFetchAdd(2, scene.remote.address() + 8, scene.remote.rkey(), 1, scene.local, 8);
         scene.take(scene.sent);

@@ -10,14 +10,14 @@ final class ClosedAfterPost implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         scene.there.postReceive(1, scene.remote, 0, 64);
         scene.here.postSend(2, scene.local, 0, 64); // earlier
         scene.here.close(); // here
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.there.postReceive(1, scene.remote, 0, 64);
         scene.here.postSend(2, scene.local, 0, 64);
         scene.take(scene.sent);

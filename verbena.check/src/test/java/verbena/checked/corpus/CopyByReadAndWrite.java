@@ -10,7 +10,7 @@ final class CopyByReadAndWrite implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         scene.here.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 0, 512); // earlier
         scene.here.postWrite(2, scene.local, 0, 512, scene.remote.address() + 4_096, scene.remote.rkey()); // here
         scene.take(scene.sent);
@@ -18,7 +18,7 @@ final class CopyByReadAndWrite implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.here.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 0, 512);
         scene.take(scene.sent);
         scene.here.postWrite(2, scene.local, 0, 512, scene.remote.address() + 4_096, scene.remote.rkey());

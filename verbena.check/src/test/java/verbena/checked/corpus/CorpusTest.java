@@ -88,7 +88,7 @@ class CorpusTest {
     @ParameterizedTest
     @MethodSource("programs")
     void theRightProgramIsToldOfNothing(Program program) throws Exception {
-        try (var scene = new Scene(Set.of())) {
+        try (var scene = new TwoEnds(Set.of())) {
             scene.connect();
             program.right(scene);
             assertThat(found(scene)).isEmpty();
@@ -102,7 +102,7 @@ class CorpusTest {
     }
 
     private static List<Finding> wrong(Program program, Set<Rule> off) throws Exception {
-        try (var scene = new Scene(off)) {
+        try (var scene = new TwoEnds(off)) {
             scene.connect();
             program.wrong(scene);
             return found(scene);
@@ -110,10 +110,10 @@ class CorpusTest {
     }
 
     /// The scene itself is open when a program says that the process ends.
-    private static List<Finding> found(Scene scene) {
+    private static List<Finding> found(TwoEnds scene) {
         return scene.checker.findings().all().stream()
                 .filter(each -> each.rule() != Rule.LEAK
-                        || !each.earlier().frames().getFirst().type().equals(Scene.class.getName()))
+                        || !each.earlier().frames().getFirst().type().equals(TwoEnds.class.getName()))
                 .toList();
     }
 

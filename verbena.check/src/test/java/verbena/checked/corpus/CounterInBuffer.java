@@ -12,7 +12,7 @@ final class CounterInBuffer implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         for (int i = 0; i < 2; i++) {
             scene.local.segment().set(JAVA_LONG, 0, i + 1);
             scene.here.postWrite(i, scene.local, 0, 128, scene.remote.address(), scene.remote.rkey()); // earlier
@@ -22,7 +22,7 @@ final class CounterInBuffer implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         for (int i = 0; i < 2; i++) {
             scene.local.segment().set(JAVA_LONG, 0, i + 1);
             scene.here.postWrite(i, scene.local, 0, 128, scene.remote.address(), scene.remote.rkey());

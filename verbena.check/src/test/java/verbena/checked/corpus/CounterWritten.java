@@ -11,7 +11,7 @@ final class CounterWritten implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             one.connect(other.endpoint());
@@ -24,7 +24,7 @@ final class CounterWritten implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.here.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0);
         scene.take(scene.sent);
         scene.here.postCompareSwap(2, scene.remote.address(), scene.remote.rkey(), 1, 0, scene.local, 0);

@@ -12,7 +12,7 @@ final class DatagramReceiveShort implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         try (var datagrams = scene.domain.createQueuePair(QueuePairOptions.ud(scene.sent))) { // earlier
             datagrams.modify(new Transition.ToInitUd(1, 0, 7));
             datagrams.postReceive(1, scene.local, 0, 32); // here
@@ -20,7 +20,7 @@ final class DatagramReceiveShort implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         try (var datagrams = scene.domain.createQueuePair(QueuePairOptions.ud(scene.sent))) {
             datagrams.modify(new Transition.ToInitUd(1, 0, 7));
             datagrams.postReceive(1, scene.local, 0, 40 + 32);

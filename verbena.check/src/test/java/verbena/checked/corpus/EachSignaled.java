@@ -10,7 +10,7 @@ final class EachSignaled implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         try (var batch = scene.here.sendBatch()) {
             for (int i = 0; i < 16; i++) {
                 batch.write(i, scene.remote.address() + i * 128, scene.remote.rkey())
@@ -25,7 +25,7 @@ final class EachSignaled implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         try (var batch = scene.here.sendBatch()) {
             for (int i = 0; i < 16; i++) {
                 batch.write(i, scene.remote.address() + i * 128, scene.remote.rkey())

@@ -10,7 +10,7 @@ final class EchoFromReceive implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         scene.there.postReceive(1, scene.remote, 0, 100);
         scene.here.postSend(1, scene.local, 0, 100);
         scene.take(scene.sent);
@@ -23,7 +23,7 @@ final class EchoFromReceive implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.there.postReceive(1, scene.remote, 0, 100);
         scene.here.postSend(1, scene.local, 0, 100);
         scene.take(scene.sent);

@@ -2,7 +2,7 @@ package verbena.checked.corpus;
 
 import verbena.check.Rule;
 
-/// A WRITE with immediate takes a receive too, which nobody has posted.
+/// A WRITE with immediate takes a receive too, which the peer has not posted.
 final class ImmediateWithoutReceive implements Program {
     @Override
     public Rule rule() {
@@ -10,7 +10,7 @@ final class ImmediateWithoutReceive implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         long to = scene.remote.address();
         scene.here.postWriteWithImmediate(1, scene.local, 0, 8, to, scene.remote.rkey(), 5); // here
         scene.there.postReceive(2, scene.remote, 0, 0);
@@ -19,7 +19,7 @@ final class ImmediateWithoutReceive implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.there.postReceive(2, scene.remote, 0, 0);
         scene.here.postWriteWithImmediate(1, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey(), 5);
         scene.take(scene.sent);

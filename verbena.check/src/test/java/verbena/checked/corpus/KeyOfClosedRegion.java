@@ -11,7 +11,7 @@ final class KeyOfClosedRegion implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         var target = scene.domain.allocate(4_096, Access.remoteAll());
         var address = target.remote();
         target.close(); // earlier
@@ -20,7 +20,7 @@ final class KeyOfClosedRegion implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         var target = scene.domain.allocate(4_096, Access.remoteAll());
         var address = target.remote();
         scene.here.postRead(1, address.address(), address.rkey(), scene.local, 0, 64);

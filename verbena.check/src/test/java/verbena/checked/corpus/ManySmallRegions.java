@@ -15,7 +15,7 @@ final class ManySmallRegions implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         List<MemoryRegion> records = new ArrayList<>();
         for (int i = 0; i < 256; i++) {
             records.add(scene.domain.register(scene.arena.allocate(512), Access.remoteAll())); // here
@@ -24,7 +24,7 @@ final class ManySmallRegions implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         List<LocalMemory> records = new ArrayList<>();
         MemoryRegion all = scene.domain.register(scene.arena.allocate(256 * 512), Access.remoteAll());
         for (int i = 0; i < 256; i++) {

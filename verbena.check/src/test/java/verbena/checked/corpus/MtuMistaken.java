@@ -13,7 +13,7 @@ final class MtuMistaken implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             other.connect(one.endpoint(), ConnectOptions.defaults().withMtu(Mtu.ofBytes(512))); // earlier
@@ -22,7 +22,7 @@ final class MtuMistaken implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             other.connect(one.endpoint(), ConnectOptions.defaults().withMtu(Mtu.ofBytes(512)));

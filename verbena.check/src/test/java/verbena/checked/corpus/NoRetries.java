@@ -13,7 +13,7 @@ final class NoRetries implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         var none = ConnectOptions.defaults().withRetries(new AckTimeout(14), 0, 7);
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent))) { // earlier
             one.connect(scene.there.endpoint(), none); // here
@@ -21,7 +21,7 @@ final class NoRetries implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent))) {
             one.connect(scene.there.endpoint(), ConnectOptions.defaults().withRetries(new AckTimeout(14), 7, 7));
         }

@@ -12,7 +12,7 @@ final class NothingSignaled implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         var two = QueuePairOptions.rc(scene.sent).withDepth(2, 2);
         try (var sender = scene.domain.createQueuePair(two);
                 var receiver = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
@@ -30,7 +30,7 @@ final class NothingSignaled implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         var two = QueuePairOptions.rc(scene.sent).withDepth(2, 2);
         try (var sender = scene.domain.createQueuePair(two);
                 var receiver = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {

@@ -10,7 +10,7 @@ final class OneBufferForBoth implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         scene.here.postReceive(1, scene.local, 0, 64); // earlier
         scene.there.postReceive(2, scene.remote, 0, 64);
         scene.here.postSend(3, scene.local, 0, 64); // here
@@ -19,7 +19,7 @@ final class OneBufferForBoth implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.here.postReceive(1, scene.local, 0, 64);
         scene.there.postReceive(2, scene.remote, 0, 64);
         scene.here.postSend(3, scene.local, 64, 64);

@@ -7,7 +7,7 @@ import verbena.check.Rule;
 interface Program {
     Rule rule();
 
-    void wrong(Scene scene) throws Exception;
+    void wrong(TwoEnds scene) throws Exception;
 
-    void right(Scene scene) throws Exception;
+    void right(TwoEnds scene) throws Exception;
 }

@@ -12,7 +12,7 @@ final class PsnMistaken implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             var end = one.endpoint();
@@ -22,7 +22,7 @@ final class PsnMistaken implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             other.connect(one.endpoint());

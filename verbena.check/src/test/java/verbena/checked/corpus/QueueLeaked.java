@@ -10,14 +10,14 @@ final class QueueLeaked implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         var forgotten = scene.device.createCompletionQueue(16); // earlier
         scene.exit();
         forgotten.close();
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         var closed = scene.device.createCompletionQueue(16);
         closed.close();
         scene.exit();

@@ -12,7 +12,7 @@ final class ReadDepthTooLarge implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         try (var reader = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var owner = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             owner.connect(reader.endpoint(), ConnectOptions.defaults().withMaxReadAtomic(1));
@@ -23,7 +23,7 @@ final class ReadDepthTooLarge implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         try (var reader = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var owner = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
             owner.connect(reader.endpoint(), ConnectOptions.defaults().withMaxReadAtomic(8));

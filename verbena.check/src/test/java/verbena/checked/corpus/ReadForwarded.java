@@ -10,7 +10,7 @@ final class ReadForwarded implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         scene.there.postReceive(1, scene.remote, 1_000, 64);
         try (var batch = scene.here.sendBatch()) {
             batch.read(2, scene.remote.address(), scene.remote.rkey()).sge(scene.local, 0, 64);
@@ -22,7 +22,7 @@ final class ReadForwarded implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.there.postReceive(1, scene.remote, 1_000, 64);
         try (var batch = scene.here.sendBatch()) {
             batch.read(2, scene.remote.address(), scene.remote.rkey()).sge(scene.local, 0, 64);

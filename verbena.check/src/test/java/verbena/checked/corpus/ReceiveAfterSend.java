@@ -10,7 +10,7 @@ final class ReceiveAfterSend implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         scene.here.postSend(1, scene.local, 0, 64); // here
         scene.there.postReceive(2, scene.remote, 0, 64);
         scene.take(scene.sent);
@@ -18,7 +18,7 @@ final class ReceiveAfterSend implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.there.postReceive(2, scene.remote, 0, 64);
         scene.here.postSend(1, scene.local, 0, 64);
         scene.take(scene.sent);

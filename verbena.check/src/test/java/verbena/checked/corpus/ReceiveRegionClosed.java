@@ -11,14 +11,14 @@ final class ReceiveRegionClosed implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         var region = scene.domain.allocate(4_096, Access.local());
         scene.there.postReceive(1, region, 0, 64); // earlier
         region.close(); // here
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         var region = scene.domain.allocate(4_096, Access.local());
         scene.there.postReceive(1, region, 0, 64);
         scene.here.postSend(2, scene.local, 0, 64);

@@ -11,7 +11,7 @@ final class RegisteredForEach implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         var memory = scene.arena.allocate(1_024);
         for (int i = 0; i < 65; i++) {
             var region = scene.domain.register(memory, Access.local()); // here
@@ -22,7 +22,7 @@ final class RegisteredForEach implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         var memory = scene.arena.allocate(1_024);
         var region = scene.domain.register(memory, Access.local());
         for (int i = 0; i < 65; i++) {

@@ -11,7 +11,7 @@ final class RemoteRegionClosed implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         var target = scene.domain.allocate(4_096, Access.remoteAll());
         scene.here.postWrite(1, scene.local, 0, 64, target.address(), target.rkey()); // earlier
         target.close(); // here
@@ -19,7 +19,7 @@ final class RemoteRegionClosed implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         var target = scene.domain.allocate(4_096, Access.remoteAll());
         scene.here.postWrite(1, scene.local, 0, 64, target.address(), target.rkey());
         scene.take(scene.sent);

@@ -11,13 +11,13 @@ final class ResetAfterPost implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         scene.there.postReceive(1, scene.remote, 0, 64); // earlier
         scene.there.modify(new Transition.ToReset()); // here
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.there.postReceive(1, scene.remote, 0, 64);
         scene.here.postSend(2, scene.local, 0, 64);
         scene.take(scene.sent);

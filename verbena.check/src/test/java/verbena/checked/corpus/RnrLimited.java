@@ -13,7 +13,7 @@ final class RnrLimited implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         var few = ConnectOptions.defaults().withRetries(new AckTimeout(14), 7, 3);
         try (var sender = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var receiver = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) { // earlier
@@ -26,7 +26,7 @@ final class RnrLimited implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         var few = ConnectOptions.defaults().withRetries(new AckTimeout(14), 7, 3);
         try (var sender = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
                 var receiver = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {

@@ -12,7 +12,7 @@ final class SecondPieceChanged implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         try (var batch = scene.here.sendBatch()) {
             batch.write(1, scene.remote.address(), scene.remote.rkey())
                     .sge(scene.local, 0, 100)
@@ -25,7 +25,7 @@ final class SecondPieceChanged implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         try (var batch = scene.here.sendBatch()) {
             batch.write(1, scene.remote.address(), scene.remote.rkey())
                     .sge(scene.local, 0, 100)

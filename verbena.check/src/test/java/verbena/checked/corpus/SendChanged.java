@@ -12,7 +12,7 @@ final class SendChanged implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         scene.there.postReceive(1, scene.remote, 0, 100);
         scene.here.postSend(2, scene.local, 0, 100); // earlier
         scene.local.segment().set(JAVA_BYTE, 50, (byte) 1);
@@ -21,7 +21,7 @@ final class SendChanged implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.there.postReceive(1, scene.remote, 0, 100);
         scene.here.postSend(2, scene.local, 0, 100);
         scene.take(scene.sent);

@@ -11,7 +11,7 @@ final class SendFromClosedArena implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         var region = scene.domain.register(scene.arena.allocate(4_096), Access.local()); // earlier, earlier
         scene.arena.close();
         scene.here.postWrite(1, region, 0, 64, scene.remote.address(), scene.remote.rkey()); // here
@@ -20,7 +20,7 @@ final class SendFromClosedArena implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         var region = scene.domain.register(scene.arena.allocate(4_096), Access.local());
         scene.here.postWrite(1, region, 0, 64, scene.remote.address(), scene.remote.rkey());
         scene.take(scene.sent);

@@ -10,7 +10,7 @@ final class ShortNotInline implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         for (int i = 0; i < 64; i++) {
             scene.here.postWrite(i, scene.local, 0, 8, scene.remote.address(), scene.remote.rkey()); // here
             scene.take(scene.sent);
@@ -18,7 +18,7 @@ final class ShortNotInline implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         for (int i = 0; i < 64; i++) {
             try (var batch = scene.here.sendBatch()) {
                 batch.write(i, scene.remote.address(), scene.remote.rkey())

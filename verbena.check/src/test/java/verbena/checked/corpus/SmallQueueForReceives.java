@@ -13,7 +13,7 @@ final class SmallQueueForReceives implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         try (var small = scene.device.createCompletionQueue(4); // earlier
                 var receiver = scene.domain.createQueuePair(QueuePairOptions.rc(small))) {
             receiver.modify(new Transition.ToInit(1, 0, Access.remoteAll()));
@@ -27,7 +27,7 @@ final class SmallQueueForReceives implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         try (var large = scene.device.createCompletionQueue(8);
                 var receiver = scene.domain.createQueuePair(QueuePairOptions.rc(large))) {
             receiver.modify(new Transition.ToInit(1, 0, Access.remoteAll()));

@@ -10,7 +10,7 @@ final class StatusIgnored implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), 0);
         scene.take(scene.sent);
         scene.here.postWrite(2, scene.local, 0, 64, scene.remote.address(), scene.remote.rkey()); // here
@@ -18,7 +18,7 @@ final class StatusIgnored implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.here.postWrite(1, scene.local, 0, 64, scene.remote.address(), 0);
         scene.take(scene.sent);
         if (scene.wc.ok()) {

@@ -10,7 +10,7 @@ final class TicketWritten implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         scene.here.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0); // earlier
         scene.here.postWrite(2, scene.local, 0, 8, scene.remote.address() + 64, scene.remote.rkey()); // here
         scene.take(scene.sent);
@@ -18,7 +18,7 @@ final class TicketWritten implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.here.postFetchAdd(1, scene.remote.address(), scene.remote.rkey(), 1, scene.local, 0);
         try (var batch = scene.here.sendBatch()) {
             batch.write(2, scene.remote.address() + 64, scene.remote.rkey())

@@ -13,14 +13,14 @@ final class TimeoutZero implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent))) { // earlier
             one.connect(scene.there.endpoint(), ConnectOptions.defaults().withRetries(AckTimeout.NEVER, 7, 7)); // here
         }
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent))) {
             one.connect(scene.there.endpoint(), ConnectOptions.defaults().withRetries(new AckTimeout(14), 7, 7));
         }

@@ -10,7 +10,7 @@ final class TwoReadsOneTarget implements Program {
     }
 
     @Override
-    public void wrong(Scene scene) throws Exception {
+    public void wrong(TwoEnds scene) throws Exception {
         scene.here.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 0, 64); // earlier
         scene.here.postRead(2, scene.remote.address() + 64, scene.remote.rkey(), scene.local, 0, 64); // here
         scene.take(scene.sent);
@@ -18,7 +18,7 @@ final class TwoReadsOneTarget implements Program {
     }
 
     @Override
-    public void right(Scene scene) throws Exception {
+    public void right(TwoEnds scene) throws Exception {
         scene.here.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 0, 64);
         scene.here.postRead(2, scene.remote.address() + 64, scene.remote.rkey(), scene.local, 64, 64);
         scene.take(scene.sent);

@@ -3,7 +3,7 @@ package verbena.verbs.spi;
 import verbena.verbs.Device;
 import verbena.verbs.Preview;
 
-/// What stands between a program and every device that it uses, when the process was started so
+/// A layer between a program and every device that it uses, when the process was started so
 /// ([Providers#LAYER]). Found by [java.util.ServiceLoader]. Any thread calls it.
 ///
 /// @since 0.1

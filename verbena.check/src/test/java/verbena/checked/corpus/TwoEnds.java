@@ -20,7 +20,7 @@ import verbena.verbs.WorkCompletion;
 
 /// Two connected queue pairs, `here` and `there`, each with a completion queue and a region, for small programs. Their
 /// device is checked.
-public final class Scene implements AutoCloseable {
+public final class TwoEnds implements AutoCloseable {
     static final int BYTES = 1 << 16;
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
@@ -37,7 +37,7 @@ public final class Scene implements AutoCloseable {
     final Arena arena = Arena.ofShared();
 
     /// @param off the rule that is off; others are on
-    Scene(Set<Rule> off) {
+    TwoEnds(Set<Rule> off) {
         Set<Rule> on = EnumSet.allOf(Rule.class);
         on.removeAll(off);
         checker = new Checker(on, Watchers::of);

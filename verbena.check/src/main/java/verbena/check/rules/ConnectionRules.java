@@ -14,11 +14,11 @@ import verbena.verbs.QpType;
 import verbena.verbs.spi.SendOperation;
 
 /// Watches the attributes of connections, and how queue pairs end.
-final class Connecting extends Watcher {
+final class ConnectionRules extends Watcher {
     private final Checker checker;
     private final Findings findings;
 
-    Connecting(Checker checker) {
+    ConnectionRules(Checker checker) {
         this.checker = checker;
         this.findings = checker.findings();
     }
