@@ -221,7 +221,7 @@ class VerbsDocTest {
                             rooms.map(room -> room.resolve("src/test/java")),
                             Stream.concat(
                                             workshop,
-                                            Stream.of("verbena.netty", "verbena.spark")
+                                            Stream.of("verbena.netty", "verbena.junit", "verbena.spark")
                                                     .map(ROOT::resolve))
                                     .flatMap(room -> Stream.of("src/main/java", "src/test/java")
                                             .map(room::resolve)))

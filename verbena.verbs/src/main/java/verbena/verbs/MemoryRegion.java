@@ -38,8 +38,8 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
     /// Returns the key for scatter/gather entries of this side's requests (L_Key, IBTA 10.6.3).
     int lkey();
 
-    /// Returns the key that a peer needs (R_Key, IBTA 10.6.3). A peer cannot guess it, but an observer of the packets
-    /// can read it.
+    /// Returns the key that a peer needs (R_Key, IBTA 10.6.3). A peer cannot guess it, but an observer of the
+    /// packets can read it.
     int rkey();
 
     /// Returns its rights.

@@ -3,8 +3,7 @@ package verbena.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/// A boundary of access: requests of a queue pair reach only memory of its own protection domain (ibv_alloc_pd(3),
-/// IBTA 10.2.3).
+/// A boundary of access: requests of a queue pair reach only memory of its own protection domain (ibv_alloc_pd(3)).
 ///
 /// Any thread may use it. [Context#allocateProtectionDomain()] makes it. The program closes it after all objects that
 /// it made; [InUseException] names those still open. All verbs then throw [InvalidStateException]. A verb that

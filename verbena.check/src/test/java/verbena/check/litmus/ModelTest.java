@@ -21,8 +21,8 @@ import verbena.check.litmus.Litmus.Variant;
 
 /// The model against outcomes that were derived by hand, and each freedom by what is lost without it.
 class ModelTest {
-    /// The outcomes of each program and of its cures, in order: of strong devices, then what cards add, then what the
-    /// standard adds. They were derived from the table of freedoms, not from the model.
+    /// The outcomes of each program and of its cures, in order: of strong devices, then what cards add, then what
+    /// the standard adds. They were derived from the table of freedoms, not from the model.
     private static final String BY_HAND = """
             message-passing     1                                  | -             | 0
             message-passing     1                                  | -             | -

@@ -47,6 +47,7 @@ class ApiTest {
             "verbena.stream",
             "verbena.nio",
             "verbena.netty",
+            "verbena.junit",
             "verbena.spark",
             "verbena.nic.management",
             "verbena.sim");

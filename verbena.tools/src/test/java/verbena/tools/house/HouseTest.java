@@ -68,6 +68,7 @@ class HouseTest {
             floors("verbena.stream", "protocol", ""),
             floors("verbena.nio", ""),
             floors("verbena.netty", ""),
+            floors("verbena.junit", ""),
             floors("verbena.abi", "", "verbs", "cm", "rsocket", "entry"),
             floors("verbena.messages", "protocol", "rail", ""),
             floors("verbena.sim", "", "traffic", "ethernet", "scenario"),

@@ -107,6 +107,8 @@ class TidyTest {
                 "verbena/abi/Errno",
                 // Findings, at the end of a process that was checked.
                 "verbena/check/device/CheckProvider",
+                // The line by which a test's program says that it is ready.
+                "verbena/junit/TestPeer",
                 // What it was told to print, at the end of a process, when loggers have ended.
                 "verbena/nio/NioAgent");
     }

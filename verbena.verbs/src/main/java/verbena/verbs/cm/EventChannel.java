@@ -86,8 +86,8 @@ public final class EventChannel implements VerbsObject {
     /// Opens a channel as [#openNearest()] does, over devices that are open already.
     ///
     /// @param devices returns the device for an own address, as with [#open(Function)]
-    /// @param within returns the device for connections within this host at an own address, as `devices` does. For an
-    ///     empty answer the process shares one
+    /// @param within returns the device for connections within this host at an own address, as `devices` does. For
+    ///     an empty answer the process shares one
     public static EventChannel openNearest(
             Function<Gid, Optional<Context>> devices, Function<Gid, Optional<Context>> within) {
         return new EventChannel(new ChannelDevices(Optional.empty(), devices, true, within));

@@ -46,8 +46,8 @@ public abstract class TcpPort {
 
     /// Accepts streams from now on.
     ///
-    /// @throws verbena.nic.link.LinkException when another socket listens at the port, and both were allowed to bind
-    ///     it
+    /// @throws verbena.nic.link.LinkException when another socket listens at the port, and both were allowed to
+    ///     bind it
     public final void listen(Acceptor to) {
         acceptor = to;
         begin();

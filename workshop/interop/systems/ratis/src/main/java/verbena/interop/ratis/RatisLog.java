@@ -86,9 +86,9 @@ public final class RatisLog implements SystemUnderTest {
         return RaftPeer.newBuilder().setId(id).setAddress("127.0.0.1:" + port).build();
     }
 
-    /// Returns properties that give a new peer long enough to join. When it has not answered after 0.9 seconds, which
-    /// happens on a busy machine, Ratis 3.3.0 begins anew, meets the entry that it has already sent, and answers
-    /// "Reconfiguration is already in progress" for ever. It does so over TCP, too.
+    /// Returns properties that give a new peer long enough to join. When it has not answered after 0.9 seconds,
+    /// which happens on a busy machine, Ratis 3.3.0 begins anew, meets the entry that it has already sent, and
+    /// answers "Reconfiguration is already in progress" for ever. It does so over TCP, too.
     private static RaftProperties properties() {
         var properties = new RaftProperties();
         RaftServerConfigKeys.setStagingTimeout(properties, PATIENCE);

@@ -1,0 +1,27 @@
+package verbena.junit;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import verbena.verbs.Preview;
+
+/// The program of a [TestPeer] that a test takes as a parameter. It runs in a JVM of its own, with the class path,
+/// the module path and the system properties that begin with `verbena.` of the test's.
+///
+/// @since 0.1
+@Preview
+@Documented
+@Target(ElementType.PARAMETER)
+@Retention(RetentionPolicy.RUNTIME)
+public @interface RunsIn {
+    /// Returns the class whose `main` runs.
+    Class<?> value();
+
+    /// Returns the arguments of `main`.
+    String[] arguments() default {};
+
+    /// Returns how many seconds it has until it says that it is ready ([TestPeer#ready]).
+    int seconds() default 30;
+}

@@ -1,0 +1,2 @@
+/// Tests of programs that do RDMA: begin with [verbena.junit.RdmaTest].
+package verbena.junit;
