@@ -60,9 +60,8 @@ public @interface RdmaTest {
     long seed() default 0;
 
     /// Returns how many bytes a message to one of [ConnectedEnds] may have, because each end has posted receives of
-    /// that
-    /// size before: so one thread can send at one end and then receive at the other. With 0 the test posts receives
-    /// ([verbena.verbs.cm.Connection#receiveAsync]), before the other end sends.
+    /// that size before. So one thread can send at one end and then receive at the other. With 0 the test posts
+    /// receives ([verbena.verbs.cm.Connection#receiveAsync]), before the other end sends.
     int receivesAhead() default 16_384;
 
     /// Returns whether the devices write their packets into files, which are kept when the test fails. Devices that
