@@ -28,7 +28,7 @@ class RemoteMemoryTest {
 
     /// Short and long, arrays and native memory, at an offset.
     @ParameterizedTest
-    @ValueSource(strings = {"rocev2", "rocev2,faults=loss:5%,seed:7", "iwarp", "shm"})
+    @ValueSource(strings = {"rocev2", "rocev2,faults=loss:5%,seed:7", "iwarp", "shm", "rocev2,weak=standard,seed=7"})
     void whatIsPutCanBeGot(String device) throws Exception {
         try (var pair = TwoWorkers.of(device);
                 Arena arena = Arena.ofShared();
@@ -57,7 +57,7 @@ class RemoteMemoryTest {
 
     /// Many more than may be under way, and messages beside them.
     @ParameterizedTest
-    @ValueSource(strings = {"rocev2", "rocev2,faults=loss:5%,seed:7", "iwarp", "shm"})
+    @ValueSource(strings = {"rocev2", "rocev2,faults=loss:5%,seed:7", "iwarp", "shm", "rocev2,weak=standard,seed=7"})
     void operationsBeginInOrder(String device) throws Exception {
         try (var pair = TwoWorkers.of(device);
                 Arena arena = Arena.ofShared();

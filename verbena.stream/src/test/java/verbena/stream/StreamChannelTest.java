@@ -44,7 +44,7 @@ import verbena.verbs.cm.ConnectionOptions;
 
 /// What a channel does is what a socket channel does, over every kind of device.
 @ParameterizedClass
-@ValueSource(strings = {"rocev2", "shm", "iwarp"})
+@ValueSource(strings = {"rocev2", "shm", "iwarp", "rocev2,weak=standard,seed=7"})
 @Timeout(120)
 class StreamChannelTest {
     /// A stream has more receives posted.

@@ -14,6 +14,9 @@ import verbena.verbs.WcStatus;
 /// FETCH_ADD and CMP_SWAP (IBTA 9.4.5).
 @Needs({Capability.RC, Capability.ATOMICS})
 public final class Atomics {
+    private static final long SHOWN = 1_000;
+    private static final int HALF = TestEnd.MEMORY_BYTES / 2;
+
     private Atomics() {}
 
     private static void add(Pair pair, long wrId, long amount, long at) {
@@ -26,6 +29,12 @@ public final class Atomics {
         pair.a().qp().postCompareSwap(wrId, pair.b().at(0), pair.b().rkey(), compare, swap, pair.a().memory, 8 * wrId);
     }
 
+    /// Reads behind the atomics that have completed, so that the processor of `b` sees what they have changed.
+    private static void show(Pair pair) throws InterruptedException {
+        pair.a().read(SHOWN, HALF, 8, pair.b(), HALF);
+        pair.a().ok(SHOWN);
+    }
+
     public static void fetchAddReturnsWhatWasThere(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         pair.b().word(0, 40);
@@ -33,6 +42,7 @@ public final class Atomics {
         var done = pair.a().ok(1, WcOpcode.FETCH_ADD);
         Expect.equal("bytes", 8L, done.byteLength());
         Expect.equal("value before", 40L, pair.a().word(8));
+        show(pair);
         Expect.equal("value after", 42L, pair.b().word(0));
     }
 
@@ -41,16 +51,20 @@ public final class Atomics {
         pair.b().word(0, -1);
         add(pair, 1, 1, 0);
         pair.a().ok(1);
+        show(pair);
         Expect.equal("value after", 0L, pair.b().word(0));
         add(pair, 2, -5, 0);
         pair.a().ok(2);
+        show(pair);
         Expect.equal("value after", -5L, pair.b().word(0));
         pair.b().word(0, Long.MAX_VALUE);
         add(pair, 3, Long.MAX_VALUE, 0);
         pair.a().ok(3);
+        show(pair);
         Expect.equal("value after", -2L, pair.b().word(0));
         add(pair, 4, 0, 0);
         pair.a().ok(4);
+        show(pair);
         Expect.equal("value after adding nothing", -2L, pair.b().word(0));
     }
 
@@ -60,6 +74,7 @@ public final class Atomics {
         swap(pair, 1, 0x1122_3344_5566_7788L, -7);
         pair.a().ok(1, WcOpcode.COMP_SWAP);
         Expect.equal("value before", 0x1122_3344_5566_7788L, pair.a().word(8));
+        show(pair);
         Expect.equal("value after", -7L, pair.b().word(0));
     }
 
@@ -69,6 +84,7 @@ public final class Atomics {
         swap(pair, 1, 0x1122_3344_5566_7789L, -7);
         pair.a().ok(1, WcOpcode.COMP_SWAP);
         Expect.equal("value before", 0x1122_3344_5566_7788L, pair.a().word(8));
+        show(pair);
         Expect.equal("value after", 0x1122_3344_5566_7788L, pair.b().word(0));
     }
 
@@ -78,6 +94,7 @@ public final class Atomics {
         byte[] own = pair.a().bytes(0, 64);
         add(pair, 2, 1, 24);
         pair.a().ok(2);
+        show(pair);
         byte[] after = pair.b().bytes(0, 64);
         System.arraycopy(before, 24, after, 24, 8);
         Expect.bytes("what is around it at b", before, after);
@@ -100,6 +117,7 @@ public final class Atomics {
             pair.a().ok(i);
             Expect.equal("value before the one at " + i, 3L * i, pair.a().word(8L * i));
         }
+        show(pair);
         Expect.equal("sum", 96L, pair.b().word(0));
     }
 
@@ -128,6 +146,9 @@ public final class Atomics {
             Expect.that("success: " + done, done instanceof verbena.verbs.Completion.Success);
             Expect.that("each value is seen once", before.add(first.a().word(8 * done.wrId())));
         }
+        for (Pair pair : pairs) {
+            show(pair);
+        }
         Expect.equal("sum", (long) each * pairs.length, first.b().word(0));
     }
 
@@ -154,6 +175,8 @@ public final class Atomics {
                 now = done.wrId() + 1;
             }
         }
+        show(first);
+        show(second);
         Expect.equal("winners", 1, winners);
         Expect.equal("value", now, first.b().word(0));
     }
@@ -187,6 +210,7 @@ public final class Atomics {
         pair.b().word(last, 1);
         add(pair, 1, 1, last);
         pair.a().ok(1);
+        show(pair);
         Expect.equal("value after", 2L, pair.b().word(last));
         add(pair, 2, 1, last + 8);
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);

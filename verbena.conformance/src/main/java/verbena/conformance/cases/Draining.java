@@ -47,6 +47,8 @@ public final class Draining {
         Expect.bytes("memory of b", before, pair.b().bytes(0, 8));
         pair.a().qp().modify(new Transition.Resume());
         pair.a().ok(1);
+        pair.a().read(3, 64, 8, pair.b(), 0); // behind it, so that b sees it
+        pair.a().ok(3);
         Expect.bytes("what was written", pair.a().bytes(0, 8), pair.b().bytes(0, 8));
     }
 

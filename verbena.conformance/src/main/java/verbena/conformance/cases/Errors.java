@@ -1,5 +1,6 @@
 package verbena.conformance.cases;
 
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.Set;
 import verbena.conformance.fixture.Expect;
@@ -10,6 +11,7 @@ import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
+import verbena.verbs.Completion;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
@@ -286,17 +288,26 @@ public final class Errors {
                     .sge(pair.a().memory, 64, 8)
                     .signaled();
         });
-        pair.a().ok(1);
-        pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
+        var sends = new ArrayList<Completion>();
         var flushed = new java.util.HashSet<Long>();
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 7; i++) { // sends in their order, and receives anywhere between
             var completion = pair.a().take();
+            if (completion.wrId() <= 5 && sends.size() < 2) {
+                sends.add(completion);
+                continue;
+            }
             Expect.that(
                     "flushed: " + completion,
-                    completion instanceof verbena.verbs.Completion.Failure failure
-                            && failure.status() == WcStatus.WR_FLUSH_ERR);
+                    completion instanceof Completion.Failure failure && failure.status() == WcStatus.WR_FLUSH_ERR);
             flushed.add(completion.wrId());
         }
+        Expect.that(
+                "success of wr 1: " + sends, sends.getFirst() instanceof Completion.Success done && done.wrId() == 1);
+        Expect.that(
+                "failure of wr 2: " + sends,
+                sends.getLast() instanceof Completion.Failure failure
+                        && failure.wrId() == 2
+                        && failure.status() == WcStatus.REM_ACCESS_ERR);
         Expect.equal("flushed", Set.of(3L, 4L, 5L, 100L, 101L), flushed);
         Expect.bytes("what was written before", pair.a().bytes(0, 8), pair.b().bytes(0, 8));
         Expect.bytes("memory of b", before, pair.b().bytes(64, 8));

@@ -233,7 +233,6 @@ public final class ExtendedConnections {
                         .sge(a.memory, 0, 5000)
                         .signaled());
         a.ok(1, WcOpcode.RDMA_WRITE);
-        Expect.bytes("written", a.bytes(0, 5000), b.bytes(8, 5000));
         a.post(
                 "READ",
                 batch -> batch.read(2, b.at(10_000), b.rkey())
@@ -241,6 +240,7 @@ public final class ExtendedConnections {
                         .sge(a.memory, 10_000, 7000)
                         .signaled());
         a.ok(2, WcOpcode.RDMA_READ);
+        Expect.bytes("written", a.bytes(0, 5000), b.bytes(8, 5000));
         Expect.bytes("read", b.bytes(10_000, 7000), a.bytes(10_000, 7000));
         b.word(0, 100);
         a.post(

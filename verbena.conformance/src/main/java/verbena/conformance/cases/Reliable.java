@@ -103,6 +103,8 @@ public final class Reliable {
                         pair.a().bytes(HALF, size));
                 pair.a().write(4, 7, size, pair.b(), 11);
                 pair.a().ok(4);
+                pair.a().read(5, HALF, 1, pair.b(), 0); // behind it, so that b sees it
+                pair.a().ok(5);
                 Expect.bytes(
                         "WRITE of " + size + " over " + mtu,
                         pair.a().bytes(7, size),

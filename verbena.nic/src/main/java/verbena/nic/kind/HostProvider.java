@@ -182,7 +182,11 @@ public abstract class HostProvider implements Provider {
         if (weakness == null) {
             throw new IllegalArgumentException("needs weak before it");
         }
-        return weakness.withSeed(Long.parseLong(value));
+        try {
+            return weakness.withSeed(Long.parseLong(value));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("a whole number of 64 bits, got \"" + value + "\"", e);
+        }
     }
 
     private static List<String> settings(String text) {

@@ -23,8 +23,13 @@ record ShmOptions(
     ///
     /// @throws IllegalArgumentException when there is no such option or it has no such value
     static ShmOptions parse(String name, String text) {
-        return HostProvider.options(
-                name, text, new ShmOptions(HostProvider.fittingEngines(), true, null, null, null), ShmOptions::with);
+        var none = new ShmOptions(HostProvider.fittingEngines(), true, null, null, null);
+        ShmOptions options = HostProvider.options(name, text, none, ShmOptions::with);
+        if (options.weakness != null && options.engines > 1) {
+            throw new IllegalArgumentException("device " + name + ": option \"engines=" + options.engines
+                    + "\": with weak a device has one engine");
+        }
+        return options;
     }
 
     private ShmOptions with(String setting) {
