@@ -409,6 +409,9 @@ developer_bench() {
   elif [ "${1:-}" = ethernet ]; then
     main=verbena.bench.EthernetBench
     shift
+  elif [ "${1:-}" = secure ]; then
+    main=verbena.bench.SecureBench
+    shift
   elif [ "${1:-}" = nio ]; then
     main=verbena.bench.NioBench
     [[ " $* " =~ \ (--(only|json|html|busy|help)|-h)[\ =] ]] || systems=(--figures)

@@ -50,6 +50,10 @@ final class Goals {
     private static final double MESSAGE_IN_MEMORY = 1.5;
     private static final double MESSAGE_OVER_LOOPBACK = 1.2;
 
+    private static final double PSP_OF_PLAIN = 0.5;
+    private static final double PSP_OVER_TLS = 1.2;
+    private static final double PSP_LATER_US = 1.5;
+
     final List<Goal> known = new ArrayList<>();
     final List<String> unknown = new ArrayList<>();
     private final Collection<Entry> entries;
@@ -87,6 +91,25 @@ final class Goals {
                 "8-byte WRITEs in batches, AF_XDP over UDP sockets");
         goals.latency(XDP_LATENCY, CablePair.XDP + CablePair.WRITE, CablePair.UDP + CablePair.WRITE);
         goals.values("allocated for each WRITE over AF_XDP, by both ends", "B", ALLOCATED_BYTES, true, allocated);
+        return goals;
+    }
+
+    /// Returns the goals of `bench secure`.
+    static Goals ofSecurity(Collection<Entry> entries, List<Double> allocated) {
+        var goals = new Goals(entries);
+        String plain = SecurePair.PLAIN + SecurePair.WRITE;
+        String psp = SecurePair.PSP + SecurePair.WRITE;
+        goals.atLeast(PSP_OF_PLAIN, psp, Sizes.LARGE, plain, Sizes.LARGE);
+        goals.atLeast(PSP_OVER_TLS, psp, Sizes.LARGE, TlsPair.JDK, Sizes.LARGE);
+        goals.atLeast(PSP_OVER_TLS, psp, Sizes.LARGE, TlsPair.OPENSSL, Sizes.LARGE);
+        List<Double> late = figures(goals.find(psp, Sizes.SMALL), Goals::median);
+        List<Double> soon = figures(goals.find(plain, Sizes.SMALL), Goals::median);
+        var later = new ArrayList<Double>();
+        for (int i = 0; i < Math.min(late.size(), soon.size()); i++) {
+            later.add(late.get(i) - soon.get(i));
+        }
+        goals.values("8-byte WRITE with psp=on, later than without", "us", PSP_LATER_US, true, later);
+        goals.values("allocated for each WRITE with psp=on, by both ends", "B", ALLOCATED_BYTES, true, allocated);
         return goals;
     }
 

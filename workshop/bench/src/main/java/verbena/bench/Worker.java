@@ -1,5 +1,6 @@
 package verbena.bench;
 
+import io.netty.handler.ssl.SslProvider;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
@@ -25,6 +26,8 @@ public final class Worker {
             case "tcp", "unix" -> new SocketEnd();
             case "netty" -> new NettyEnd(NettyTransport.ofNetty());
             case "verbena.netty" -> new NettyEnd(NettyTransport.verbena());
+            case "tls-jdk" -> new TlsEnd(SslProvider.JDK);
+            case "tls-openssl" -> new TlsEnd(SslProvider.OPENSSL);
             case "verbena" -> new VerbenaEnd();
             case "connections" -> new ConnectionsEnd();
             case "await" -> new AwaitEnd();
