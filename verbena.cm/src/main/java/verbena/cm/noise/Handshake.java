@@ -1,6 +1,7 @@
 package verbena.cm.noise;
 
 import java.util.Arrays;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// One end of an agreement on keys: Noise_XXpsk3_25519_AESGCM_SHA256. Three messages go there, back and there.
@@ -19,24 +20,42 @@ public final class Handshake {
     private final boolean isFirst;
     private final SymmetricState state = new SymmetricState(NAME);
     private final byte[] secret;
-    private final byte[] identity;
+    private final Identity identity;
     private final byte[] moment;
     private byte @Nullable [] peerIdentity;
+    /// The secret that both ephemeral keys agree on.
+    private byte @Nullable [] momentShared;
+
     private byte @Nullable [] peerMoment;
     /// The number of messages that have been written or read.
     private int messages;
 
     private boolean isBroken;
 
+    /// The lasting key pair of an end, whose public key is computed once.
+    public static final class Identity {
+        private final X25519 curve;
+        private final byte[] secret;
+        private final byte[] known;
+
+        /// @param curve computes in all agreements of this identity
+        /// @param secret the private key, which others cannot guess
+        public Identity(X25519 curve, byte[] secret) {
+            this.curve = curve;
+            this.secret = key("identity", secret);
+            known = curve.publicKey(this.secret);
+        }
+    }
+
     /// @param isFirst whether this end writes the first message
     /// @param prologue what both ends have to think alike of
     /// @param secret that both ends have
-    /// @param identity the private key of this end
+    /// @param identity of this end
     /// @param moment a private key that was drawn for this agreement alone
-    public Handshake(boolean isFirst, byte[] prologue, byte[] secret, byte[] identity, byte[] moment) {
+    public Handshake(boolean isFirst, byte[] prologue, byte[] secret, Identity identity, byte[] moment) {
         this.isFirst = isFirst;
         this.secret = key("secret", secret);
-        this.identity = key("identity", identity);
+        this.identity = identity;
         this.moment = key("moment", moment);
         state.mixHash(prologue);
     }
@@ -76,13 +95,13 @@ public final class Handshake {
             case 0 -> head = writeMoment();
             case 1 -> {
                 head = writeMoment();
-                mixKnown(moment); // ee
-                head = joined(head, state.seal(X25519.publicKey(identity)));
-                mixKnown(identity); // es
+                state.mixKey(Objects.requireNonNull(momentShared, "the first message was read")); // ee
+                head = joined(head, state.seal(identity.known));
+                mixKnown(); // es
             }
             default -> {
-                head = state.seal(X25519.publicKey(identity));
-                mixKnown(identity); // se
+                head = state.seal(identity.known);
+                mixKnown(); // se
                 state.mixKeyAndHash(secret);
             }
         }
@@ -91,7 +110,7 @@ public final class Handshake {
     }
 
     private byte[] writeMoment() {
-        byte[] key = X25519.publicKey(moment);
+        byte[] key = identity.curve.publicKey(moment);
         mixMoment(key);
         return key;
     }
@@ -102,14 +121,14 @@ public final class Handshake {
         state.mixKey(key);
     }
 
-    /// Mixes in the secret agreed with the peer's ephemeral key, which was tried when it came.
-    private void mixKnown(byte[] own) {
-        boolean isMixed = mix(own, peerMoment);
+    /// Mixes in the secret that the identity and the peer's ephemeral key agree on. That key was tried when it came.
+    private void mixKnown() {
+        boolean isMixed = mix(identity.secret, peerMoment);
         assert isMixed : "a key of small order was refused";
     }
 
     private boolean mix(byte[] own, byte @Nullable [] peer) {
-        byte[] shared = peer == null ? null : X25519.agree(own, peer);
+        byte[] shared = peer == null ? null : identity.curve.agree(own, peer);
         if (shared == null) {
             return false;
         }
@@ -141,15 +160,17 @@ public final class Handshake {
                 return null;
             }
             byte[] key = Arrays.copyOf(message, KEY_BYTES);
-            if (X25519.agree(moment, key) == null) {
+            byte[] shared = identity.curve.agree(moment, key);
+            if (shared == null) {
                 return null;
             }
+            momentShared = shared;
             peerMoment = key;
             mixMoment(key);
             at = KEY_BYTES;
         }
-        if (messages == 1 && !mix(moment, peerMoment)) { // ee
-            return null;
+        if (messages == 1) {
+            state.mixKey(Objects.requireNonNull(momentShared, "it is of this message")); // ee
         }
         if (messages > 0) {
             int end = at + KEY_BYTES + SymmetricState.TAG_BYTES;

@@ -44,6 +44,11 @@ public final class KeyExchange {
 
     private static final int UNKNOWN_A_SECOND = 16;
 
+    /// The time between two answers in the long run, and how many come at once.
+    private static final long COMPUTE_NANOS = SECOND / 500;
+
+    private static final int COMPUTE_BURST = 32;
+
     private static final byte[] PROLOGUE = "Verbena PSP keys 1".getBytes(StandardCharsets.US_ASCII);
 
     /// The two ends, as one of them sees it.
@@ -121,6 +126,9 @@ public final class KeyExchange {
         /// Notes that an agreement has failed.
         void onFailed(Pair pair);
 
+        /// Returns what computes in all agreements.
+        X25519 curve();
+
         /// Fills an array with unpredictable bytes.
         void draw(byte[] into);
     }
@@ -197,7 +205,7 @@ public final class KeyExchange {
     private final Host host;
     private final KeyMessage messages;
     private final byte[] secret;
-    private final byte[] identity = new byte[Handshake.KEY_BYTES];
+    private final Handshake.Identity identity;
     private final Map<Pair, Begun> begun = new HashMap<>();
     /// The answered agreements, by the number that the peer has drawn, in the order in which they are forgotten.
     private final Map<ByteBuffer, Answered> answered = new LinkedHashMap<>();
@@ -210,32 +218,38 @@ public final class KeyExchange {
     private long cookieNanos;
     private long unknownNanos;
     private int unknownLeft = UNKNOWN_A_SECOND;
+    /// The time by which the answers so far are paid for.
+    private long computedNanos;
+
     private final Consumer<Count> counter;
 
     /// @param secret that all devices have which may talk with each other, of at least 16 bytes
+    /// @param use what the keys are for: devices with another use are strangers, as those with another secret
     /// @param counter is called for each event that is counted
-    public KeyExchange(byte[] secret, Host host, Consumer<Count> counter, long now) {
+    public KeyExchange(byte[] secret, String use, Host host, Consumer<Count> counter, long now) {
         this.host = host;
         this.counter = counter;
-        messages = new KeyMessage(derived(secret, "Verbena PSP secret 1, proofs"));
-        this.secret = derived(secret, "Verbena PSP secret 1, agreements");
-        host.draw(identity);
+        messages = new KeyMessage(derived(secret, "Verbena PSP secret 1, proofs, " + use));
+        this.secret = derived(secret, "Verbena PSP secret 1, agreements, " + use);
+        identity = new Handshake.Identity(host.curve(), drawn(Handshake.KEY_BYTES));
         host.draw(cookieKey);
         host.draw(formerCookieKey);
         cookieNanos = now;
         unknownNanos = now;
+        computedNanos = now - COMPUTE_BURST * COMPUTE_NANOS;
     }
 
     /// Agrees on keys with itself, which loads and compiles what an agreement needs. The first one of a process
     /// takes some hundred milliseconds, and would stop an engine for as long.
     ///
     /// @param rounds how often
-    public static void rehearse(int rounds) {
+    public static void rehearse(X25519 curve, int rounds) {
         byte[] key = new byte[Handshake.KEY_BYTES];
         byte[] nothing = new byte[0];
+        var identity = new Handshake.Identity(curve, key);
         for (int i = 0; i < rounds; i++) {
-            var first = new Handshake(true, nothing, key, key, key);
-            var second = new Handshake(false, nothing, key, key, key);
+            var first = new Handshake(true, nothing, key, identity, key);
+            var second = new Handshake(false, nothing, key, identity, key);
             byte[] _ = second.read(first.write(nothing));
             byte[] _ = first.read(second.write(nothing));
             byte[] _ = second.read(first.write(nothing));
@@ -378,7 +392,7 @@ public final class KeyExchange {
         if (begun.containsKey(pair) && isGreater(pair.local, pair.remote)) {
             return false; // both have begun: the peer answers ours
         }
-        int spi = answered.size() == ANSWERED_MAX ? 0 : host.chooseSpi(pair);
+        int spi = answered.size() == ANSWERED_MAX || !mayCompute(now) ? 0 : host.chooseSpi(pair);
         if (spi == 0) {
             counter.accept(Count.OVERFLOWED);
             return true;
@@ -393,6 +407,20 @@ public final class KeyExchange {
         answered.put(ByteBuffer.wrap(id), answer);
         lastAnswered.put(pair, answer);
         host.send(pair, second);
+        return true;
+    }
+
+    /// Returns whether there is time to answer now: agreements get a small share of it, and packets the rest. The peer
+    /// asks again.
+    private boolean mayCompute(long now) {
+        long earliest = now - COMPUTE_BURST * COMPUTE_NANOS;
+        if (computedNanos - earliest < 0) {
+            computedNanos = earliest;
+        }
+        if (computedNanos - now > 0) {
+            return false;
+        }
+        computedNanos += COMPUTE_NANOS;
         return true;
     }
 

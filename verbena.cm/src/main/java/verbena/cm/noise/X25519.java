@@ -1,59 +1,15 @@
 package verbena.cm.noise;
 
-import java.math.BigInteger;
-import java.security.GeneralSecurityException;
-import java.security.InvalidKeyException;
-import java.security.KeyFactory;
-import java.security.PrivateKey;
-import java.security.PublicKey;
-import java.security.spec.NamedParameterSpec;
-import java.security.spec.XECPrivateKeySpec;
-import java.security.spec.XECPublicKeySpec;
-import java.util.Objects;
-import javax.crypto.KeyAgreement;
 import org.jspecify.annotations.Nullable;
 
-/// X25519 of the JDK (RFC 7748) over keys as they are on the wire.
-final class X25519 {
-    static final int BYTES = 32;
-
-    private static final byte[] BASE = new byte[BYTES];
-
-    static {
-        BASE[0] = 9;
-    }
-
-    private X25519() {}
+/// X25519 (RFC 7748) over keys as they are on the wire.
+public interface X25519 {
+    /// Bytes of a key, private or public, and of what two ends agree on.
+    int BYTES = 32;
 
     /// Returns the public key of a private key.
-    static byte[] publicKey(byte[] secret) {
-        return Objects.requireNonNull(agree(secret, BASE), "the base has no small order");
-    }
+    byte[] publicKey(byte[] secret);
 
     /// Returns the secret that two ends share; null when the other's key makes it 0 whatever ours is.
-    static byte @Nullable [] agree(byte[] secret, byte[] peer) {
-        try {
-            KeyFactory keys = KeyFactory.getInstance("X25519");
-            PrivateKey own = keys.generatePrivate(new XECPrivateKeySpec(NamedParameterSpec.X25519, secret));
-            PublicKey other = keys.generatePublic(new XECPublicKeySpec(NamedParameterSpec.X25519, number(peer)));
-            KeyAgreement agreement = KeyAgreement.getInstance("X25519");
-            agreement.init(own);
-            var _ = agreement.doPhase(other, true);
-            return agreement.generateSecret();
-        } catch (InvalidKeyException _) {
-            return null;
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("every JDK has X25519", e);
-        }
-    }
-
-    /// Returns the little-endian number of a public key, whose last bit means nothing.
-    private static BigInteger number(byte[] key) {
-        byte[] reversed = new byte[BYTES];
-        for (int i = 0; i < BYTES; i++) {
-            reversed[i] = key[BYTES - 1 - i];
-        }
-        reversed[0] &= 0x7F;
-        return new BigInteger(1, reversed);
-    }
+    byte @Nullable [] agree(byte[] secret, byte[] peer);
 }

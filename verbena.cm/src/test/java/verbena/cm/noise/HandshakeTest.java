@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class HandshakeTest {
+    private static final X25519 CURVE = new JdkX25519();
     private static final byte[] PROLOGUE = hex("4a6f686e2047616c74");
     private static final byte[] SECRET = hex("54686973206973206d7920417573747269616e20706572737065637469766521");
     private static final byte[] IDENTITY_A = hex("e61ef9919cde45dd5f82166404bd08e38bceb5dfdfded0a34c8df7ed542214d1");
@@ -23,8 +24,8 @@ class HandshakeTest {
     private static final byte[] IDENTITY_B = hex("4a3acbfdb163dec651dfa3194dece676d437029c62a408b4c5ea9114246e4893");
     private static final byte[] MOMENT_B = hex("bbdb4cdbd309f1a1f2e1456967fe288cadd6f712d65dc7b7793d5e63da6b375b");
 
-    private Handshake a = new Handshake(true, PROLOGUE, SECRET, IDENTITY_A, MOMENT_A);
-    private Handshake b = new Handshake(false, PROLOGUE, SECRET, IDENTITY_B, MOMENT_B);
+    private Handshake a = new Handshake(true, PROLOGUE, SECRET, new Handshake.Identity(CURVE, IDENTITY_A), MOMENT_A);
+    private Handshake b = new Handshake(false, PROLOGUE, SECRET, new Handshake.Identity(CURVE, IDENTITY_B), MOMENT_B);
 
     private static byte[] hex(String text) {
         return HexFormat.of().parseHex(text);
@@ -72,8 +73,8 @@ class HandshakeTest {
         }
         assertThat(hex(a.hash())).isEqualTo("033c8317037cb66a83308d5ae57ebbbea254e7ef2267f296c40baa4beaae4fcc");
         assertThat(b.hash()).isEqualTo(a.hash());
-        assertThat(a.peerIdentity()).isEqualTo(X25519.publicKey(IDENTITY_B));
-        assertThat(b.peerIdentity()).isEqualTo(X25519.publicKey(IDENTITY_A));
+        assertThat(a.peerIdentity()).isEqualTo(CURVE.publicKey(IDENTITY_B));
+        assertThat(b.peerIdentity()).isEqualTo(CURVE.publicKey(IDENTITY_A));
         assertThat(a.keys()[0]).isEqualTo(b.keys()[1]);
         assertThat(a.keys()[1]).isEqualTo(b.keys()[0]);
         for (int i = 3; i < VECTOR.length; i++) { // b's turn after three
@@ -91,8 +92,8 @@ class HandshakeTest {
 
     /// Ends that have got as far as this many messages; what the next one is.
     private byte[] upTo(int messages) {
-        a = new Handshake(true, PROLOGUE, SECRET, IDENTITY_A, MOMENT_A);
-        b = new Handshake(false, PROLOGUE, SECRET, IDENTITY_B, MOMENT_B);
+        a = new Handshake(true, PROLOGUE, SECRET, new Handshake.Identity(CURVE, IDENTITY_A), MOMENT_A);
+        b = new Handshake(false, PROLOGUE, SECRET, new Handshake.Identity(CURVE, IDENTITY_B), MOMENT_B);
         for (int i = 0; i < messages; i++) {
             assertThat((i % 2 == 0 ? b : a).read((i % 2 == 0 ? a : b).write(new byte[] {1, 2, 3})))
                     .isNotNull();
@@ -135,7 +136,7 @@ class HandshakeTest {
     void anEndWithAnotherSecretIsFoundOut() {
         byte[] other = SECRET.clone();
         other[31] ^= 1;
-        b = new Handshake(false, PROLOGUE, other, IDENTITY_B, MOMENT_B);
+        b = new Handshake(false, PROLOGUE, other, new Handshake.Identity(CURVE, IDENTITY_B), MOMENT_B);
         assertThat(b.read(a.write(new byte[0]))).isNotNull();
         assertThat(a.read(b.write(new byte[0]))).isNotNull();
         assertThat(b.read(a.write(new byte[0])))
@@ -145,7 +146,7 @@ class HandshakeTest {
 
     @Test
     void anEndWithAnotherPrologueIsFoundOut() {
-        b = new Handshake(false, new byte[0], SECRET, IDENTITY_B, MOMENT_B);
+        b = new Handshake(false, new byte[0], SECRET, new Handshake.Identity(CURVE, IDENTITY_B), MOMENT_B);
         assertThat(b.read(a.write(new byte[0]))).isNull();
     }
 
@@ -155,8 +156,8 @@ class HandshakeTest {
         byte[] guess = new byte[32];
         byte[] own = new byte[32];
         new Random(54).nextBytes(own);
-        var towardsA = new Handshake(false, PROLOGUE, guess, own, MOMENT_B);
-        var towardsB = new Handshake(true, PROLOGUE, guess, own, MOMENT_A);
+        var towardsA = new Handshake(false, PROLOGUE, guess, new Handshake.Identity(CURVE, own), MOMENT_B);
+        var towardsB = new Handshake(true, PROLOGUE, guess, new Handshake.Identity(CURVE, own), MOMENT_A);
         assertThat(towardsA.read(a.write(new byte[0]))).isNotNull();
         assertThat(b.read(towardsB.write(new byte[0]))).isNotNull();
         assertThat(a.read(towardsA.write(new byte[0]))).isNotNull();
@@ -170,13 +171,13 @@ class HandshakeTest {
     @Test
     void messagesOfAnotherAgreementAndOnesOwnAreRefused() {
         byte[] first = a.write(new byte[0]);
-        assertThat(new Handshake(true, PROLOGUE, SECRET, IDENTITY_A, MOMENT_A).writes())
+        assertThat(new Handshake(true, PROLOGUE, SECRET, new Handshake.Identity(CURVE, IDENTITY_A), MOMENT_A).writes())
                 .isTrue();
         assertThat(b.read(first)).isNotNull();
         byte[] second = b.write(new byte[0]);
         byte[] moment = MOMENT_A.clone();
         moment[5] ^= 1;
-        var again = new Handshake(true, PROLOGUE, SECRET, IDENTITY_A, moment);
+        var again = new Handshake(true, PROLOGUE, SECRET, new Handshake.Identity(CURVE, IDENTITY_A), moment);
         byte[] _ = again.write(new byte[0]);
         assertThat(again.read(second)).as("an answer that was recorded").isNull();
         assertThat(a.read(first)).as("its own message").isNull();
@@ -187,7 +188,7 @@ class HandshakeTest {
         var evil = new byte[32 + 32 + 16 + 16];
         byte[] _ = a.write(new byte[0]);
         assertThat(a.read(evil)).isNull();
-        assertThat(X25519.agree(IDENTITY_A, new byte[32])).isNull();
+        assertThat(CURVE.agree(IDENTITY_A, new byte[32])).isNull();
         // The first message is sealed by what all can know.
         var state = new SymmetricState("Noise_XXpsk3_25519_AESGCM_SHA256");
         state.mixHash(PROLOGUE);
@@ -201,7 +202,8 @@ class HandshakeTest {
 
     @Test
     void mistakesOfTheCallerAreTold() {
-        assertThatThrownBy(() -> new Handshake(true, PROLOGUE, new byte[31], IDENTITY_A, MOMENT_A))
+        assertThatThrownBy(() -> new Handshake(
+                        true, PROLOGUE, new byte[31], new Handshake.Identity(CURVE, IDENTITY_A), MOMENT_A))
                 .hasMessage("secret: has 32 bytes, got 31");
         assertThatThrownBy(() -> a.read(new byte[0])).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> b.write(new byte[0])).isInstanceOf(IllegalStateException.class);

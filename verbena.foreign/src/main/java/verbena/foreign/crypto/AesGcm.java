@@ -7,8 +7,8 @@ import java.util.Objects;
 import verbena.foreign.NativeLibrary;
 import verbena.foreign.SystemFunction;
 
-/// AES-GCM under one key, by OpenSSL's libcrypto, over memory where it lies. Five calls of C for each packet, and
-/// no allocation. For one thread at a time.
+/// AES-GCM under one key, by OpenSSL's libcrypto, from memory to memory. Five calls of C for each packet, and no
+/// allocation. For one thread at a time.
 public final class AesGcm implements AutoCloseable {
     public static final int TAG_BYTES = 16;
     public static final int NONCE_BYTES = 12;
@@ -46,22 +46,20 @@ public final class AesGcm implements AutoCloseable {
         }
     }
 
-    private final Arena arena = Arena.ofShared();
-    private final MemorySegment scratch;
     /// The memory into which libcrypto writes the length of its output.
-    private final MemorySegment written = arena.allocate(ValueLayout.JAVA_LONG);
+    private final MemorySegment written;
 
     private final long sealing;
     private final long opening;
 
     /// @param key of 16 or 32 bytes
-    /// @param scratch native, as long as the longest text; those of one thread may share it
+    /// @param scratch native, 8 bytes, in which nothing is kept; those of one thread may share it
     /// @throws NativeLibrary.MissingException when libcrypto is not there
     public AesGcm(byte[] key, MemorySegment scratch) {
         if (key.length != BITS_SHORT && key.length != BITS_LONG) {
             throw new IllegalArgumentException("key: 16 or 32 bytes, got " + key.length);
         }
-        this.scratch = scratch;
+        written = scratch.asSlice(0, Long.BYTES);
         long cipher = key.length == BITS_SHORT ? Libcrypto.AES_128 : Libcrypto.AES_256;
         try (Arena once = Arena.ofConfined()) {
             MemorySegment copy = once.allocateFrom(ValueLayout.JAVA_BYTE, key);
@@ -77,46 +75,74 @@ public final class AesGcm implements AutoCloseable {
         return context;
     }
 
-    /// Encrypts, and writes the tag behind.
+    /// Encrypts a text, and writes the tag behind. All memory is native, and the caller keeps it alive.
     ///
-    /// @param memory native; the caller keeps it alive
+    /// @param text where `secretBytes` are that are encrypted; may be where they go to
     /// @param nonce where 12 bytes of nonce are
-    /// @param at where the bytes begin that are authenticated only
-    public void seal(MemorySegment memory, long nonce, long at, int clearBytes, int secretBytes) {
-        checkBounds(memory, nonce, at, clearBytes, secretBytes);
-        long clear = memory.address() + at;
-        long text = clear + clearBytes;
-        check((int) Libcrypto.INIT.call(sealing, 0, 0, memory.address() + nonce, ENCRYPT, 0) == 1);
+    /// @param at where the bytes begin that are authenticated only; the encrypted ones go behind them
+    public void seal(
+            MemorySegment text,
+            long textAt,
+            MemorySegment packet,
+            long nonce,
+            long at,
+            int clearBytes,
+            int secretBytes) {
+        checkBounds(packet, nonce, at, clearBytes, secretBytes);
+        checkText(text, textAt, secretBytes);
+        long clear = packet.address() + at;
+        long secret = clear + clearBytes;
+        check((int) Libcrypto.INIT.call(sealing, 0, 0, packet.address() + nonce, ENCRYPT, 0) == 1);
         update(sealing, 0, clear, clearBytes);
-        update(sealing, text, text, secretBytes);
-        check((int) Libcrypto.FINAL.call(sealing, text + secretBytes, written.address()) == 1);
-        check((int) Libcrypto.CONTROL.call(sealing, EVP_CTRL_AEAD_GET_TAG, TAG_BYTES, text + secretBytes) == 1);
+        update(sealing, secret, text.address() + textAt, secretBytes);
+        check((int) Libcrypto.FINAL.call(sealing, secret + secretBytes, written.address()) == 1);
+        check((int) Libcrypto.CONTROL.call(sealing, EVP_CTRL_AEAD_GET_TAG, TAG_BYTES, secret + secretBytes) == 1);
     }
 
-    /// Decrypts when the tag behind is right; otherwise the answer is false, and nothing has changed.
-    public boolean open(MemorySegment memory, long nonce, long at, int clearBytes, int secretBytes) {
-        checkBounds(memory, nonce, at, clearBytes, secretBytes);
-        long _ = Objects.checkFromIndexSize(0, secretBytes, scratch.byteSize());
-        long clear = memory.address() + at;
-        long text = clear + clearBytes;
-        check((int) Libcrypto.INIT.call(opening, 0, 0, memory.address() + nonce, DECRYPT, 0) == 1);
-        update(opening, 0, clear, clearBytes);
-        update(opening, scratch.address(), text, secretBytes);
-        check((int) Libcrypto.CONTROL.call(opening, EVP_CTRL_AEAD_SET_TAG, TAG_BYTES, text + secretBytes) == 1);
-        if ((int) Libcrypto.FINAL.call(opening, scratch.address(), written.address()) != 1) {
-            scratch.fill((byte) 0);
-            return false;
+    /// Decrypts into other memory when the tag behind is right. Otherwise the answer is false, and the other memory
+    /// has zeros: libcrypto has written there before it knew.
+    ///
+    /// @param text takes what was encrypted; not a part of the packet
+    public boolean open(
+            MemorySegment packet,
+            long nonce,
+            long at,
+            int clearBytes,
+            int secretBytes,
+            MemorySegment text,
+            long textAt) {
+        checkBounds(packet, nonce, at, clearBytes, secretBytes);
+        checkText(text, textAt, secretBytes);
+        long clear = packet.address() + at;
+        long secret = clear + clearBytes;
+        long to = text.address() + textAt;
+        if (secretBytes > 0 && to < secret + secretBytes && secret < to + secretBytes) {
+            throw new IllegalArgumentException("text: may not be a part of the packet");
         }
-        MemorySegment.copy(scratch, 0, memory, at + clearBytes, secretBytes);
-        return true;
+        check((int) Libcrypto.INIT.call(opening, 0, 0, packet.address() + nonce, DECRYPT, 0) == 1);
+        update(opening, 0, clear, clearBytes);
+        update(opening, to, secret, secretBytes);
+        check((int) Libcrypto.CONTROL.call(opening, EVP_CTRL_AEAD_SET_TAG, TAG_BYTES, secret + secretBytes) == 1);
+        if ((int) Libcrypto.FINAL.call(opening, written.address(), written.address()) == 1) {
+            return true;
+        }
+        text.asSlice(textAt, secretBytes).fill((byte) 0);
+        return false;
     }
 
     /// Checks what C cannot.
-    private static void checkBounds(MemorySegment memory, long nonce, long at, int clearBytes, int secretBytes) {
-        long _ = Objects.checkFromIndexSize(nonce, NONCE_BYTES, memory.byteSize());
-        long _ = Objects.checkFromIndexSize(at, (long) clearBytes + secretBytes + TAG_BYTES, memory.byteSize());
-        if (!memory.isNative() || clearBytes < 0 || secretBytes < 0) {
-            throw new IllegalArgumentException("memory: needs native memory, got " + memory);
+    private static void checkBounds(MemorySegment packet, long nonce, long at, int clearBytes, int secretBytes) {
+        long _ = Objects.checkFromIndexSize(nonce, NONCE_BYTES, packet.byteSize());
+        long _ = Objects.checkFromIndexSize(at, (long) clearBytes + secretBytes + TAG_BYTES, packet.byteSize());
+        if (!packet.isNative() || clearBytes < 0 || secretBytes < 0) {
+            throw new IllegalArgumentException("packet: needs native memory, got " + packet);
+        }
+    }
+
+    private static void checkText(MemorySegment text, long at, int bytes) {
+        long _ = Objects.checkFromIndexSize(at, (long) bytes, text.byteSize());
+        if (!text.isNative()) {
+            throw new IllegalArgumentException("text: needs native memory, got " + text);
         }
     }
 
@@ -136,6 +162,5 @@ public final class AesGcm implements AutoCloseable {
     public void close() {
         long _ = Libcrypto.FREE.call(sealing);
         long _ = Libcrypto.FREE.call(opening);
-        arena.close();
     }
 }

@@ -64,14 +64,10 @@ record DeviceOptions(
         return options.checked(name);
     }
 
-    /// Checks that the options fit together: a packet socket has all queues. PSP wraps sockets of UDP only, and a
-    /// device with PSP has an address for itself.
+    /// Checks that the options fit together: a packet socket has all queues. A device with PSP has an address for
+    /// itself.
     private DeviceOptions checked(String name) {
         protection.check(name);
-        if (protection.isOn() && way != null) {
-            throw new IllegalArgumentException("device " + name
-                    + ": option \"psp=on\" protects packets of UDP sockets, and link=raw and link=xdp have none");
-        }
         if (protection.isOn() && engines > 1) {
             throw new IllegalArgumentException("device " + name + ": option \"engines=" + engines
                     + "\": with psp=on a device has one engine, because several would share an address");
@@ -177,8 +173,9 @@ record DeviceOptions(
                 CongestionRule rule = CongestionRule.parse(value);
                 yield withCongestion(rule.withMarks(rule.marks() || congestion.marks()));
             }
-            case "psp" -> withProtection(protection.with(parseSwitch(value)));
-            case "secret" -> withProtection(protection.with(value));
+            case "psp" -> withProtection(protection.withVersion(value));
+            case "secret" -> withProtection(protection.withSecret(value));
+            case "keylog" -> withProtection(protection.withKeyLog(value));
             case "weak" -> withWeakness(Weakness.parse(value, 0));
             case "seed" -> withWeakness(HostProvider.parseSeed(weakness, value));
             case "ecn" -> withCongestion(congestion.withMarks(parseSwitch(value)));

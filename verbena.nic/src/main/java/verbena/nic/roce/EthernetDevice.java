@@ -55,14 +55,17 @@ record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptio
             Mtu mtu = mtu();
             CongestionRule congestion = options.congestionOn(host);
             EthernetWay way = Objects.requireNonNull(options.way(), "a device on Ethernet has one");
+            Protection protection = options.protection();
             links = options.engines() > 1
                     ? EthernetLink.openQueues(host, gids(), options.vlan(), way, options.engines())
-                    : List.of(EthernetLink.open(host, gids(), options.vlan(), way));
+                    : List.of(EthernetLink.open(host, gids(), options.vlan(), way, protection.isOn()));
+            List<Link> used = links.stream().map(this::withFaults).toList();
+            if (protection.isOn()) {
+                used = List.of(protection.wrap(used.getFirst()));
+                mtu = mtu.min(LinkDevice.largestMtu(used.getFirst()));
+            }
             var context = DeviceContext.open(
-                    this,
-                    links.stream().map(this::withFaults).toList(),
-                    made -> new RoceKind(made, congestion, false, options.weakness()),
-                    mtu);
+                    this, used, made -> new RoceKind(made, congestion, false, options.weakness()), mtu);
             isOpen = true;
             context.watchNetwork();
             return context.capturing(options.capture());

@@ -7,43 +7,71 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import verbena.cm.noise.KeyExchange;
 import verbena.nic.SoftContext;
 import verbena.nic.link.Link;
+import verbena.nic.link.psp.KeyLog;
 import verbena.nic.link.psp.PspLink;
+import verbena.wire.psp.PspVersion;
 
-/// Whether a device encrypts its packets, and the file that has the secret of all its peers: the options `psp=on`
-/// and `secret=FILE`.
-record Protection(boolean isOn, @Nullable Path secret) {
+/// The encryption of a device's packets, and the file that has the secret of all its peers: the options `psp` and
+/// `secret=FILE`.
+///
+/// @param version how packets are encrypted; null when they are not
+/// @param keyLog the file that gets all keys; null for none
+record Protection(
+        @Nullable PspVersion version,
+        @Nullable Path secret,
+        @Nullable Path keyLog) {
     /// The protection of packets in the clear: none.
-    static final Protection NONE = new Protection(false, null);
-
-    /// Rehearsals after which an agreement takes milliseconds.
-    private static final int REHEARSALS = 3;
+    static final Protection NONE = new Protection(null, null, null);
 
     private static final int SECRET_BYTES_MIN = 32;
     private static final int SECRET_BYTES_MAX = 1_024;
 
-    Protection with(boolean on) {
-        return new Protection(on, secret);
+    boolean isOn() {
+        return version != null;
     }
 
-    Protection with(String file) {
+    /// Returns the protection with this value of `psp`.
+    Protection withVersion(String value) {
+        return new Protection(
+                switch (value) {
+                    case "on" -> PspVersion.AES_GCM_128;
+                    case "aes256" -> PspVersion.AES_GCM_256;
+                    case "off" -> null;
+                    default -> throw new IllegalArgumentException("on, aes256 or off, got \"" + value + "\"");
+                },
+                secret,
+                keyLog);
+    }
+
+    Protection withSecret(String file) {
+        return new Protection(version, path("secret", file), keyLog);
+    }
+
+    Protection withKeyLog(String file) {
+        return new Protection(version, secret, path("keylog", file));
+    }
+
+    private static Path path(String option, String file) {
         if (file.isBlank()) {
-            throw new IllegalArgumentException("secret: the name of a file");
+            throw new IllegalArgumentException(option + ": the name of a file");
         }
-        return new Protection(isOn, Path.of(file));
+        return Path.of(file);
     }
 
-    /// @throws IllegalArgumentException when one of the two options is there without the other
+    /// @throws IllegalArgumentException when one of the options is there without the others that it needs
     void check(String device) {
-        if (isOn && secret == null) {
+        if (isOn() && secret == null) {
             throw new IllegalArgumentException(
                     "device " + device + ": option \"psp=on\" needs secret=FILE, a file that all peers have");
         }
-        if (!isOn && secret != null) {
+        if (!isOn() && secret != null) {
             throw new IllegalArgumentException("device " + device
                     + ": option \"secret\" needs psp=on; a secret for one connection is an option of the connection");
+        }
+        if (!isOn() && keyLog != null) {
+            throw new IllegalArgumentException("device " + device + ": option \"keylog\" needs psp=on");
         }
     }
 
@@ -51,8 +79,13 @@ record Protection(boolean isOn, @Nullable Path secret) {
     ///
     /// @throws IllegalArgumentException when the file cannot be read, is open to other users, or is too short
     Link wrap(Link link) {
-        KeyExchange.rehearse(REHEARSALS);
-        return new PspLink(link, read(), System::nanoTime, SoftContext.secureRandom());
+        PspVersion how = version;
+        if (how == null) {
+            throw new IllegalStateException("psp is off");
+        }
+        PspLink.rehearse();
+        KeyLog log = keyLog == null ? KeyLog.NONE : KeyLog.in(keyLog);
+        return new PspLink(link, read(), how, log, System::nanoTime, SoftContext.secureRandom());
     }
 
     private byte[] read() {

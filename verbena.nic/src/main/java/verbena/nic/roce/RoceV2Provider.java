@@ -17,8 +17,9 @@ import verbena.verbs.GidType;
 /// | `queue` | behind `link=xdp`: the queue of the interface, from 0 (default) |
 /// | `vlan` | with `raw` and `xdp`: the VLAN of all frames, 1 to 4094, or 0 for a tag with a priority only |
 /// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
-/// | `psp` | `on`: every packet is encrypted, and only such packets are taken; needs `secret` |
-/// | `secret` | behind `psp=on`: a file with the secret of all peers, which only its owner may read |
+/// | `psp` | `on`, `aes256`: every packet is encrypted, and only such packets are taken; needs `secret` |
+/// | `secret` | with `psp`: a file with the secret of all peers, which only its owner may read |
+/// | `keylog` | with `psp`, for tests: a file that gets all keys |
 /// | `congestion` | `window` (default), `dcqcn` or `swift`, with parameters, see `CongestionRule` |
 /// | `ecn` | `on`: switches may mark packets, and marks are answered; `off` is the default, but not with `dcqcn` |
 /// | `weak` | the freedoms of cards that it takes, for tests: `card`, `standard` or some of them, see `Weakness` |

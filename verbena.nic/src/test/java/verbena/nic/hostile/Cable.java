@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.link.Link;
+import verbena.nic.link.psp.KeyLog;
 import verbena.nic.link.psp.PspLink;
 import verbena.nic.roce.LinkDevice;
 import verbena.transport.congestion.CongestionRule;
@@ -22,6 +23,7 @@ import verbena.verbs.QueuePairOptions;
 import verbena.wire.Frame;
 import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketPattern;
+import verbena.wire.psp.PspVersion;
 
 /// Two devices on a wire in memory, in virtual time. A test may put packets on the wire too. Allocates nothing for
 /// a packet that passes.
@@ -49,7 +51,13 @@ final class Cable {
         clock[0] = new Cable(
                 seed,
                 false,
-                link -> new PspLink(link, new byte[32], () -> clock[0] == null ? 0 : clock[0].nanos, new Random(seed)));
+                link -> new PspLink(
+                        link,
+                        new byte[32],
+                        PspVersion.AES_GCM_128,
+                        KeyLog.NONE,
+                        () -> clock[0] == null ? 0 : clock[0].nanos,
+                        new Random(seed)));
         return clock[0];
     }
 

@@ -28,6 +28,7 @@ import verbena.nic.link.Interfaces;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkKind;
 import verbena.nic.link.LoopbackAddress;
+import verbena.nic.link.psp.KeyLog;
 import verbena.nic.link.psp.PspLink;
 import verbena.nic.link.udp.PacketInfoSocket;
 import verbena.nic.link.udp.UdpLinks;
@@ -45,6 +46,7 @@ import verbena.verbs.cm.ConnectionParameters;
 import verbena.wire.Frame;
 import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketPattern;
+import verbena.wire.psp.PspVersion;
 import verbena.wire.roce.RoceV2;
 
 /// Another user of the peer's host, who knows all numbers of a connection and its key, sends WRITEs in the peer's
@@ -229,7 +231,8 @@ class ForgedSourceTest {
                 Interfaces.loopback().withOnly(address).gids(),
                 RoceV2.UDP_PORT,
                 UdpOptions.DEFAULT.with(kind).wrap()));
-        return new PspLink(made, secret, System::nanoTime, SoftContext.secureRandom());
+        return new PspLink(
+                made, secret, PspVersion.AES_GCM_128, KeyLog.NONE, System::nanoTime, SoftContext.secureRandom());
     }
 
     /// Has keys with the victim, and seals what it forges.

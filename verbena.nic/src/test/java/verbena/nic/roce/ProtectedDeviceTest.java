@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
@@ -21,11 +23,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.link.Namespace;
 import verbena.verbs.Access;
+import verbena.verbs.AddressVector;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.SendBatch;
+import verbena.verbs.Transition;
 import verbena.verbs.VerbsException;
+import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
@@ -35,6 +43,18 @@ import verbena.verbs.cm.ConnectionOptions;
 class ProtectedDeviceTest {
     private static final String SECRET = "0123456789abcdef0123456789abcdef";
     private static final int BYTES = 1 << 20;
+    /// A cable with both ends here, whose addresses are not the kernel's own: it would find the way to them inside.
+    private static final String CABLE = "ip link set lo up"
+            + " && ip link add veth0 address 02:00:00:00:00:0a type veth peer name veth1 address 02:00:00:00:00:0b"
+            + " && for i in veth0 veth1; do ip link set $i addrgenmode none && ip link set $i up; done"
+            + " && ip address add 10.7.0.1/32 dev veth0 && ip address add 10.8.0.1/32 dev veth1"
+            + " && ip route del table local 10.7.0.1 && ip route del table local 10.8.0.1"
+            + " && ip route add 10.8.0.1 dev veth0 && ip route add 10.7.0.1 dev veth1"
+            + " && ip neighbour add 10.8.0.1 lladdr 02:00:00:00:00:0b dev veth0 nud permanent"
+            + " && ip neighbour add 10.7.0.1 lladdr 02:00:00:00:00:0a dev veth1 nud permanent"
+            + " && echo 1 > /proc/sys/net/ipv4/ip_nonlocal_bind";
+
+    private static final int QKEY = 0x1234;
 
     @TempDir
     Path folder;
@@ -47,6 +67,18 @@ class ProtectedDeviceTest {
             try (Context server = Device.named("rocev2@fd00::1" + arguments[0]).open();
                     Context client =
                             Device.named("rocev2@fd00::2" + arguments[0]).open()) {
+                exchange(server, client);
+            }
+        }
+    }
+
+    /// Two devices of one process at the ends of a cable.
+    static final class OverCable {
+        private OverCable() {}
+
+        public static void main(String[] arguments) throws Exception {
+            try (Context server = Device.named("rocev2_veth0" + arguments[0]).open();
+                    Context client = Device.named("rocev2_veth1" + arguments[0]).open()) {
                 exchange(server, client);
             }
         }
@@ -88,7 +120,7 @@ class ProtectedDeviceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", ",link=portable", ",faults=loss:2%,duplicate:2%,reorder:2%,seed:54"})
+    @ValueSource(strings = {"", ",psp=aes256", ",link=portable", ",faults=loss:2%,duplicate:2%,reorder:2%,seed:54"})
     void twoDevicesTalk(String more) throws Exception {
         String options = SecretFile.options(folder, SECRET) + more;
         try (Context server = Device.named("rocev2" + options).open();
@@ -119,12 +151,83 @@ class ProtectedDeviceTest {
                 .isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {",link=raw", ",link=xdp", ",link=raw,vlan=7"})
+    void twoDevicesOnEthernetTalk(String link) throws Exception {
+        Namespace namespace = Namespace.with(CABLE);
+        assumeTrue(namespace != null, "no right to a network namespace, or no tool to set it up");
+        assertThat(namespace.run(OverCable.class, link + SecretFile.options(folder, SECRET)))
+                .isEmpty();
+    }
+
+    /// The log has each key once, and only its owner may read it.
+    @Test
+    void keysAreLoggedOnRequest() throws Exception {
+        String options = SecretFile.options(folder, SECRET) + ",psp=aes256";
+        Path log = folder.resolve("keys");
+        try (Context server = Device.named("rocev2" + options).open();
+                Context client =
+                        Device.named("rocev2" + options + ",keylog=" + log).open()) {
+            exchange(server, client);
+        }
+        assertThat(Files.readAllLines(log))
+                .hasSize(2)
+                .doesNotHaveDuplicates()
+                .allMatch(line -> line.matches("0x[0-9a-f]{8} [0-9a-f]{64}"));
+        assertThat(Files.getPosixFilePermissions(log)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
+        Files.setPosixFilePermissions(log, PosixFilePermissions.fromString("rw-r--r--"));
+        refused("rocev2" + options + ",keylog=" + log, "others may read");
+        refused("rocev2,keylog=" + log, "needs psp=on");
+    }
+
+    @Test
+    void datagramsArrive() throws Exception {
+        String options = SecretFile.options(folder, SECRET);
+        try (Context here = Device.named("rocev2" + options).open();
+                Context there = Device.named("rocev2" + options).open();
+                var queue = here.createCompletionQueue(16);
+                var arrivals = there.createCompletionQueue(16);
+                var domain = here.allocateProtectionDomain();
+                var domainThere = there.allocateProtectionDomain();
+                var from = domain.createQueuePair(QueuePairOptions.ud(queue));
+                var to = domainThere.createQueuePair(QueuePairOptions.ud(arrivals));
+                var memory = domain.allocate(BYTES, Access.remoteAll());
+                var place = domainThere.allocate(BYTES, Access.remoteAll());
+                var way = domain.createAddressHandle(
+                        AddressVector.to(there.gid(1, 0).gid(), 0))) {
+            for (QueuePair one : List.of(from, to)) {
+                one.modify(new Transition.ToInitUd(1, 0, QKEY));
+                one.modify(new Transition.ToRtrUd());
+                one.modify(new Transition.ToRtsUnreliable(0));
+            }
+            memory.segment().set(ValueLayout.JAVA_INT, 0, 4711);
+            var wc = new WorkCompletion();
+            for (int i = 1; i <= 16; i++) {
+                to.postReceive(i, place, 0, 140);
+                try (SendBatch batch = from.sendBatch()) {
+                    batch.send(i)
+                            .sge(memory, 0, 100)
+                            .to(way, to.qpn(), QKEY)
+                            .signaled()
+                            .submit();
+                }
+                assertThat(queue.await(wc, Duration.ofSeconds(30)) && wc.ok()).isTrue();
+                assertThat(arrivals.await(wc, Duration.ofSeconds(30)) && wc.ok())
+                        .isTrue();
+                assertThat(wc.byteLength()).isEqualTo(140);
+                assertThat(place.segment().get(ValueLayout.JAVA_INT, 40)).isEqualTo(4711);
+            }
+            assertThat(there.counters().get("psp.peers.now")).isOne();
+            assertThat(there.counters().get("psp.dropped.plain")).isZero();
+        }
+    }
+
     @Test
     void aPlainPeerAndOneWithAnotherSecretDoNotGetIn() throws Exception {
         String options = SecretFile.options(folder, SECRET);
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
         String others = SecretFile.options(elsewhere, SECRET.replace('0', '1'));
-        for (String peer : new String[] {"", others}) {
+        for (String peer : new String[] {"", others, options + ",psp=aes256"}) {
             try (Context server = Device.named("rocev2" + options).open();
                     Context client = Device.named("rocev2" + peer).open()) {
                 var at = new InetSocketAddress(server.gid(1, 0).gid().address(), 0);
@@ -146,7 +249,7 @@ class ProtectedDeviceTest {
         refused("rocev2,psp=on", "needs secret=FILE");
         refused("rocev2,secret=" + folder, "needs psp=on");
         refused("rocev2" + options + ",engines=2", "one engine");
-        refused("rocev2,link=raw" + options, "UDP sockets");
+        refused("rocev2,psp=aes512", "on, aes256 or off");
         assertThatThrownBy(() -> DeviceOptions.parseOnEthernet("rocev1_eth0", options.substring(1)))
                 .hasMessageContaining("RoCE v1 has none");
         Path file = folder.resolve("secret");

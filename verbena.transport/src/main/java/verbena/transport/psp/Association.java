@@ -140,10 +140,13 @@ public final class Association implements AutoCloseable {
         return by == null || by.sealed >= limits.renewPackets || now - by.bornNanos >= limits.renewNanos;
     }
 
-    /// Seals a text where it lies, as [PspSealer#seal] does. Returns the bytes of the packet, or [#NO_KEYS].
-    public int seal(MemorySegment packet, long at, int nextHeader, int textBytes, long now) {
+    /// Seals a text into a packet, as [PspSealer#seal] does. Returns the bytes of the packet, or [#NO_KEYS].
+    public int seal(
+            MemorySegment text, long textAt, int textBytes, MemorySegment packet, long at, int nextHeader, long now) {
         Epoch by = current;
-        int bytes = by == null || isDead(by, now) ? NO_KEYS : by.sealer.seal(packet, at, nextHeader, textBytes);
+        int bytes = by == null || isDead(by, now)
+                ? NO_KEYS
+                : by.sealer.seal(text, textAt, textBytes, packet, at, nextHeader);
         if (by == null || bytes == NO_KEYS) {
             unsealed++;
             return NO_KEYS;
@@ -152,14 +155,14 @@ public final class Association implements AutoCloseable {
         return bytes;
     }
 
-    /// Judges a packet, and opens it where it lies when it is accepted.
+    /// Judges a packet, and opens it when it is accepted, as [PspOpener#open] does.
     ///
     /// @param bytes from the header through the ICV
-    public PspVerdict open(MemorySegment packet, long at, int bytes, long now) {
+    public PspVerdict open(MemorySegment packet, long at, int bytes, MemorySegment text, long textAt, long now) {
         PspVerdict verdict = PspHeader.check(packet, at, bytes);
         if (verdict == PspVerdict.ACCEPTED) {
             Epoch by = epochOf(PspHeader.spi(packet, at), now);
-            verdict = by == null ? PspVerdict.UNKNOWN : by.opener.open(packet, at, bytes);
+            verdict = by == null ? PspVerdict.UNKNOWN : by.opener.open(packet, at, bytes, text, textAt);
             if (verdict == PspVerdict.ACCEPTED && by != null) {
                 onOpened(by, now);
             }

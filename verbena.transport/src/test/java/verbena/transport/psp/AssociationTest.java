@@ -63,15 +63,20 @@ class AssociationTest {
         a.install(keys.get(0), now);
     }
 
+    private int seal(Association by, MemorySegment packet) {
+        return by.seal(packet, PspHeader.BYTES, TEXT_BYTES, packet, 0, UDP, now);
+    }
+
     private MemorySegment seal(Association by, int number) {
         MemorySegment packet = MemorySegment.ofArray(new byte[PACKET_BYTES]);
         BigEndian.put32(packet, PspHeader.BYTES, number);
-        assertThat(by.seal(packet, 0, UDP, TEXT_BYTES, now)).isEqualTo(PACKET_BYTES);
+        assertThat(seal(by, packet)).isEqualTo(PACKET_BYTES);
         return packet;
     }
 
     private PspVerdict open(Association by, MemorySegment packet) {
-        return by.open(MemorySegment.ofArray(packet.toArray(ValueLayout.JAVA_BYTE)), 0, PACKET_BYTES, now);
+        MemorySegment copy = MemorySegment.ofArray(packet.toArray(ValueLayout.JAVA_BYTE));
+        return by.open(copy, 0, PACKET_BYTES, copy, PspHeader.BYTES, now);
     }
 
     @Test
@@ -79,7 +84,7 @@ class AssociationTest {
         MemorySegment packet = MemorySegment.ofArray(new byte[PACKET_BYTES]);
 
         assertThat(a.wantsKeys(now)).isTrue();
-        assertThat(a.seal(packet, 0, UDP, TEXT_BYTES, now)).isEqualTo(Association.NO_KEYS);
+        assertThat(seal(a, packet)).isEqualTo(Association.NO_KEYS);
         assertThat(a.unsealed()).isOne();
         assertThat(a.deadlineNanos()).isEqualTo(Association.NEVER);
         connect();
@@ -91,8 +96,7 @@ class AssociationTest {
     void theEndThatAnswersBeginsWhenItsAnswerIsKnownToHaveArrived() {
         connect();
 
-        assertThat(b.seal(MemorySegment.ofArray(new byte[PACKET_BYTES]), 0, UDP, TEXT_BYTES, now))
-                .isEqualTo(Association.NO_KEYS);
+        assertThat(seal(b, MemorySegment.ofArray(new byte[PACKET_BYTES]))).isEqualTo(Association.NO_KEYS);
         assertThat(open(b, seal(a, 1))).isEqualTo(PspVerdict.ACCEPTED);
         assertThat(open(a, seal(b, 2))).isEqualTo(PspVerdict.ACCEPTED);
         assertThat(b.count(PspVerdict.ACCEPTED)).isOne();
@@ -185,8 +189,7 @@ class AssociationTest {
         assertThat(a.wantsKeys(now)).isTrue();
         assertThat(open(b, seal(a, 1))).isEqualTo(PspVerdict.ACCEPTED);
         now = born + LIMITS.endNanos();
-        assertThat(a.seal(MemorySegment.ofArray(new byte[PACKET_BYTES]), 0, UDP, TEXT_BYTES, now))
-                .isEqualTo(Association.NO_KEYS);
+        assertThat(seal(a, MemorySegment.ofArray(new byte[PACKET_BYTES]))).isEqualTo(Association.NO_KEYS);
         a.onDeadline(a.deadlineNanos());
         assertThat(a.deadlineNanos()).isEqualTo(Association.NEVER);
     }
@@ -198,8 +201,7 @@ class AssociationTest {
             assertThat(a.wantsKeys(now)).isEqualTo(i > LIMITS.renewPackets());
             assertThat(open(b, seal(a, i))).isEqualTo(PspVerdict.ACCEPTED);
         }
-        assertThat(a.seal(MemorySegment.ofArray(new byte[PACKET_BYTES]), 0, UDP, TEXT_BYTES, now))
-                .isEqualTo(Association.NO_KEYS);
+        assertThat(seal(a, MemorySegment.ofArray(new byte[PACKET_BYTES]))).isEqualTo(Association.NO_KEYS);
     }
 
     /// A packet on its way.

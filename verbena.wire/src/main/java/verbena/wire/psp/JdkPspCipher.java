@@ -42,8 +42,9 @@ public final class JdkPspCipher implements PspCipher {
     }
 
     @Override
-    public void seal(MemorySegment packet, long at, int clearBytes, int secretBytes) {
-        MemorySegment.copy(packet, ValueLayout.JAVA_BYTE, at, scratch, 0, clearBytes + secretBytes);
+    public void seal(MemorySegment text, long textAt, MemorySegment packet, long at, int clearBytes, int secretBytes) {
+        MemorySegment.copy(packet, ValueLayout.JAVA_BYTE, at, scratch, 0, clearBytes);
+        MemorySegment.copy(text, ValueLayout.JAVA_BYTE, textAt, scratch, clearBytes, secretBytes);
         try {
             int _ = run(sealing, Cipher.ENCRYPT_MODE, clearBytes, secretBytes);
         } catch (GeneralSecurityException e) {
@@ -53,8 +54,10 @@ public final class JdkPspCipher implements PspCipher {
                 scratch, clearBytes, packet, ValueLayout.JAVA_BYTE, at + clearBytes, secretBytes + PspHeader.ICV_BYTES);
     }
 
+    /// Decrypts as [PspCipher#open] does. The text may be the packet itself, with its place there.
     @Override
-    public boolean open(MemorySegment packet, long at, int clearBytes, int secretBytes) {
+    public boolean open(
+            MemorySegment packet, long at, int clearBytes, int secretBytes, MemorySegment text, long textAt) {
         int sealed = secretBytes + PspHeader.ICV_BYTES;
         MemorySegment.copy(packet, ValueLayout.JAVA_BYTE, at, scratch, 0, clearBytes + sealed);
         try {
@@ -65,7 +68,7 @@ public final class JdkPspCipher implements PspCipher {
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("cannot open", e);
         }
-        MemorySegment.copy(scratch, clearBytes, packet, ValueLayout.JAVA_BYTE, at + clearBytes, secretBytes);
+        MemorySegment.copy(scratch, clearBytes, text, ValueLayout.JAVA_BYTE, textAt, secretBytes);
         return true;
     }
 

@@ -14,11 +14,17 @@ public final class PspOpener {
         this.cipher = cipher;
     }
 
-    /// Opens a packet where it lies. Unless it is [PspVerdict#ACCEPTED], nothing has changed: no byte of the
+    /// Opens a packet where it lies, for a cipher that can do that. Otherwise as the other method.
+    public PspVerdict open(MemorySegment packet, long at, int bytes) {
+        return open(packet, at, bytes, packet, at + PspHeader.BYTES);
+    }
+
+    /// Opens a packet into other memory. Unless it is [PspVerdict#ACCEPTED], nothing has changed: no byte of the
     /// packet, and no state here.
     ///
     /// @param bytes from its header through its ICV, whose form [PspHeader#check] has accepted
-    public PspVerdict open(MemorySegment packet, long at, int bytes) {
+    /// @param text takes what is behind the first [PspHeader#BYTES], without the ICV
+    public PspVerdict open(MemorySegment packet, long at, int bytes, MemorySegment text, long textAt) {
         if (PspHeader.version(packet, at) != version) {
             return PspVerdict.BAD;
         }
@@ -28,8 +34,13 @@ public final class PspOpener {
             return isNew;
         }
         int clear = PspHeader.clearBytes(packet, at, bytes, version);
-        if (!cipher.open(packet, at, clear, bytes - PspHeader.ICV_BYTES - clear)) {
+        int clearText = clear - PspHeader.BYTES;
+        int secretText = bytes - PspHeader.ICV_BYTES - clear;
+        if (!cipher.open(packet, at, clear, secretText, text, textAt + clearText)) {
             return PspVerdict.FORGED;
+        }
+        if (clearText > 0) {
+            MemorySegment.copy(packet, at + PspHeader.BYTES, text, textAt, clearText);
         }
         window.accept(iv);
         return PspVerdict.ACCEPTED;

@@ -38,13 +38,18 @@ public final class PspSealer {
         left = packets;
     }
 
-    /// Writes the header before a text, seals it where it lies, and writes the ICV behind. Answers with the bytes
-    /// from the header through the ICV, or [#EXHAUSTED], with nothing written. Of a text that is shorter than the
-    /// crypt offset nothing is encrypted.
-    ///
-    /// @param at the offset of the header; the text begins [PspHeader#BYTES] later
-    /// @param nextHeader the protocol of the text's first header, by its number in IP
+    /// Writes the header before a text, seals it where it lies, and writes the ICV behind. The text begins
+    /// [PspHeader#BYTES] behind the header's beginning. Otherwise as the other method.
     public int seal(MemorySegment packet, long at, int nextHeader, int textBytes) {
+        return seal(packet, at + PspHeader.BYTES, textBytes, packet, at, nextHeader);
+    }
+
+    /// Writes a packet that protects a text. Answers with the bytes from the header through the ICV, or
+    /// [#EXHAUSTED], with nothing written. Of a text that is shorter than the crypt offset nothing is encrypted.
+    ///
+    /// @param at where the packet's header goes
+    /// @param nextHeader the protocol of the text's first header, by its number in IP
+    public int seal(MemorySegment text, long textAt, int textBytes, MemorySegment packet, long at, int nextHeader) {
         if (left == 0) {
             return EXHAUSTED;
         }
@@ -53,7 +58,11 @@ public final class PspSealer {
         PspHeader.write(packet, at, nextHeader, offset, version, spi, nextIv++);
         int bytes = PspHeader.BYTES + textBytes + PspHeader.ICV_BYTES;
         int clear = PspHeader.clearBytes(packet, at, bytes, version);
-        cipher.seal(packet, at, clear, PspHeader.BYTES + textBytes - clear);
+        int clearText = clear - PspHeader.BYTES;
+        if (clearText > 0) {
+            MemorySegment.copy(text, textAt, packet, at + PspHeader.BYTES, clearText);
+        }
+        cipher.seal(text, textAt + clearText, packet, at, clear, textBytes - clearText);
         return bytes;
     }
 }

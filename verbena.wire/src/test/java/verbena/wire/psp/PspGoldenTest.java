@@ -147,7 +147,8 @@ class PspGoldenTest {
         assertThat(receive(frame)).isEqualTo(PspVerdict.ACCEPTED);
         int clear = PspHeader.clearBytes(frame, psp, bytes, PspHeader.version(frame, psp));
         frame.asSlice(psp + bytes - PspHeader.ICV_BYTES, PspHeader.ICV_BYTES).fill((byte) 0);
-        new JdkPspCipher(key(golden, psp), scratch).seal(frame, psp, clear, bytes - PspHeader.ICV_BYTES - clear);
+        new JdkPspCipher(key(golden, psp), scratch)
+                .seal(frame, psp + clear, frame, psp, clear, bytes - PspHeader.ICV_BYTES - clear);
         return frame;
     }
 

@@ -39,19 +39,27 @@ final class EthernetInbox {
 
     /// @param vlan the number of the only VLAN whose frames are taken; [Ethernet#NO_TAG] for frames without one
     EthernetInbox(Wire wire, long mac, int vlan, NetworkHeaders headers, List<GidEntry> gids) {
-        this(wire, mac, vlan, headers, gids, new DeviceGroups());
+        this(wire, mac, vlan, headers, gids, new DeviceGroups(), new HeaderSeal(headers));
     }
 
     /// The same for one of several links of a device.
     ///
     /// @param ofDevice the groups of all of them
-    EthernetInbox(Wire wire, long mac, int vlan, NetworkHeaders headers, List<GidEntry> gids, DeviceGroups ofDevice) {
+    /// @param seal judges arrivals
+    EthernetInbox(
+            Wire wire,
+            long mac,
+            int vlan,
+            NetworkHeaders headers,
+            List<GidEntry> gids,
+            DeviceGroups ofDevice,
+            Seal seal) {
         this.ofDevice = ofDevice;
         this.wire = wire;
         this.mac = mac;
         this.vlan = vlan;
         this.headers = headers;
-        this.seal = new HeaderSeal(headers);
+        this.seal = seal;
         this.own = gids.stream().map(GidEntry::gid).toArray(Gid[]::new);
     }
 

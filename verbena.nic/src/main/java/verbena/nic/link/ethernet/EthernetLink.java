@@ -14,6 +14,7 @@ import verbena.nic.link.HeaderSeal;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
+import verbena.nic.link.NoSeal;
 import verbena.nic.link.Occupancy;
 import verbena.nic.link.OwnSeal;
 import verbena.nic.link.PolledLink;
@@ -54,7 +55,8 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
     /// @param mac the address of the interface
     /// @param mtu of the interface
     /// @param vlan the number of the VLAN, 0 for tags that have a priority only, [Ethernet#NO_TAG] for no tags
-    public record Station(List<GidEntry> gids, long mac, int mtu, int vlan) {
+    /// @param isWrapped whether a link around it seals packets, which then leave and arrive as they are
+    public record Station(List<GidEntry> gids, long mac, int mtu, int vlan, boolean isWrapped) {
         public Station {
             if (gids.isEmpty()) {
                 throw new IllegalArgumentException("gids: at least one");
@@ -68,6 +70,10 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
 
         NetworkHeaders headers() {
             return isRoceV1() ? new GrhHeaders() : new UdpHeaders();
+        }
+
+        Seal seal(NetworkHeaders headers) {
+            return isWrapped ? new NoSeal() : new HeaderSeal(headers);
         }
     }
 
@@ -98,10 +104,12 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
     ///
     /// @param gids its addresses, of one type
     /// @param vlan as in [Station]
+    /// @param isWrapped as in [Station]
     /// @throws LinkException when the system does not permit it; [#claim()] says whether another link has the
     ///     interface or an address
-    public static EthernetLink open(HostInterface host, List<GidEntry> gids, int vlan, EthernetWay way) {
-        var station = new Station(gids, host.mac(), host.mtu(), vlan);
+    public static EthernetLink open(
+            HostInterface host, List<GidEntry> gids, int vlan, EthernetWay way, boolean isWrapped) {
+        var station = new Station(gids, host.mac(), host.mtu(), vlan, isWrapped);
         Wire wire = way.isXdp()
                 ? XdpWire.open(host, station.isRoceV1(), gids, way, 1).getFirst()
                 : PacketWire.open(host, station.isRoceV1(), gids);
@@ -115,7 +123,7 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
     /// @throws LinkException as [#open] does
     public static List<QueueLink> openQueues(
             HostInterface host, List<GidEntry> gids, int vlan, EthernetWay way, int count) {
-        var station = new Station(gids, host.mac(), host.mtu(), vlan);
+        var station = new Station(gids, host.mac(), host.mtu(), vlan, false);
         return QueueLink.join(over(XdpWire.open(host, station.isRoceV1(), gids, way, count), station, host));
     }
 
@@ -160,9 +168,10 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
         this.wire = wire;
         this.resolver = resolver;
         headers = station.headers();
-        seal = new HeaderSeal(headers);
+        seal = station.seal(headers);
         NetworkHeaders arriving = station.headers();
-        inbox = new EthernetInbox(wire, station.mac(), station.vlan(), arriving, station.gids(), ofDevice);
+        inbox = new EthernetInbox(
+                wire, station.mac(), station.vlan(), arriving, station.gids(), ofDevice, station.seal(arriving));
         boolean isOnlyIpv4 =
                 station.gids().stream().allMatch(entry -> entry.gid().isIpv4());
         int overhead = station.isRoceV1() ? Grh.BYTES : isOnlyIpv4 ? RoceV2.IPV4_OVERHEAD : RoceV2.IPV6_OVERHEAD;

@@ -9,28 +9,33 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.noise.KeyExchange;
+import verbena.cm.noise.X25519;
 import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.Occupancy;
+import verbena.nic.link.OwnSeal;
 import verbena.nic.link.PacketPairs;
 import verbena.transport.psp.Association;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
+import verbena.wire.psp.PspCipher;
 import verbena.wire.psp.PspHeader;
 import verbena.wire.psp.PspMasterKey;
 import verbena.wire.psp.PspVerdict;
+import verbena.wire.psp.PspVersion;
 import verbena.wire.roce.RoceV2;
 
 /// A link that protects all packets of a link of UDP by PSP. It agrees on keys with each peer before the first
 /// packet leaves ([decision 49](../../../../../../../../docs/decisions/49-psp.md)). Nothing else
 /// leaves, and nothing else is taken: what is not protected is counted and dropped.
 ///
-/// The link below leaves packets as they are ([verbena.nic.link.NoSeal]). A packet that leaves is copied and sealed
-/// there, so the frame above stays as it was. A packet that arrives is opened where it lies. Packets to a peer
-/// without keys wait, a few of them, until keys are agreed on.
+/// The link below leaves packets as they are ([verbena.nic.link.NoSeal]). A packet that leaves is sealed into another
+/// frame, so the frame above stays as it was. A packet that arrives is opened into memory of this link, which the
+/// frame above shows until the next call. Packets to a peer without keys wait, a few of them, until keys are agreed
+/// on.
 ///
 /// Threads as in [Link]. Allocates nothing for a packet once there are keys.
 public final class PspLink extends ForwardingLink {
@@ -38,19 +43,18 @@ public final class PspLink extends ForwardingLink {
     public static final int OVERHEAD = PspHeader.BYTES + RoceV2.UDP_BYTES + PspHeader.ICV_BYTES;
 
     private static final int BATCH = 64;
-    private static final int TEXT_AT = Frame.HEADROOM + PspHeader.BYTES;
-    private static final int PACKET_AT = TEXT_AT + RoceV2.UDP_BYTES;
+    private static final int SINGLE = BATCH;
     private static final long SECOND = 1_000_000_000;
     /// A rotation after 10 minutes or 2^30 packets; keys are dead after 30 minutes or 2^32 packets.
     private static final Association.Limits LIMITS =
             new Association.Limits(1L << 30, 1L << 32, 600 * SECOND, 1_800 * SECOND, 10 * SECOND);
     private static final long SWEEP_NANOS = 10 * SECOND;
-    /// The protocol numbers of IP of what is inside: a packet of RoCE, or nothing, which confirms keys.
-    private static final int UDP = 17;
-    private static final int NOTHING = 59;
     /// The number of packets that wait for the keys of a peer, and for those of all peers.
     private static final int WAITING_MAX = 8;
     private static final int ALL_WAITING_MAX = 256;
+
+    /// The number of rehearsals after which an agreement takes milliseconds.
+    private static final int REHEARSALS = 3;
 
     private static final int TRANSPORT_VERSION_BITS = 0xF;
 
@@ -58,8 +62,9 @@ public final class PspLink extends ForwardingLink {
     private final RandomGenerator random;
     private final Arena arena = Arena.ofShared();
     private final PspCiphers ciphers;
-    private final Frame[] departures = Frame.allocate(arena.allocate((long) BATCH * Frame.SLOT_BYTES, 64));
-    private final Frame[] single = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64));
+    /// The frames of a batch, and one for messages of this link.
+    private final Frame[] departures = Frame.allocate(arena.allocate((BATCH + 1L) * Frame.SLOT_BYTES, 64));
+    private final OpenedPackets opened = new OpenedPackets(arena, BATCH);
     private final Occupancy occupancy = new Occupancy();
     private final KeyExchange exchange;
     private final PspPeers peers;
@@ -73,29 +78,37 @@ public final class PspLink extends ForwardingLink {
 
     /// @param link closed with this one; it must not seal
     /// @param secret that all devices have which may talk with each other, of at least 16 bytes
+    /// @param version of the packets, the same at all these devices
+    /// @param log gets all keys
     /// @param clock nanoseconds, monotonic
     /// @param random unpredictable to anybody
-    public PspLink(Link link, byte[] secret, LongSupplier clock, RandomGenerator random) {
-        this(link, secret, clock, random, LIMITS, PspCiphers.isLibcryptoThere());
+    public PspLink(
+            Link link, byte[] secret, PspVersion version, KeyLog log, LongSupplier clock, RandomGenerator random) {
+        this(link, secret, new PspCiphers(version, PspCiphers.isLibcryptoThere(), log), clock, random, LIMITS);
     }
 
     PspLink(
             Link link,
             byte[] secret,
+            PspCiphers ciphers,
             LongSupplier clock,
             RandomGenerator random,
-            Association.Limits limits,
-            boolean isLibcrypto) {
+            Association.Limits limits) {
         super(link);
+        this.ciphers = ciphers;
         this.clock = clock;
         this.random = random;
-        ciphers = new PspCiphers(isLibcrypto, arena);
         sleep = new PspSleep(clock);
-        peers = new PspPeers(limits, random::nextInt);
+        peers = new PspPeers(ciphers.version(), limits, random::nextInt);
         long now = clock.getAsLong();
         sweepNanos = now + SWEEP_NANOS;
         refusal = new PlainRefusal(link, now);
-        exchange = new KeyExchange(secret, new Host(), counters::count, now);
+        exchange = new KeyExchange(secret, ciphers.version().name(), new Host(), counters::count, now);
+    }
+
+    /// Prepares this process for agreements, so that the first takes no longer than others.
+    public static void rehearse() {
+        KeyExchange.rehearse(PspCiphers.curve(PspCiphers.isLibcryptoThere()), REHEARSALS);
     }
 
     @Override
@@ -104,10 +117,10 @@ public final class PspLink extends ForwardingLink {
     }
 
     /// Returns the service of the link below, but none for pairs: packets of a pair grow, so they may not fit into
-    /// one piece any more.
+    /// one piece any more. Nor has it a seal of its own kind: packets look as they would without PSP.
     @Override
     public <T> @Nullable T service(Class<T> kind) {
-        return kind == PacketPairs.class ? null : super.service(kind);
+        return kind == PacketPairs.class || kind == OwnSeal.class ? null : super.service(kind);
     }
 
     // --- receiving
@@ -118,15 +131,11 @@ public final class PspLink extends ForwardingLink {
             if (stay == null) {
                 return 0;
             }
-            int arrived = link.receive(frames, from, count);
+            int arrived = link.receive(frames, from, Math.min(count, BATCH));
             long now = clock.getAsLong();
             int taken = 0;
             for (int i = 0; i < arrived; i++) {
-                Frame frame = frames[from + i];
-                if (take(frame, now)) {
-                    if (taken < i) {
-                        frames[from + taken].copyFrom(frame);
-                    }
+                if (take(frames[from + i], frames[from + taken], taken, now)) {
                     taken++;
                 }
             }
@@ -136,7 +145,10 @@ public final class PspLink extends ForwardingLink {
     }
 
     /// Opens what arrived; whether it is a packet for the engine.
-    private boolean take(Frame frame, long now) {
+    ///
+    /// @param into the frame that shows the packet then; may be the one that arrived
+    /// @param place of the packet among those of this call
+    private boolean take(Frame frame, Frame into, int place, long now) {
         if (KeyExchange.isMessage(frame.slot, frame.start, frame.length)) {
             isDueChanged = true;
             exchange.onMessage(pairFrom(frame), frame.slot, frame.start, frame.length, now);
@@ -145,30 +157,32 @@ public final class PspLink extends ForwardingLink {
         // Plain packets have a transport version of 0 where a header of PSP has its length, 1 or more.
         if ((BigEndian.u8(frame.slot, frame.start + 1) & TRANSPORT_VERSION_BITS) == 0) {
             counters.plain.incrementAndGet();
-            if (refusal.answer(frame, single[0], now)) {
-                int _ = link.transmit(single, 0, 1);
+            if (refusal.answer(frame, departures[SINGLE], now)) {
+                int _ = link.transmit(departures, SINGLE, 1);
             }
             return false;
         }
         PspVerdict verdict = PspHeader.check(frame.slot, frame.start, frame.length);
         if (verdict == PspVerdict.ACCEPTED) {
-            verdict = open(frame, now);
+            verdict = open(frame, into, place, now);
         }
         if (verdict != PspVerdict.ACCEPTED) {
             counters.count(verdict);
             return false;
         }
-        return frame.length > 0;
+        return into.length > 0;
     }
 
-    private PspVerdict open(Frame frame, long now) {
+    private PspVerdict open(Frame frame, Frame into, int place, long now) {
         int spi = PspHeader.spi(frame.slot, frame.start);
         PspPeer peer = peers.bySpi(spi);
         if (peer != null && !peer.isFrom(frame)) {
             return PspVerdict.UNEXPECTED;
         }
-        PspVerdict verdict =
-                peer == null ? PspVerdict.UNKNOWN : peer.association.open(frame.slot, frame.start, frame.length, now);
+        PspVerdict verdict = peer == null
+                ? PspVerdict.UNKNOWN
+                : peer.association.open(
+                        frame.slot, frame.start, frame.length, opened.memory(), OpenedPackets.at(place), now);
         if (peer == null || verdict != PspVerdict.ACCEPTED) {
             if (verdict == PspVerdict.UNKNOWN && exchange.mayTellUnknown(now)) {
                 exchange.tellUnknown(pairFrom(frame), spi);
@@ -181,34 +195,7 @@ public final class PspLink extends ForwardingLink {
             exchange.onConfirmed(peer.pair);
             sendWaiting(peer, now);
         }
-        return unwrap(frame, peer);
-    }
-
-    /// Makes the frame what is inside; of length 0 when that is nothing.
-    private static PspVerdict unwrap(Frame frame, PspPeer peer) {
-        int header = PspHeader.bytes(frame.slot, frame.start);
-        int next = PspHeader.nextHeader(frame.slot, frame.start);
-        int text = frame.length - header - PspHeader.ICV_BYTES;
-        int at = frame.start + header;
-        if (next == NOTHING && text == 0) {
-            frame.length = 0;
-            return PspVerdict.ACCEPTED;
-        }
-        if (next != UDP
-                || text < RoceV2.UDP_BYTES + PACKET_MIN
-                || BigEndian.u16(frame.slot, at + 2) != RoceV2.UDP_PORT
-                || BigEndian.u16(frame.slot, at + 4) != text) {
-            return PspVerdict.UNEXPECTED;
-        }
-        frame.sourcePort = BigEndian.u16(frame.slot, at);
-        frame.length = text - RoceV2.UDP_BYTES;
-        if (frame.isOwn()) {
-            MemorySegment.copy(frame.slot, at + RoceV2.UDP_BYTES, frame.slot, frame.start, frame.length);
-        } else {
-            frame.view(frame.slot, frame.buffer, at + RoceV2.UDP_BYTES);
-        }
-        peer.seal.judge(frame, 0);
-        return PspVerdict.ACCEPTED;
+        return opened.show(place, frame, into);
     }
 
     private static KeyExchange.Pair pairFrom(Frame frame) {
@@ -267,11 +254,12 @@ public final class PspLink extends ForwardingLink {
             renew(peer, now);
         }
         peer.seal.seal(frame, 0);
-        MemorySegment.copy(frame.slot, frame.start, into.slot, PACKET_AT, frame.length);
+        int udpAt = frame.start - RoceV2.UDP_BYTES; // scratch of the frame
         int udpBytes = RoceV2.UDP_BYTES + frame.length;
-        BigEndian.put32(into.slot, TEXT_AT, frame.sourcePort << 16 | RoceV2.UDP_PORT);
-        BigEndian.put32(into.slot, TEXT_AT + 4, udpBytes << 16);
-        int bytes = peer.association.seal(into.slot, Frame.HEADROOM, UDP, udpBytes, now);
+        BigEndian.put32(frame.slot, udpAt, frame.sourcePort << 16 | RoceV2.UDP_PORT);
+        BigEndian.put32(frame.slot, udpAt + 4, udpBytes << 16);
+        int bytes =
+                peer.association.seal(frame.slot, udpAt, udpBytes, into.slot, Frame.HEADROOM, OpenedPackets.UDP, now);
         if (bytes == Association.NO_KEYS) {
             keepWaiting(peer, frame);
             return false;
@@ -333,15 +321,16 @@ public final class PspLink extends ForwardingLink {
         int spi = peers.chooseSpi(peer, now);
         int mirrorSpi = mirror == peer ? spi : peers.chooseSpi(mirror, now);
         peer.association.install(
-                new Association.Keys(mirrorSpi, ciphers.cipher(there), spi, ciphers.cipher(back)), now);
+                new Association.Keys(mirrorSpi, ciphers.cipher(mirrorSpi, there), spi, ciphers.cipher(spi, back)), now);
         if (mirror != peer) {
             mirror.association.install(
-                    new Association.Keys(spi, ciphers.cipher(back), mirrorSpi, ciphers.cipher(there)), now);
+                    new Association.Keys(spi, ciphers.cipher(spi, back), mirrorSpi, ciphers.cipher(mirrorSpi, there)),
+                    now);
         }
     }
 
     private byte[] drawn() {
-        byte[] key = new byte[PspCiphers.VERSION.keyBytes()];
+        byte[] key = new byte[ciphers.version().keyBytes()];
         random.nextBytes(key);
         return key;
     }
@@ -362,7 +351,7 @@ public final class PspLink extends ForwardingLink {
     private void sendWaiting(PspPeer peer, long now) {
         for (Frame frame = peer.waiting.poll(); frame != null; frame = peer.waiting.poll()) {
             waiting--;
-            if (!seal(frame, single[0], now) || link.transmit(single, 0, 1) == 0) {
+            if (!seal(frame, departures[SINGLE], now) || link.transmit(departures, SINGLE, 1) == 0) {
                 counters.unsealed.incrementAndGet();
             }
         }
@@ -372,7 +361,7 @@ public final class PspLink extends ForwardingLink {
     private final class Host implements KeyExchange.Host {
         @Override
         public void send(KeyExchange.Pair pair, byte[] message) {
-            Frame frame = single[0];
+            Frame frame = departures[SINGLE];
             MemorySegment.copy(message, 0, frame.slot, ValueLayout.JAVA_BYTE, Frame.HEADROOM, message.length);
             transmit(pair, message.length);
         }
@@ -393,9 +382,9 @@ public final class PspLink extends ForwardingLink {
             long now = clock.getAsLong();
             var keys = new Association.Keys(
                     agreed.sealingSpi(),
-                    ciphers.cipher(new PspMasterKey(agreed.sealing()).derive(agreed.sealingSpi(), PspCiphers.VERSION)),
+                    cipher(agreed.sealing(), agreed.sealingSpi()),
                     agreed.openingSpi(),
-                    ciphers.cipher(new PspMasterKey(agreed.opening()).derive(agreed.openingSpi(), PspCiphers.VERSION)));
+                    cipher(agreed.opening(), agreed.openingSpi()));
             if (agreed.isKnownToPeer()) {
                 peer.unconfirmedSpi = 0;
                 peer.association.install(keys, now);
@@ -406,12 +395,23 @@ public final class PspLink extends ForwardingLink {
             }
         }
 
+        private PspCipher cipher(byte[] master, int spi) {
+            return ciphers.cipher(spi, new PspMasterKey(master).derive(spi, ciphers.version()));
+        }
+
         @Override
         public void confirm(KeyExchange.Pair pair) {
             PspPeer peer = peers.of(pair);
             int bytes = peer == null
                     ? Association.NO_KEYS
-                    : peer.association.seal(single[0].slot, Frame.HEADROOM, NOTHING, 0, clock.getAsLong());
+                    : peer.association.seal(
+                            departures[SINGLE].slot,
+                            0,
+                            0,
+                            departures[SINGLE].slot,
+                            Frame.HEADROOM,
+                            OpenedPackets.NOTHING,
+                            clock.getAsLong());
             if (bytes != Association.NO_KEYS) {
                 transmit(pair, bytes);
             }
@@ -419,16 +419,16 @@ public final class PspLink extends ForwardingLink {
 
         /// Sends what was written into the single frame. What finds no room is repeated as if it was lost.
         private void transmit(KeyExchange.Pair pair, int bytes) {
-            Frame frame = single[0];
+            Frame frame = departures[SINGLE];
             frame.length = bytes;
             frame.sourceHigh = pair.local().high();
             frame.sourceLow = pair.local().low();
             frame.destinationHigh = pair.remote().high();
             frame.destinationLow = pair.remote().low();
-            frame.sourcePort = 0;
+            frame.sourcePort = RoceV2.UDP_PORT;
             frame.trafficClass = 0;
             frame.hopLimit = 0;
-            int _ = link.transmit(single, 0, 1);
+            int _ = link.transmit(departures, SINGLE, 1);
         }
 
         @Override
@@ -445,6 +445,11 @@ public final class PspLink extends ForwardingLink {
                 counters.unsealed.addAndGet(peer.waiting.size());
                 peer.waiting.clear();
             }
+        }
+
+        @Override
+        public X25519 curve() {
+            return ciphers.curve();
         }
 
         @Override

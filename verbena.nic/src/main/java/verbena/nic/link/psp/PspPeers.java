@@ -10,6 +10,7 @@ import verbena.nic.link.UdpSeal;
 import verbena.transport.psp.Association;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
+import verbena.wire.psp.PspVersion;
 
 /// The peers of a [PspLink]: found by an SPI of this end, or by the addresses of a packet that leaves. One owner;
 /// finding allocates nothing.
@@ -30,15 +31,18 @@ final class PspPeers {
     private final short[] byAddress = new short[SLOTS];
 
     private final Map<Integer, UdpSeal> seals = new HashMap<>();
+    private final PspVersion version;
     private final Association.Limits limits;
     private final IntUnaryOperator random;
     private int count;
     private int lastIndex;
     private @Nullable PspPeer lastTo;
 
+    /// @param version of the packets of all
     /// @param limits of the keys of each
     /// @param random draws a number below its argument
-    PspPeers(Association.Limits limits, IntUnaryOperator random) {
+    PspPeers(PspVersion version, Association.Limits limits, IntUnaryOperator random) {
+        this.version = version;
         this.limits = limits;
         this.random = random;
     }
@@ -94,7 +98,7 @@ final class PspPeers {
             lastIndex = lastIndex + 1 & INDEX_MASK;
         }
         UdpSeal seal = seals.computeIfAbsent(sourcePort, UdpSeal::new);
-        var association = new Association(PspCiphers.VERSION, 0, limits);
+        var association = new Association(version, 0, limits);
         var peer = new PspPeer(lastIndex, pair, association, seal, random.applyAsInt(GENERATIONS));
         peer.keptNanos = now + KEPT_NANOS;
         byIndex[lastIndex] = peer;

@@ -25,6 +25,7 @@ class LibcryptoPspCipherTest {
     private final Random random = new Random(54);
     private final MemorySegment packet = arena.allocate(MEMORY);
     private final MemorySegment copy = arena.allocate(MEMORY);
+    private final MemorySegment opened = arena.allocate(MEMORY);
 
     @AfterEach
     void close() {
@@ -33,7 +34,7 @@ class LibcryptoPspCipherTest {
 
     private LibcryptoPspCipher libcrypto(byte[] key) {
         try {
-            return new LibcryptoPspCipher(key, arena.allocate(TEXT_MAX));
+            return new LibcryptoPspCipher(key, arena.allocate(Long.BYTES));
         } catch (NativeLibrary.MissingException e) {
             return abort(e.getMessage());
         }
@@ -60,16 +61,20 @@ class LibcryptoPspCipherTest {
             copy.copyFrom(packet);
             var jdk = new JdkPspCipher(key, new byte[MEMORY]);
             try (LibcryptoPspCipher libcrypto = libcrypto(key)) {
-                jdk.seal(copy, AT, clear, secret);
-                libcrypto.seal(packet, AT, clear, secret);
+                jdk.seal(copy, AT + clear, copy, AT, clear, secret);
+                libcrypto.seal(packet, AT + clear, packet, AT, clear, secret);
                 assertThat(packet.mismatch(copy))
                         .as("%d clear, %d secret", clear, secret)
                         .isEqualTo(-1);
-                assertThat(jdk.open(copy, AT, clear, secret)).isTrue();
-                assertThat(libcrypto.open(packet, AT, clear, secret)).isTrue();
-                assertThat(packet.mismatch(copy)).isEqualTo(-1);
-                assertThat(packet.asSlice(0, text.length).toArray(ValueLayout.JAVA_BYTE))
+                assertThat(jdk.open(copy, AT, clear, secret, copy, AT + clear)).isTrue();
+                assertThat(copy.asSlice(0, text.length).toArray(ValueLayout.JAVA_BYTE))
                         .isEqualTo(text);
+                assertThat(libcrypto.open(packet, AT, clear, secret, opened, 1)).isTrue();
+                assertThat(opened.asSlice(1, secret).mismatch(copy.asSlice(AT + clear, secret)))
+                        .isEqualTo(-1);
+                copy.asSlice(0, AT).copyFrom(packet.asSlice(0, AT));
+                libcrypto.seal(opened, 1, copy, AT, clear, secret);
+                assertThat(packet.mismatch(copy)).as("sealed from elsewhere").isEqualTo(-1);
             }
         }
     }
@@ -79,18 +84,20 @@ class LibcryptoPspCipherTest {
     void aWrongTagLeavesAllAsItWasAndTheNextPacketIsOpened(int keyBytes) {
         byte[] key = fill(keyBytes);
         try (LibcryptoPspCipher libcrypto = libcrypto(key)) {
-            libcrypto.seal(packet, AT, 36, 100);
+            libcrypto.seal(packet, AT + 36, packet, AT, 36, 100);
             for (int at = AT; at < AT + 36 + 100 + PspHeader.ICV_BYTES; at++) {
                 byte right = packet.get(ValueLayout.JAVA_BYTE, at);
                 packet.set(ValueLayout.JAVA_BYTE, at, (byte) (right ^ 1 << at % 8));
                 copy.copyFrom(packet);
-                assertThat(libcrypto.open(packet, AT, 36, 100))
+                assertThat(libcrypto.open(packet, AT, 36, 100, opened, AT))
                         .as("byte %d", at)
                         .isFalse();
                 assertThat(packet.mismatch(copy)).isEqualTo(-1);
+                assertThat(opened.asSlice(AT, 100).mismatch(MemorySegment.ofArray(new byte[100])))
+                        .isEqualTo(-1);
                 packet.set(ValueLayout.JAVA_BYTE, at, right);
             }
-            assertThat(libcrypto.open(packet, AT, 36, 100)).isTrue();
+            assertThat(libcrypto.open(packet, AT, 36, 100, opened, AT)).isTrue();
         }
     }
 
@@ -104,8 +111,8 @@ class LibcryptoPspCipherTest {
             for (int round = 0; round < 20 && least > 0; round++) {
                 long before = threads.getCurrentThreadAllocatedBytes();
                 for (int i = 0; i < 5_000; i++) {
-                    libcrypto.seal(packet, AT, 36, 1024);
-                    if (!libcrypto.open(packet, AT, 36, 1024)) {
+                    libcrypto.seal(opened, 0, packet, AT, 36, 1024);
+                    if (!libcrypto.open(packet, AT, 36, 1024, opened, 0)) {
                         throw new AssertionError("not opened");
                     }
                 }

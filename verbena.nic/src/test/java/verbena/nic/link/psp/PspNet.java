@@ -20,6 +20,7 @@ import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
+import verbena.wire.psp.PspVersion;
 
 /// Ends with PSP on a wire in memory, in virtual time. The test decides what arrives.
 final class PspNet {
@@ -132,7 +133,13 @@ final class PspNet {
         }
 
         private PspLink start(byte[] secret, long seed) {
-            return new PspLink(this, secret, () -> now, new Random(seed), LIMITS, isLibcrypto);
+            return new PspLink(
+                    this,
+                    secret,
+                    new PspCiphers(PspVersion.AES_GCM_128, isLibcrypto, KeyLog.NONE),
+                    () -> now,
+                    new Random(seed),
+                    LIMITS);
         }
 
         /// As when the process ends and another one begins.
