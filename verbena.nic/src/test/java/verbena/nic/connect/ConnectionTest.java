@@ -2,6 +2,7 @@ package verbena.nic.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.DatagramSocket;
@@ -91,6 +92,19 @@ class ConnectionTest extends ConnectingDevices {
                         .isThrownBy(() -> client.receive(in.slice(0, 100)))
                         .matches(e -> e.reason() == Reason.CLOSED);
                 assertThat(server.peerAddress()).isNotNull();
+            }
+        }
+    }
+
+    @Test
+    void anArrayHasNoRoomForAReadOf2Gib() throws Exception {
+        try (var listener = listen()) {
+            var accepted = meanwhile(listener::accept);
+            try (var client = connect(listener);
+                    var _ = get(accepted)) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> client.read(new RemoteMemory(0, 1, 1L << 31)))
+                        .withMessageStartingWith("from: ");
             }
         }
     }

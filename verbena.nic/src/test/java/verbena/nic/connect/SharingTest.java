@@ -92,7 +92,11 @@ class SharingTest {
                 assertThatExceptionOfType(ConnectionException.class)
                         .isThrownBy(() ->
                                 others.clients.getFirst().read(table.remote().slice(8, 8)));
-                star.accepted.getFirst().close(); // the domain stays
+                Connection first = star.accepted.getFirst();
+                first.close(); // the domain stays
+                assertThatExceptionOfType(ConnectionException.class)
+                        .isThrownBy(() -> first.allocate(8))
+                        .withMessageContaining("allocate");
                 assertThat(star.clients.get(1).read(table.remote().slice(8, 8))[0])
                         .isEqualTo((byte) 77);
             }

@@ -186,7 +186,7 @@ public final class Connection implements AutoCloseable {
     /// end, unless the program did so before.
     ///
     /// @param bytes at least 1
-    /// @throws InvalidStateException when the connection is closed, and with it its own protection domain
+    /// @throws ConnectionException when the program has closed the connection
     /// @throws verbena.verbs.ResourceLimitException when the device has no more regions, or there is no memory left
     public MemoryRegion allocate(long bytes) {
         return allocate(bytes, Set.of(Access.LOCAL_WRITE));
@@ -194,7 +194,8 @@ public final class Connection implements AutoCloseable {
 
     /// Allocates memory that the peer may access with the rights in `access`. Otherwise as [#allocate(long)].
     public MemoryRegion allocate(long bytes, Set<Access> access) {
-        synchronized (regions) { // so that none is made behind the back of a close
+        synchronized (regions) { // so that none is made after a close
+            ending.checkOpen("allocate");
             MemoryRegion region = parts.domain().allocate(bytes, access);
             regions.removeIf(MemoryRegion::isClosed);
             regions.add(region);
@@ -425,7 +426,10 @@ public final class Connection implements AutoCloseable {
     /// @throws ArithmeticException when `from` is longer than an array can be
     /// @throws ConnectionException when the connection has ended, or the peer does not allow it
     public byte[] read(RemoteMemory from) throws InterruptedException {
-        int length = Math.toIntExact(from.length());
+        if (from.length() > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("from: an array has at most " + Integer.MAX_VALUE + " bytes, got " + from);
+        }
+        int length = (int) from.length();
         return poster.toCopy(length, copy -> {
             read(from, copy);
             return length;
