@@ -1,7 +1,8 @@
 package verbena.check.litmus;
 
+import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.Locale;
+import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -13,7 +14,6 @@ import java.util.regex.Pattern;
 /// @param isWeak whether the device takes them on purpose, from a seed, so that each has to be seen
 public record Profile(String text, Set<Freedom> freedoms, boolean isWeak) {
     private static final Pattern KIND = Pattern.compile("(rocev[12]|shm|ib|iwarp)([@_,].*)?");
-    private static final Pattern WEAK = Pattern.compile("[,;]weak=([a-z+-]+)");
 
     public Profile {
         freedoms = Set.copyOf(freedoms);
@@ -30,14 +30,14 @@ public record Profile(String text, Set<Freedom> freedoms, boolean isWeak) {
         if (kind.group(1).equals("iwarp")) {
             freedoms.add(Freedom.LATE_VISIBILITY);
         }
-        Matcher weak = WEAK.matcher(device);
-        if (!weak.find()) {
+        List<String> weak = weak(device);
+        if (weak.isEmpty()) {
             return new Profile(
                     kind.group(1).equals("iwarp") ? "strong, but " + Freedom.LATE_VISIBILITY.text() : "strong",
                     freedoms,
                     false);
         }
-        for (String name : weak.group(1).split("\\+", -1)) {
+        for (String name : weak) {
             switch (name) {
                 case "card" -> freedoms.addAll(Freedom.of(Level.CARD));
                 case "standard" -> {
@@ -50,6 +50,21 @@ public record Profile(String text, Set<Freedom> freedoms, boolean isWeak) {
                             .toList());
             }
         }
-        return new Profile("weak: " + weak.group(1).toLowerCase(Locale.ROOT), freedoms, true);
+        return new Profile("weak: " + String.join(", ", weak), freedoms, true);
+    }
+
+    // The values of the option `weak`, as in `shm,weak=torn,unfenced,seed=7`.
+    private static List<String> weak(String device) {
+        var values = new ArrayList<String>();
+        boolean isWeak = false;
+        for (String option : device.split(",", -1)) {
+            if (option.contains("=") || option.contains("@")) {
+                isWeak = option.startsWith("weak=");
+            }
+            if (isWeak) {
+                values.add(option.replaceFirst("weak=", ""));
+            }
+        }
+        return values;
     }
 }

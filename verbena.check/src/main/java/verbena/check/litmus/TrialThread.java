@@ -20,8 +20,8 @@ final class TrialThread {
     /// The words of memory that a request has for itself.
     static final int SPARE_WORDS = 4;
 
-    /// The longest delay before a step is 2 to the power of this less 1, in nanoseconds.
-    private static final int DELAY_BITS = 15;
+    /// The longest pause before a step is 2 to the power of this less 1, in nanoseconds.
+    private static final int PAUSE_BITS = 18;
 
     private final Strand strand;
     private final int spare;
@@ -34,6 +34,8 @@ final class TrialThread {
     /// The indexes of the steps in the order of this run.
     private final List<Integer> order = new ArrayList<>();
     private int next;
+    /// The time of the clock at which the next step may be carried out.
+    private long notBefore;
     private boolean counts;
     private volatile boolean isStopped;
     private volatile @Nullable Exception failure;
@@ -91,6 +93,7 @@ final class TrialThread {
         order.clear();
         next = 0;
         counts = true;
+        pause();
         for (int i = 0; i < strand.steps().size(); i++) {
             order.add(i);
             if (i > 0
@@ -108,12 +111,15 @@ final class TrialThread {
 
     /// Carries out the next step; false when it has to wait.
     boolean advance() {
-        delay();
+        if (System.nanoTime() - notBefore < 0) {
+            return false;
+        }
         int index = order.get(next);
         if (!carryOut(strand.steps().get(index), spare + SPARE_WORDS * index)) {
             return false;
         }
         next++;
+        pause();
         return true;
     }
 
@@ -137,14 +143,9 @@ final class TrialThread {
         }
     }
 
-    private void delay() {
-        if (random.nextBoolean()) {
-            return;
-        }
-        long until = System.nanoTime() + random.nextLong(1L << random.nextInt(DELAY_BITS));
-        while (System.nanoTime() - until < 0) {
-            Thread.onSpinWait();
-        }
+    // Mostly a short time, sometimes one in which a device can do much.
+    private void pause() {
+        notBefore = System.nanoTime() + (random.nextBoolean() ? 0 : random.nextLong(1L << random.nextInt(PAUSE_BITS)));
     }
 
     private boolean carryOut(Step step, int at) {
