@@ -9,6 +9,8 @@ module verbena.check {
 
     exports verbena.check to
             verbena.tools;
+    exports verbena.check.device to
+            verbena.junit;
     exports verbena.check.litmus to
             verbena.tools;
 

@@ -7,6 +7,7 @@ module verbena.junit {
     requires static org.jspecify;
     requires transitive org.junit.jupiter.api;
     requires transitive verbena.verbs;
+    requires verbena.check;
 
     exports verbena.junit;
 

@@ -8,12 +8,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
 import java.util.StringJoiner;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import verbena.check.device.CheckSession;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.cm.Connection;
@@ -32,6 +34,7 @@ final class TestScene {
     private final long seed;
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
     private @Nullable Path folder;
+    private final @Nullable CheckSession checks;
     private int devices;
     private boolean hasFaults;
 
@@ -39,6 +42,7 @@ final class TestScene {
     TestScene(RdmaTest settings, String name) {
         this.settings = settings;
         this.name = name;
+        this.checks = settings.check() ? new CheckSession() : null;
         String set = System.getProperty(SEED);
         if (set != null) {
             seed = Long.parseLong(set);
@@ -55,7 +59,8 @@ final class TestScene {
     ///
     /// @param label what its packets' file is called
     Context open(String label) throws IOException {
-        Context context = named(label).open();
+        Device device = named(label);
+        Context context = (checks == null ? device : checks.over(device)).open();
         open.push(context);
         devices++;
         return context;
@@ -138,7 +143,10 @@ final class TestScene {
     }
 
     /// Closes everything, the youngest first, and deletes what is not to be kept.
-    void end(boolean isKept) throws IOException {
+    ///
+    /// @param hasFailed whether the test has
+    /// @throws AssertionError when it has not, and the checks have found a fault in it
+    void end(boolean hasFailed) throws IOException {
         RuntimeException first = null;
         while (!open.isEmpty()) {
             try {
@@ -152,11 +160,18 @@ final class TestScene {
                 }
             }
         }
-        if (!isKept && first == null) {
-            deleteFolder();
+        Optional<String> faults = checks == null ? Optional.empty() : checks.faults();
+        if (faults.isPresent()) {
+            Files.writeString(folder().resolve("findings.txt"), faults.get());
         }
         if (first != null) {
             throw first;
+        }
+        if (!hasFailed && faults.isPresent()) {
+            throw new AssertionError("the program is not right on every card:\n" + faults.get() + kept());
+        }
+        if (!hasFailed) {
+            deleteFolder();
         }
     }
 

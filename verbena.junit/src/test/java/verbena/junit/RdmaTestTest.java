@@ -6,6 +6,8 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,6 +18,7 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
+import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.cm.Connection;
@@ -128,16 +131,11 @@ class RdmaTestTest {
         try {
             assertThat(files(folder).map(file -> file.getFileName().toString()))
                     .containsExactlyInAnyOrder("0-server.pcapng", "1-client.pcapng", "Talker-4.txt");
-            assertThat(new String(
-                            Files.readAllBytes(folder.resolve("1-client.pcapng")),
-                            java.nio.charset.StandardCharsets.ISO_8859_1))
+            assertThat(new String(Files.readAllBytes(folder.resolve("1-client.pcapng")), StandardCharsets.ISO_8859_1))
                     .contains("a message that is in the packets");
             assertThat(folder.resolve("Talker-4.txt")).hasContent("what the peer has to say");
         } finally {
-            for (Path file : files(folder).toList()) {
-                Files.delete(file);
-            }
-            Files.delete(folder);
+            clear(Bad.class);
         }
     }
 
@@ -160,12 +158,44 @@ class RdmaTestTest {
         assertThat(trace(failure(Silent.class)))
                 .contains("Quitter has ended before it was ready")
                 .contains("I leave in a hurry");
-        for (Path folder : left(Silent.class)) {
+        clear(Silent.class);
+    }
+
+    private static void clear(Class<?> tests) throws IOException {
+        for (Path folder : left(tests)) {
             for (Path file : files(folder).toList()) {
                 Files.delete(file);
             }
             Files.delete(folder);
         }
+    }
+
+    @RdmaTest(check = true)
+    static class Checked {
+        @Test
+        void changesWhatItSends(ConnectedEnds ends) throws InterruptedException {
+            var memory = ends.client().allocate(8);
+            var sent = ends.client().sendAsync(memory);
+            memory.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 1);
+            sent.await();
+        }
+    }
+
+    @Test
+    void aProgramThatIsWrongOnACardFailsUnderCheck() throws IOException {
+        assertThat(trace(failure(Checked.class))).contains("V-SEND-CHANGED").contains("RdmaTestTest.java");
+        clear(Checked.class);
+    }
+
+    @Test
+    @RdmaTest(check = true)
+    void aProgramThatIsRightPassesUnderCheck(ConnectedEnds ends) throws InterruptedException {
+        var memory = ends.server().allocate(64, Access.remoteAll());
+        ends.client().write(new byte[] {1, 2, 3}, memory.remote());
+        assertThat(ends.client().read(memory.slice(0, 3).remote())).containsExactly(1, 2, 3);
+        ends.client().fetchAdd(memory.slice(8, 8).remote(), 5);
+        ends.server().send("done");
+        assertThat(ends.client().receiveText(10)).isEqualTo("done");
     }
 
     @RdmaTest(faults = "loss:1%")

@@ -72,7 +72,7 @@ public final class CheckProvider implements Provider, DeviceLayer {
     }
 
     /// Removes a layer: two would tell everything twice.
-    private static Device below(Device device) {
+    static Device below(Device device) {
         return device instanceof CheckedDevice checked ? checked.inner() : device;
     }
 
