@@ -24,7 +24,8 @@ public record CallPlace(List<Frame> frames) {
     public static final CallPlace NONE = new CallPlace(List.of());
 
     private static final int DEPTH = 4;
-    private static final List<String> BELOW = List.of("verbena.check.", "verbena.verbs.", "java.", "jdk.", "sun.");
+    private static final List<String> BELOW =
+            List.of("verbena.check.", "verbena.verbs.", "verbena.abi.", "java.", "jdk.", "sun.");
     private static final StackWalker WALKER = StackWalker.getInstance();
 
     public CallPlace {

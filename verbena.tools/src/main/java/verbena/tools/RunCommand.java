@@ -52,6 +52,14 @@ final class RunCommand implements Callable<Integer>, RunsCommand {
     private boolean isExplained;
 
     @Option(
+            names = "--check",
+            arity = "0..1",
+            paramLabel = "OPTIONS",
+            fallbackValue = "on",
+            description = "Tell at the end what the program must not rely on; docs/check.md has the options.")
+    private String check = "";
+
+    @Option(
             names = "--libraries",
             description =
                     "Print the folder of the two libraries, for LD_LIBRARY_PATH, and what else to set; run nothing.")

@@ -7,6 +7,7 @@ import verbena.abi.rsocket.RsocketPoll;
 import verbena.abi.rsocket.Rsockets;
 import verbena.abi.verbs.ChannelHandle;
 import verbena.verbs.VerbsException;
+import verbena.verbs.spi.Providers;
 
 /// The calls about a thread or the process as a whole.
 final class ProcessCalls {
@@ -31,6 +32,7 @@ final class ProcessCalls {
                 // was not connected
             }
         }
+        Providers.endLayer();
         return 0;
     }
 }

@@ -2,6 +2,7 @@ package verbena.check.device;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import verbena.check.CheckOptions;
 import verbena.check.Checker;
 import verbena.check.rules.Watchers;
@@ -18,18 +19,29 @@ public final class CheckProvider implements Provider, DeviceLayer {
 
     /// The checker of the process, made when the first device is.
     private static final class OfProcess {
+        private static final AtomicBoolean IS_TOLD = new AtomicBoolean();
+        private static final CheckOptions OPTIONS = CheckOptions.ofProcess();
         static final Checker CHECKER = begin();
 
         private static Checker begin() {
-            CheckOptions options = CheckOptions.ofProcess();
-            var checker = new Checker(options.rules(), Watchers::of);
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(options, checker), "verbena-check"));
+            var checker = new Checker(OPTIONS.rules(), Watchers::of);
+            Runtime.getRuntime().addShutdownHook(new Thread(OfProcess::halt, "verbena-check"));
             return checker;
         }
 
-        private static void end(CheckOptions options, Checker checker) {
-            checker.hear(watcher -> watcher.onExit(checker.devices()));
-            int status = options.report(checker, System.err);
+        /// Reports once.
+        ///
+        /// @return the status that the process is to end with; 0 when it is to be its own
+        static int report() {
+            if (!IS_TOLD.compareAndSet(false, true)) {
+                return 0;
+            }
+            CHECKER.hear(watcher -> watcher.onExit(CHECKER.devices()));
+            return OPTIONS.report(CHECKER, System.err);
+        }
+
+        private static void halt() {
+            int status = report();
             if (status != 0) {
                 Runtime.getRuntime().halt(status); // a hook cannot change the status in another way
             }
@@ -79,5 +91,10 @@ public final class CheckProvider implements Provider, DeviceLayer {
     @Override
     public Device over(Device device) {
         return device instanceof CheckedDevice ? device : over(device.name(), device, OfProcess.CHECKER);
+    }
+
+    @Override
+    public void end() {
+        OfProcess.report();
     }
 }

@@ -46,7 +46,27 @@ final class Corpus {
             new ShortNotInline(),
             new RegisteredForEach(),
             new ManySmallRegions(),
-            new QueueLeaked());
+            new QueueLeaked(),
+            new ImmediateChanged(),
+            new TailOfLargeWriteChanged(),
+            new WriteFromReceive(),
+            new ReadIntoWhatIsSent(),
+            new CompareSwapForwarded(),
+            new PartOfReadForwarded(),
+            new ReadIntoReceive(),
+            new RepostedTooEarly(),
+            new ReadRegionClosed(),
+            new AtomicTargetClosed(),
+            new WriteToClosedRegion(),
+            new NoRnrAttempts(),
+            new OneReceiveTwoMessages(),
+            new SmallQueueForSends(),
+            new RecvStatusIgnored(),
+            new AtomicDepthZero(),
+            new LeftInTheQueue(),
+            new SendsReset(),
+            new LockReleasedByWrite(),
+            new RegionLeaked());
 
     private Corpus() {}
 }

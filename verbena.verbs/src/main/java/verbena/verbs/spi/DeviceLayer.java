@@ -11,4 +11,8 @@ import verbena.verbs.Preview;
 public interface DeviceLayer {
     /// Returns the device with the layer in front, under the same name; one that has it already is returned as it is.
     Device over(Device device);
+
+    /// Says what it has to say. Called when the process ends and the JVM's own shutdown does not run, as in a C
+    /// program.
+    void end();
 }

@@ -40,6 +40,13 @@ public final class Providers {
         return IS_LAYERED ? layered() : found(Provider.class);
     }
 
+    /// Ends the layer, if there is one, because the process ends without the JVM's own shutdown.
+    public static void endLayer() {
+        if (IS_LAYERED) {
+            found(DeviceLayer.class).findFirst().ifPresent(DeviceLayer::end);
+        }
+    }
+
     private static <S> ServiceLoader<S> found(Class<S> service) {
         ModuleLayer layer = Providers.class.getModule().getLayer();
         if (layer != null && System.getProperty("java.class.path", "").isEmpty()) {

@@ -1,0 +1,35 @@
+package verbena.checked.corpus;
+
+import verbena.check.Rule;
+
+/// A receive is posted again after each message, and messages come in pairs.
+final class OneReceiveTwoMessages implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.RNR_WAIT;
+    }
+
+    @Override
+    public void wrong(TwoEnds scene) throws Exception {
+        scene.there.postReceive(1, scene.remote, 0, 64);
+        scene.here.postSend(2, scene.local, 0, 64);
+        scene.here.postSend(3, scene.local, 64, 64); // here
+        scene.take(scene.arrived);
+        scene.there.postReceive(4, scene.remote, 0, 64);
+        scene.take(scene.arrived);
+        scene.take(scene.sent);
+        scene.take(scene.sent);
+    }
+
+    @Override
+    public void right(TwoEnds scene) throws Exception {
+        scene.there.postReceive(1, scene.remote, 0, 64);
+        scene.there.postReceive(2, scene.remote, 64, 64);
+        scene.here.postSend(2, scene.local, 0, 64);
+        scene.here.postSend(3, scene.local, 64, 64);
+        scene.take(scene.arrived);
+        scene.take(scene.arrived);
+        scene.take(scene.sent);
+        scene.take(scene.sent);
+    }
+}
