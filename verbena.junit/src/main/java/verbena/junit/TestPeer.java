@@ -150,7 +150,7 @@ public final class TestPeer implements AutoCloseable {
         }
     }
 
-    /// ConnectedEnds the process, and waits until it has ended. Idempotent.
+    /// Ends the process, and waits until it has ended. Idempotent.
     @Override
     public void close() {
         try {

@@ -1,2 +1,2 @@
-/// Tests of programs that do RDMA: begin with [verbena.junit.RdmaTest].
+/// Support for tests of programs that do RDMA: begin with [verbena.junit.RdmaTest].
 package verbena.junit;
