@@ -4,10 +4,14 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 import verbena.check.CallPlace;
 import verbena.check.Checker;
 import verbena.check.Findings;
@@ -33,32 +37,36 @@ final class Buffers extends Watcher {
     /// Pieces of requests under way, by address.
     private static final class Index {
         private final ConcurrentSkipListMap<Start, Use> uses = new ConcurrentSkipListMap<>(Start.ORDER);
+        private final Map<TrackedRequest, List<Start>> starts = new ConcurrentHashMap<>();
         private final AtomicLong order = new AtomicLong();
         /// The longest piece so far: how far in front of a byte a piece that has it can begin.
         private final AtomicLong longest = new AtomicLong();
 
         void add(TrackedRequest request) {
+            List<Start> of = new ArrayList<>(1);
             for (Piece each : request.pieces()) {
                 MemorySegment memory = each.memory();
                 if (memory != null && each.length() > 0) {
                     longest.accumulateAndGet(each.length(), Math::max);
-                    uses.put(new Start(memory.address(), order.incrementAndGet()), new Use(request, each));
+                    var start = new Start(memory.address(), order.incrementAndGet());
+                    uses.put(start, new Use(request, each));
+                    of.add(start);
                 }
             }
+            starts.put(request, of);
         }
 
         void remove(TrackedRequest request) {
-            for (Piece each : request.pieces()) {
-                MemorySegment memory = each.memory();
-                if (memory != null && each.length() > 0) {
-                    uses.subMap(new Start(memory.address(), 0), new Start(memory.address(), Long.MAX_VALUE))
-                            .values()
-                            .removeIf(use -> use.request == request);
-                }
+            List<Start> of = starts.remove(request);
+            if (of != null) {
+                of.forEach(uses::remove);
             }
         }
 
-        void overlapping(TrackedRequest request, Consumer<TrackedRequest> each) {
+        /// Finds others that have a byte of `request`.
+        ///
+        /// @param isEnough is asked of each, and ends the search
+        void overlapping(TrackedRequest request, Predicate<TrackedRequest> isEnough) {
             for (Piece piece : request.pieces()) {
                 MemorySegment memory = piece.memory();
                 if (memory == null || piece.length() == 0 || uses.isEmpty()) {
@@ -67,8 +75,8 @@ final class Buffers extends Watcher {
                 var first = new Start(memory.address() - longest.get(), 0);
                 var last = new Start(memory.address() + piece.length(), 0);
                 for (Use use : uses.subMap(first, last).values()) {
-                    if (use.request != request && use.piece.overlaps(piece)) {
-                        each.accept(use.request);
+                    if (use.request != request && use.piece.overlaps(piece) && isEnough.test(use.request)) {
+                        return;
                     }
                 }
             }
@@ -101,16 +109,17 @@ final class Buffers extends Watcher {
         }
     }
 
-    private void twoFill(TrackedRequest request, TrackedRequest other) {
+    private boolean twoFill(TrackedRequest request, TrackedRequest other) {
         findings.tell(
                 Rule.TARGET_SHARED,
                 "a " + name(request) + " fills bytes that a " + name(other) + " under way fills too.",
                 request.place(),
                 "the other was posted",
                 other.place());
+        return true;
     }
 
-    private void fillsWhatIsSent(TrackedRequest request, TrackedRequest sent) {
+    private boolean fillsWhatIsSent(TrackedRequest request, TrackedRequest sent) {
         sent.share();
         boolean isOrdered = !request.isReceive() && request.poster() == sent.poster();
         if (!isOrdered) {
@@ -121,9 +130,10 @@ final class Buffers extends Watcher {
                     "the bytes were sent",
                     sent.place());
         }
+        return false; // each of them is shared
     }
 
-    private void sendsWhatIsFilled(TrackedRequest request, TrackedRequest filled) {
+    private boolean sendsWhatIsFilled(TrackedRequest request, TrackedRequest filled) {
         request.share();
         if (filled.isReceive() || filled.poster() != request.poster()) {
             findings.tell(
@@ -141,6 +151,7 @@ final class Buffers extends Watcher {
                     "the result was asked for",
                     filled.place());
         }
+        return true;
     }
 
     private static String name(TrackedRequest request) {
