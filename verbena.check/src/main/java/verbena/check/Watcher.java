@@ -21,8 +21,8 @@ public abstract class Watcher {
     /// @param isOk whether it was carried out
     public void onEnd(TrackedRequest request, boolean isOk) {}
 
-    /// Hears that requests have ended without a completion: the queue pair was closed or reset, or they could not be
-    /// posted.
+    /// Hears that requests have ended without a completion: the queue pair was closed or reset, or they could not
+    /// be posted.
     public void onDrop(TrackedRequest request) {}
 
     public void onRegister(TrackedRegion region) {}

@@ -64,8 +64,8 @@ public @interface RdmaTest {
     /// receives ([verbena.verbs.cm.Connection#receiveAsync]), before the other end sends.
     int receivesAhead() default 16_384;
 
-    /// Returns whether the layer of checks is in front of the devices (`verbena.check`). The test fails when it does
-    /// something that is undefined, or that only works by luck.
+    /// Returns whether the layer of checks is in front of the devices (`verbena.check`). The test fails when it
+    /// does something that is undefined, or that only works by luck.
     boolean check() default false;
 
     /// Returns whether the devices write their packets into files, which are kept when the test fails. Devices that

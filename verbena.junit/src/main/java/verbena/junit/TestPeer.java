@@ -51,8 +51,9 @@ public final class TestPeer implements AutoCloseable {
         this.reader = Thread.ofVirtual().start(this::read);
     }
 
-    /// Announces that the test can reach the program. The program calls it, in its own process. When the test is over
-    /// the process exits, whatever its threads do then. A shutdown hook does what the program has to do at its end.
+    /// Announces that the test can reach the program. The program calls it, in its own process. When the test is
+    /// over the process exits, whatever its threads do then. A shutdown hook does what the program has to do at its
+    /// end.
     ///
     /// @param port what [#port()] returns in the test, 0 to 65535
     public static void ready(int port) {

@@ -11,8 +11,8 @@ import verbena.check.Rule;
 import verbena.check.rules.Watchers;
 import verbena.verbs.Device;
 
-/// The checks of one part of a process, such as a test. All rules are on but that for leaks, which looks at the end of
-/// the process. Any thread.
+/// The checks of one part of a process, such as a test. All rules are on but that for leaks, which looks at the end
+/// of the process. Any thread.
 public final class CheckSession {
     private final Checker checker = new Checker(EnumSet.complementOf(EnumSet.of(Rule.LEAK)), Watchers::of);
 

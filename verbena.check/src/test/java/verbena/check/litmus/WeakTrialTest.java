@@ -25,8 +25,8 @@ class WeakTrialTest {
     private static final int SEEDS = DEEP ? 40 : 6;
     private static final int RUNS_PER_SEED = 500;
 
-    /// The outcomes that the device never shows, by the values of what is asked. It carries out atomics in order with
-    /// the WRITEs behind them. It takes one stretch of a READ anew, and so no word between two that are newer.
+    /// The outcomes that the device never shows, by the values of what is asked. It carries out atomics in order
+    /// with the WRITEs behind them. It takes one stretch of a READ anew, and so no word between two that are newer.
     private static final Map<String, Set<List<Integer>>> NOT_SHOWN = Map.of(
             "atomic-then-write: ", Set.of(List.of(4)),
             "seqlock: ", Set.of(List.of(2, 0, 1)),

@@ -10,8 +10,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import verbena.check.Rule;
 
-/// Holds the entries of rules in `docs/check.md` against the rules and the corpus; `-Dverbena.check.write=true` writes
-/// them anew.
+/// Holds the entries of rules in `docs/check.md` against the rules and the corpus; `-Dverbena.check.write=true`
+/// writes them anew.
 class CheckDocTest {
     private static final Path PAGE = Path.of("../docs/check.md");
     private static final String FROM = "<!-- the rules -->\n";

@@ -18,8 +18,8 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 
-/// Two connected queue pairs, `here` and `there`, each with a completion queue and a region, for small programs. Their
-/// device is checked.
+/// Two connected queue pairs, `here` and `there`, each with a completion queue and a region, for small programs.
+/// Their device is checked.
 public final class TwoEnds implements AutoCloseable {
     static final int BYTES = 1 << 16;
     private static final Duration LIMIT = Duration.ofSeconds(20);

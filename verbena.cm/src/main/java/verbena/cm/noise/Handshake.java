@@ -121,7 +121,8 @@ public final class Handshake {
         state.mixKey(key);
     }
 
-    /// Mixes in the secret that the identity and the peer's ephemeral key agree on. That key was tried when it came.
+    /// Mixes in the secret that the identity and the peer's ephemeral key agree on. That key was tried when it
+    /// came.
     private void mixKnown() {
         boolean isMixed = mix(identity.secret, peerMoment);
         assert isMixed : "a key of small order was refused";

@@ -410,8 +410,8 @@ public final class KeyExchange {
         return true;
     }
 
-    /// Returns whether there is time to answer now: agreements get a small share of it, and packets the rest. The peer
-    /// asks again.
+    /// Returns whether there is time to answer now: agreements get a small share of it, and packets the rest. The
+    /// peer asks again.
     private boolean mayCompute(long now) {
         long earliest = now - COMPUTE_BURST * COMPUTE_NANOS;
         if (computedNanos - earliest < 0) {

@@ -427,7 +427,8 @@ public final class Connection implements AutoCloseable {
     /// @throws ConnectionException when the connection has ended, or the peer does not allow it
     public byte[] read(RemoteMemory from) throws InterruptedException {
         if (from.length() > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException("from: an array has at most " + Integer.MAX_VALUE + " bytes, got " + from);
+            throw new IllegalArgumentException(
+                    "from: an array has at most " + Integer.MAX_VALUE + " bytes, got " + from);
         }
         int length = (int) from.length();
         return poster.toCopy(length, copy -> {

@@ -9,7 +9,8 @@ import verbena.verbs.Preview;
 /// @since 0.1
 @Preview
 public interface DeviceLayer {
-    /// Returns the device with the layer in front, under the same name; one that has it already is returned as it is.
+    /// Returns the device with the layer in front, under the same name; one that has it already is returned as it
+    /// is.
     Device over(Device device);
 
     /// Says what it has to say. Called when the process ends and the JVM's own shutdown does not run, as in a C
