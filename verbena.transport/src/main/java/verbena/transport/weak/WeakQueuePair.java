@@ -1,5 +1,6 @@
 package verbena.transport.weak;
 
+import java.util.Objects;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.PacketFate;
@@ -66,9 +67,7 @@ public final class WeakQueuePair implements QueuePairProtocol {
     }
 
     private QueuePairProtocol inner() {
-        QueuePairProtocol protocol = inner;
-        assert protocol != null : "used after it was made";
-        return protocol;
+        return Objects.requireNonNull(inner, "used before around()");
     }
 
     // ---- chance
