@@ -80,7 +80,7 @@ public final class CheckOptions {
 
     private Set<Rule> named(String option) {
         Set<Rule> all = EnumSet.noneOf(Rule.class);
-        for (String each : values.getOrDefault(option, "").split("\\+")) {
+        for (String each : values.getOrDefault(option, "").split("\\+", -1)) {
             all.add(Rule.of(each));
         }
         return all;

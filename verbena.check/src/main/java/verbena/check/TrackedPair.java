@@ -233,7 +233,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
             return false;
         }
         boolean sends = queue == queues.send && sendsUnderWay().stream().anyMatch(TrackedRequest::isSignaled);
-        return sends || queue == queues.receive && !queues.receives.isEmpty();
+        return sends || (queue == queues.receive && !queues.receives.isEmpty());
     }
 
     /// Returns the thread that has taken the completion of a failed request; null when none has.

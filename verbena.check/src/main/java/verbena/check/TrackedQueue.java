@@ -68,8 +68,10 @@ public final class TrackedQueue extends TrackedObject {
     }
 
     /// Notes that the program has looked.
+    @SuppressWarnings(
+            "NonAtomicVolatileUpdate") // too few of several threads are enough: it says whether there were any
     void polled() {
-        polls++; // by several threads at once it may count too few: it only tells whether there were any
+        polls++;
         if (armed != null) {
             armed = null;
         }

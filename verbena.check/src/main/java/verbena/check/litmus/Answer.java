@@ -42,10 +42,10 @@ public record Answer(List<String> names, List<Row> rows) {
         Map<Level, Map<Freedom, SortedSet<Ending>>> without = new EnumMap<>(Level.class);
         List<String> names = List.copyOf(program.condition().names());
         var rows = new ArrayList<Row>();
-        for (Ending ending : byLevel.get(Level.STANDARD)) {
+        for (Ending ending : Program.known(byLevel, Level.STANDARD)) {
             Level least = Level.STANDARD;
             for (Level level : List.of(Level.CARD, Level.STRONG)) {
-                least = byLevel.get(level).contains(ending) ? level : least;
+                least = Program.known(byLevel, level).contains(ending) ? level : least;
             }
             boolean isOfAll = ofAll.contains(ending);
             Set<Freedom> needs = EnumSet.noneOf(Freedom.class);

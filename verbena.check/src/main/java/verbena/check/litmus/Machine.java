@@ -84,8 +84,8 @@ final class Machine {
         }
         initial = new byte[size];
         IntStream.range(0, names.size())
-                .forEach(i ->
-                        initial[i] = (byte) program.words().get(names.get(i)).initial());
+                .forEach(i -> initial[i] =
+                        (byte) Program.known(program.words(), names.get(i)).initial());
     }
 
     private void add(Strand thread, boolean halves, boolean queuesAreFree) {
@@ -128,7 +128,7 @@ final class Machine {
         int at = size++;
         int number = requests.size();
         String end = post.queue() + "@" + thread.node();
-        Queue queue = program.queues().get(post.queue());
+        Queue queue = Program.known(program.queues(), post.queue());
         var pieces = new ArrayList<Piece>();
         int words = post.verb() == Verb.FLUSH ? 0 : post.remote().size();
         for (int i = 0; i < words; i++) {
@@ -171,9 +171,9 @@ final class Machine {
                     case Step.Store store -> words.contains(store.word());
                     case Step.Add add -> words.contains(add.word());
                     case Post post ->
-                        post.verb().isAnswered() && post.local().stream().anyMatch(words::contains)
-                                || post.verb() != Verb.READ
-                                        && post.remote().stream().anyMatch(words::contains);
+                        (post.verb().isAnswered() && post.local().stream().anyMatch(words::contains))
+                                || (post.verb() != Verb.READ
+                                        && post.remote().stream().anyMatch(words::contains));
                     default -> false;
                 });
     }
@@ -189,7 +189,7 @@ final class Machine {
             case Step.Take(String queue) ->
                 waiting(
                         action,
-                        sent(queue, program.queues().get(queue).peer(node)).stream()
+                        sent(queue, Program.known(program.queues(), queue).peer(node)).stream()
                                 .filter(each -> each.verb().isMessage())
                                 .toList(),
                         takes.merge(queue, 1, Integer::sum) - 1);
@@ -217,7 +217,7 @@ final class Machine {
     }
 
     int register(String name) {
-        return registers.get(name);
+        return Program.known(registers, name);
     }
 
     /// Returns where the value of a register or of a word is in a state.

@@ -56,6 +56,7 @@ final class Model {
     /// @param isStuck whether some order leads to a wait that never ends
     record Result(SortedSet<Ending> outcomes, int states, boolean isStuck) {}
 
+    @SuppressWarnings("ArrayRecordComponent") // compared by their bytes
     private record State(byte[] bytes) {
         @Override
         public boolean equals(Object other) {
@@ -245,7 +246,7 @@ final class Model {
                 next[piece.at() + 1] |= GATHERED;
             }
         } else if (request.isStable()
-                || !may(Freedom.LOCAL_BUFFERS) && !request.post().fenced()) {
+                || (!may(Freedom.LOCAL_BUFFERS) && !request.post().fenced())) {
             gatherAll(next, request);
         }
     }
@@ -324,31 +325,23 @@ final class Model {
             Request before = machine.requests.get(number);
             if (request.verb().isPlaced()) {
                 boolean overtakes =
-                        before.verb().isAnswered() && may(Freedom.UNFENCED) || isExchangeable(before, request);
+                        (before.verb().isAnswered() && may(Freedom.UNFENCED)) || isExchangeable(before, request);
                 if (!overtakes && !hasAll(state, before, EFFECTIVE)) {
                     return false;
                 }
             } else if (!hasAll(state, before, EFFECTIVE)
-                    || before.verb().isPlaced() && !hasAll(state, before, VISIBLE)) {
+                    || (before.verb().isPlaced() && !hasAll(state, before, VISIBLE))) {
                 return false; // it makes visible what was written before
             }
         }
         return true;
     }
 
-    // Whether a request may take effect before a READ or an atomic that is under way.
-    private boolean isOvertaken(byte[] state, Request before, Request request) {
-        return before.verb().isAnswered()
-                && may(Freedom.UNFENCED)
-                && !request.post().fenced()
-                && !hasAll(state, before, LANDED);
-    }
-
     // Whether two messages to the same peer may become visible in the other order.
     private boolean isExchangeable(Request before, Request request) {
         return before.verb().isPlaced()
                 && before.end().equals(request.end())
-                && (may(Freedom.UNORDERED_WRITES) || request.isRelaxed() && may(Freedom.RELAXED_ORDERING));
+                && (may(Freedom.UNORDERED_WRITES) || (request.isRelaxed() && may(Freedom.RELAXED_ORDERING)));
     }
 
     private interface Effect {
@@ -391,7 +384,7 @@ final class Model {
 
     private static void makeVisible(byte[] next, Piece piece) {
         next[piece.at() + 1] |= VISIBLE;
-        next[piece.remote()] = (byte) (next[piece.remote()] & ~piece.mask() | next[piece.at()] & piece.mask());
+        next[piece.remote()] = (byte) ((next[piece.remote()] & ~piece.mask()) | (next[piece.at()] & piece.mask()));
         next[piece.at()] = 0;
     }
 
@@ -470,7 +463,7 @@ final class Model {
                 next[piece.at() + 1] |= LANDED;
                 if (piece.local() >= 0) {
                     next[piece.local()] =
-                            (byte) (state[piece.local()] & ~piece.mask() | state[piece.at()] & piece.mask());
+                            (byte) ((state[piece.local()] & ~piece.mask()) | (state[piece.at()] & piece.mask()));
                 }
                 if (has(state, piece, EFFECTIVE)) {
                     next[piece.at()] = 0;

@@ -2,6 +2,7 @@ package verbena.check.litmus;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SequencedMap;
 
 /// A litmus program: memory, queue pairs, threads, and what is asked about its end.
@@ -47,6 +48,11 @@ public record Program(
 
     public Program {
         threads = List.copyOf(threads);
+    }
+
+    /// Returns the value of a key that a map has: the parser has judged all names.
+    static <K, V> V known(Map<K, V> map, K key) {
+        return Objects.requireNonNull(map.get(key));
     }
 
     /// Returns whether the halves of some word can differ: whether a value in it has two digits.

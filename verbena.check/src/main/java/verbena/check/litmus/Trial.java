@@ -91,9 +91,9 @@ public final class Trial implements AutoCloseable {
             options = options.withAccess(access);
         }
         for (Queue queue : program.queues().values()) {
-            var one = new TrialEnd(nodes.get(queue.one()), nodes.get(queue.other()), flushes);
+            var one = new TrialEnd(Program.known(nodes, queue.one()), Program.known(nodes, queue.other()), flushes);
             ends.put(queue.name() + "@" + queue.one(), one);
-            var other = new TrialEnd(nodes.get(queue.other()), nodes.get(queue.one()), flushes);
+            var other = new TrialEnd(Program.known(nodes, queue.other()), Program.known(nodes, queue.one()), flushes);
             ends.put(queue.name() + "@" + queue.other(), other);
             one.queuePair.connect(other.queuePair.endpoint(), options);
             other.queuePair.connect(one.queuePair.endpoint(), options);
@@ -103,14 +103,15 @@ public final class Trial implements AutoCloseable {
             Map<String, Integer> messages = new HashMap<>();
             for (Step step : thread.steps()) {
                 if (step instanceof Post post && post.verb().isMessage()) {
-                    Queue queue = program.queues().get(post.queue());
+                    Queue queue = Program.known(program.queues(), post.queue());
                     String peer = queue.peer(thread.node());
                     int index = messages.merge(post.queue(), 1, Integer::sum) - 1;
-                    ends.get(post.queue() + "@" + peer)
-                            .uses(queue.receives().get(peer).get(index));
+                    Program.known(ends, post.queue() + "@" + peer)
+                            .uses(Program.known(queue.receives(), peer).get(index));
                 }
             }
-            runners.add(new TrialThread(thread, spare, nodes.get(thread.node()), ends, random.split(), barrier));
+            runners.add(
+                    new TrialThread(thread, spare, Program.known(nodes, thread.node()), ends, random.split(), barrier));
             spare += TrialThread.SPARE_WORDS * thread.steps().size();
         }
         runners.forEach(TrialThread::start);
@@ -180,7 +181,8 @@ public final class Trial implements AutoCloseable {
         runners.forEach(runner -> values.putAll(runner.registers()));
         program.words()
                 .values()
-                .forEach(word -> values.put(word.name(), nodes.get(word.node()).load(word.name(), false)));
+                .forEach(word -> values.put(
+                        word.name(), Program.known(nodes, word.node()).load(word.name(), false)));
         return new Ending(names.stream().map(values::get).toList());
     }
 

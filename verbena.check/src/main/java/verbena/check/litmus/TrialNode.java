@@ -68,7 +68,7 @@ final class TrialNode implements AutoCloseable {
     }
 
     long offset(String word) {
-        return offsets.get(word);
+        return Program.known(offsets, word);
     }
 
     long spareOffset(int word) {
@@ -96,11 +96,11 @@ final class TrialNode implements AutoCloseable {
     }
 
     static long encoded(int value) {
-        return (long) (value >> DIGIT) << HALF_BITS | value & Value.HALF - 1;
+        return ((long) (value >> DIGIT) << HALF_BITS) | (value & (Value.HALF - 1));
     }
 
     static int decoded(long word) {
-        return (int) (word >> HALF_BITS) << DIGIT | (int) word;
+        return ((int) (word >> HALF_BITS) << DIGIT) | (int) word;
     }
 
     @Override

@@ -186,10 +186,10 @@ final class TrialThread {
     }
 
     private int value(Value value) {
-        return value.number() + (value.isNumber() ? 0 : registers.get(value.name()));
+        return value.number() + (value.isNumber() ? 0 : Program.known(registers, value.name()));
     }
 
     private TrialEnd end(String queue) {
-        return ends.get(queue + "@" + strand.node());
+        return Program.known(ends, queue + "@" + strand.node());
     }
 }

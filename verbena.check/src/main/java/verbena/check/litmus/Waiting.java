@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 /// A wait of a program that runs: it spins, gives way now and then, and ends with an exception when it takes too
 /// long.
 final class Waiting {
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final int SPINS = 64;
 
     private final String what;
@@ -20,6 +20,7 @@ final class Waiting {
     /// Waits a little.
     ///
     /// @throws IllegalStateException when it has waited too long
+    @SuppressWarnings("ThreadPriorityCheck") // correct without the hint
     void again() throws InterruptedException {
         if (++times % SPINS != 0) {
             Thread.onSpinWait();
@@ -28,9 +29,9 @@ final class Waiting {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        if (System.nanoTime() - begin > PATIENCE_NANOS) {
+        if (System.nanoTime() - begin > LIMIT_NANOS) {
             throw new IllegalStateException(
-                    what + " takes longer than " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS) + " s");
+                    what + " takes longer than " + TimeUnit.NANOSECONDS.toSeconds(LIMIT_NANOS) + " s");
         }
         Thread.yield();
     }

@@ -66,7 +66,7 @@ final class ConnectionRules extends Watcher {
 
     private void checkPeer(TrackedPair pair, QpAttributes own, TrackedPair peer) {
         QpAttributes its = peer.attributes();
-        if (its == null || its.state() != QpState.RTR && its.state() != QpState.RTS) {
+        if (its == null || (its.state() != QpState.RTR && its.state() != QpState.RTS)) {
             return;
         }
         if (own.pathMtu() != its.pathMtu()) {
@@ -93,7 +93,7 @@ final class ConnectionRules extends Watcher {
     public void onPost(TrackedRequest request) {
         SendOperation operation = request.operation();
         TrackedPair pair = TrackedPair.of(request);
-        if (pair == null || operation == null || operation != SendOperation.READ && !operation.isAtomic()) {
+        if (pair == null || operation == null || (operation != SendOperation.READ && !operation.isAtomic())) {
             return;
         }
         QpAttributes own = pair.attributes();

@@ -62,8 +62,8 @@ class LitmusParserTest {
         assertThat(first.program().condition()).hasToString("r == 0 && s != 1 || x == 3");
         assertThat(first.program().words().sequencedKeySet())
                 .containsExactly("m.0", "m.1", "buffer", "x", "y.0", "y.1", "inbox");
-        assertThat(first.program().words().get("buffer").initial()).isEqualTo(0x11);
-        assertThat(first.program().queues().get("p").relaxed()).isTrue();
+        assertThat(Program.known(first.program().words(), "buffer").initial()).isEqualTo(0x11);
+        assertThat(Program.known(first.program().queues(), "p").relaxed()).isTrue();
         assertThat(first.program().isWide()).isTrue();
         assertThat(first.program().threads().getFirst().steps().stream()
                         .map(Step::text)

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import verbena.check.Rule;
 
@@ -37,7 +38,7 @@ class CheckDocTest {
             text.append("| [`")
                     .append(each.id())
                     .append("`](#")
-                    .append(each.id().toLowerCase());
+                    .append(each.id().toLowerCase(Locale.ROOT));
             text.append(") | ")
                     .append(each.grade().word())
                     .append(" | ")
@@ -78,7 +79,7 @@ class CheckDocTest {
     private static String wrapped(String text) {
         var lines = new StringBuilder();
         int column = 0;
-        for (String word : text.split(" ")) {
+        for (String word : text.split(" ", -1)) {
             if (column > 0 && column + 1 + word.length() > COLUMNS) {
                 lines.append("\n");
                 column = 0;

@@ -13,8 +13,8 @@ final class DoorbellForEach implements Program {
     public void wrong(TwoEnds scene) throws Exception {
         for (int i = 0; i < 16; i++) {
             try (var batch = scene.here.sendBatch()) {
-                batch.write(i, scene.remote.address() + i * 128, scene.remote.rkey())
-                        .sge(scene.local, i * 128, 128);
+                batch.write(i, scene.remote.address() + i * 128L, scene.remote.rkey())
+                        .sge(scene.local, i * 128L, 128);
                 (i == 15 ? batch.signaled() : batch).submit(); // here
             }
         }
@@ -25,8 +25,8 @@ final class DoorbellForEach implements Program {
     public void right(TwoEnds scene) throws Exception {
         try (var batch = scene.here.sendBatch()) {
             for (int i = 0; i < 16; i++) {
-                batch.write(i, scene.remote.address() + i * 128, scene.remote.rkey())
-                        .sge(scene.local, i * 128, 128);
+                batch.write(i, scene.remote.address() + i * 128L, scene.remote.rkey())
+                        .sge(scene.local, i * 128L, 128);
             }
             batch.signaled().submit();
         }

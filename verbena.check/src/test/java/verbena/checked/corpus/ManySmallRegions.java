@@ -25,10 +25,10 @@ final class ManySmallRegions implements Program {
 
     @Override
     public void right(TwoEnds scene) throws Exception {
-        List<LocalMemory> records = new ArrayList<>();
         MemoryRegion all = scene.domain.register(scene.arena.allocate(256 * 512), Access.remoteAll());
         for (int i = 0; i < 256; i++) {
-            records.add(all.slice(i * 512L, 512));
+            LocalMemory record = all.slice(i * 512L, 512);
+            record.segment().fill((byte) i);
         }
         all.close();
     }

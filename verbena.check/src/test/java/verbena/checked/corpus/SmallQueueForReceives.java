@@ -19,7 +19,7 @@ final class SmallQueueForReceives implements Program {
             receiver.modify(new Transition.ToInit(1, 0, Access.remoteAll()));
             try (var batch = receiver.receiveBatch()) {
                 for (int i = 0; i <= small.capacity(); i++) {
-                    batch.receive(i).sge(scene.remote, i * 64, 64);
+                    batch.receive(i).sge(scene.remote, i * 64L, 64);
                 }
                 batch.submit(); // here
             }
@@ -33,7 +33,7 @@ final class SmallQueueForReceives implements Program {
             receiver.modify(new Transition.ToInit(1, 0, Access.remoteAll()));
             try (var batch = receiver.receiveBatch()) {
                 for (int i = 0; i < large.capacity(); i++) {
-                    batch.receive(i).sge(scene.remote, i * 64, 64);
+                    batch.receive(i).sge(scene.remote, i * 64L, 64);
                 }
                 batch.submit();
             }

@@ -50,7 +50,6 @@ record ShmDevice(String name, HostInterface host, ShmOptions options) implements
             while (links.size() < options.engines()) {
                 links.add(ShmLink.open(gids()));
             }
-            boolean hasMessages = options.isDirect(); // which are those of packets
             var context = DeviceContext.open(
                     this,
                     withFaults(links),
