@@ -25,7 +25,7 @@ final class RdmaExtension implements ParameterResolver, TestExecutionExceptionHa
         return test.getTestMethod().isPresent()
                 && (type == ConnectedEnds.class
                         || type == Context.class
-                        || type == TestPeer.class && parameter.isAnnotated(RunsIn.class));
+                        || (type == TestPeer.class && parameter.isAnnotated(RunsIn.class)));
     }
 
     @Override
@@ -84,6 +84,7 @@ final class RdmaExtension implements ParameterResolver, TestExecutionExceptionHa
     }
 
     /// A note below the failure of a test: what it leaves.
+    @SuppressWarnings("OverrideThrowableToString") // no name of a class in front of the note
     private static final class Kept extends Exception {
         private static final long serialVersionUID = 1;
 

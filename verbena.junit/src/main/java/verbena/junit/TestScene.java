@@ -116,7 +116,7 @@ final class TestScene {
             open.push(other);
             return new ConnectedEnds(connected, other);
         } catch (ExecutionException e) {
-            throw new IllegalStateException("no connection: " + e.getCause().getMessage(), e.getCause());
+            throw new IllegalStateException("no connection: " + e.getMessage(), e);
         }
     }
 
