@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/// What a program does with any device, held against what the standard allows: a layer in front of the device.
+/// A layer in front of any device, which holds what a program does against what the standard allows.
 @NullMarked
 @SuppressWarnings("module") // the command line is compiled later
 module verbena.check {

@@ -1,10 +1,9 @@
 package verbena.check.device;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Consumer;
 import verbena.check.CallPlace;
 import verbena.check.TrackedPair;
 import verbena.check.TrackedRequest;
@@ -22,12 +21,13 @@ class CheckedSends implements SendBatch {
     private final Layer layer;
     private final SendBatch inner;
     private final TrackedPair pair;
-    private final List<TrackedRequest> requests = new ArrayList<>(1);
+    private final TrackedBatch batch;
 
     CheckedSends(Layer layer, SendBatch inner, TrackedPair pair) {
         this.layer = layer;
         this.inner = inner;
         this.pair = pair;
+        this.batch = new TrackedBatch(layer.checker());
     }
 
     private void begin(Runnable below) {
@@ -35,7 +35,7 @@ class CheckedSends implements SendBatch {
             below.run();
         } catch (ResourceLimitException e) {
             CallPlace place = CallPlace.here();
-            layer.checker().hear(watcher -> watcher.onFull(pair, List.copyOf(requests), place));
+            layer.checker().hear(watcher -> watcher.onFull(pair, batch.all(), place));
             throw e;
         }
     }
@@ -45,33 +45,14 @@ class CheckedSends implements SendBatch {
         if (pair.options().signalAll()) {
             request.signal();
         }
-        requests.add(request);
+        batch.begin(request);
         return this;
     }
 
-    /// Returns the request that was begun last; null when there is none, and then the device has said so.
-    final @Nullable TrackedRequest current() {
-        return requests.isEmpty() ? null : requests.getLast();
-    }
-
-    /// Forgets the request that was begun last: the device has refused a part of it, and dropped it.
-    private void drop() {
-        if (!requests.isEmpty()) {
-            requests.removeLast();
-        }
-    }
-
-    /// Takes a step on the request that was begun last.
-    final void step(Runnable below) {
-        boolean done = false;
-        try {
-            below.run();
-            done = true;
-        } finally {
-            if (!done) {
-                drop();
-            }
-        }
+    /// Takes a step on the request that was begun last, and notes it.
+    final SendBatch step(Runnable below, Consumer<TrackedRequest> note) {
+        batch.step(below, note);
+        return this;
     }
 
     @Override
@@ -162,103 +143,69 @@ class CheckedSends implements SendBatch {
 
     @Override
     public final SendBatch sge(MemoryRegion region, long offset, long length) {
-        step(() -> inner.sge(CheckedObject.below(region), offset, length));
-        TrackedRequest request = current();
-        if (request != null && region instanceof CheckedRegion checked) {
-            request.pieces().add(Layer.piece(checked.tracked(), offset, length));
-        }
-        return this;
+        return step(() -> inner.sge(CheckedObject.below(region), offset, length), request -> {
+            if (region instanceof CheckedRegion checked) {
+                request.pieces().add(Layer.piece(checked.tracked(), offset, length));
+            }
+        });
     }
 
     @Override
     public final SendBatch sge(int lkey, long address, long length) {
-        step(() -> inner.sge(lkey, address, length));
-        TrackedRequest request = current();
-        if (request != null) {
-            request.pieces().add(layer.piece(lkey, address, length));
-        }
-        return this;
+        return step(
+                () -> inner.sge(lkey, address, length),
+                request -> request.pieces().add(layer.piece(lkey, address, length)));
     }
 
     @Override
     public final SendBatch inline(MemorySegment data) {
-        step(() -> inner.inline(data));
-        TrackedRequest request = current();
-        if (request != null) {
-            request.addInline(data.byteSize());
-        }
-        return this;
+        return step(() -> inner.inline(data), request -> request.addInline(data.byteSize()));
     }
 
     @Override
     public final SendBatch signaled() {
-        step(inner::signaled);
-        TrackedRequest request = current();
-        if (request != null) {
-            request.signal();
-        }
-        return this;
+        return step(inner::signaled, TrackedRequest::signal);
     }
 
     @Override
     public final SendBatch fenced() {
-        step(inner::fenced);
-        TrackedRequest request = current();
-        if (request != null) {
-            request.fence();
-        }
-        return this;
+        return step(inner::fenced, TrackedRequest::fence);
     }
 
     @Override
     public final SendBatch solicited() {
-        step(inner::solicited);
-        return this;
+        return step(inner::solicited, _ -> {});
     }
 
     @Override
     public final SendBatch to(AddressHandle handle, int qpn, int qkey) {
-        step(() -> inner.to(CheckedObject.below(handle), qpn, qkey));
-        return this;
+        return step(() -> inner.to(CheckedObject.below(handle), qpn, qkey), _ -> {});
     }
 
     @Override
     public final SendBatch to(int srqNumber) {
-        step(() -> inner.to(srqNumber));
-        return this;
+        return step(() -> inner.to(srqNumber), _ -> {});
     }
 
     @Override
     public final int submit() {
-        List<TrackedRequest> posted = List.copyOf(requests);
-        CallPlace place = CallPlace.here();
-        posted.forEach(request -> request.place(place));
-        pair.begin(posted);
-        layer.checker().onPost(posted);
+        return batch.submit(pair::begin, this::submit, pair::withdraw);
+    }
+
+    private int submit(List<TrackedRequest> posted) {
         layer.checker().hear(watcher -> watcher.onSubmit(pair, posted));
-        boolean done = false;
-        try {
-            int handed = inner.submit();
-            done = true;
-            return handed;
-        } finally {
-            requests.clear();
-            if (!done) {
-                pair.withdraw(posted);
-                layer.checker().onDrop(posted);
-            }
-        }
+        return inner.submit();
     }
 
     @Override
     public final void discard() {
-        requests.clear();
+        batch.clear();
         inner.discard();
     }
 
     @Override
     public final void close() {
-        requests.clear();
+        batch.clear();
         inner.close();
     }
 }

@@ -17,10 +17,6 @@ final class FaultyCheckedSends extends CheckedSends implements FaultySends {
 
     @Override
     public void fail(WcStatus status, String cause) {
-        step(() -> faulty.fail(status, cause));
-        TrackedRequest request = current();
-        if (request != null) {
-            request.fail();
-        }
+        step(() -> faulty.fail(status, cause), TrackedRequest::fail);
     }
 }

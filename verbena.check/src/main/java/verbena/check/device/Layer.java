@@ -14,8 +14,7 @@ import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
 
 /// The notes that the objects of one checked context share: which of the layer's objects stands for which of the
-/// device's. Any
-/// thread.
+/// device's. Any thread.
 final class Layer {
     private final Checker checker;
     private final TrackedDevice device;

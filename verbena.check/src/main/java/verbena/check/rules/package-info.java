@@ -1,2 +1,2 @@
-/// What hears for the rules: a class for each group of rules that need the same notes.
+/// The watchers of the rules: a class for each group of rules that need the same notes.
 package verbena.check.rules;
