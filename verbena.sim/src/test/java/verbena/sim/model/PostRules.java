@@ -94,7 +94,7 @@ final class PostRules {
 
     private static List<Refusal> mayFlush(ModelSend request) {
         return new Reasons()
-                .when(request.length() < 0, IllegalArgumentException.class, "length")
+                .when(!request.isWhole() && request.length() < 0, IllegalArgumentException.class, "length")
                 .when(request.access().isEmpty(), IllegalArgumentException.class, "targets")
                 .list();
     }

@@ -24,9 +24,9 @@ import verbena.verbs.WcStatus;
 /// `-Dverbena.seed=N` walks with one seed; `-Dverbena.deep=true` makes ten million calls, `-Dverbena.walk.seconds=N`
 /// as many as that time allows.
 class RandomWalkTest {
-    private static final long SECONDS = Long.getLong("verbena.walk.seconds", 5);
-    /// So that all is met that has to be.
-    private static final int SEEDS_MIN = 120;
+    private static final Optional<Long> SECONDS = Optional.ofNullable(Long.getLong("verbena.walk.seconds"));
+    /// The same on a fast and on a slow machine, and enough to meet all that has to be met.
+    private static final int SEEDS = 240;
     private static final int DEEP_SEEDS = 10_000;
     private static final long DEEP_CALLS = 10_000_000;
     private static final boolean DEEP = Boolean.getBoolean("verbena.deep");
@@ -146,8 +146,9 @@ class RandomWalkTest {
     }
 
     private static boolean isTime(long start, long seeds, long calls) {
-        return DEEP
-                ? seeds < DEEP_SEEDS || calls < DEEP_CALLS
-                : seeds < SEEDS_MIN || System.nanoTime() - start < SECONDS * 1_000_000_000L;
+        if (SECONDS.isPresent()) {
+            return System.nanoTime() - start < SECONDS.get() * 1_000_000_000L;
+        }
+        return DEEP ? seeds < DEEP_SEEDS || calls < DEEP_CALLS : seeds < SEEDS;
     }
 }

@@ -184,8 +184,8 @@ final class WalkRequests extends WalkSteps {
             return new Lockstep.Posted(send, null);
         }
         ModelRegion named = chance(50) ? region : null;
-        return new Lockstep.Posted(
-                send.pieces(pieces(place, region, bytes, named != null, operation.isAtomic())), named);
+        var pieces = pieces(place, region, bytes, named != null, operation.isAtomic());
+        return new Lockstep.Posted(send.pieces(operation.hasResult() ? apart(pieces) : pieces), named);
     }
 
     /// What a READ or an atomic changes or reads may only be touched behind a fence (IBTA 10.8.3.3). Where answers
@@ -321,6 +321,22 @@ final class WalkRequests extends WalkSteps {
         return pieces;
     }
 
+    /// Leaves out entries that share bytes with an earlier one. A device fills the target of one request in any order
+    /// (ibv_post_send(3)), so that which entry wins is its own choice.
+    private static List<Piece> apart(List<Piece> pieces) {
+        var kept = new ArrayList<Piece>();
+        for (Piece piece : pieces) {
+            if (kept.stream().noneMatch(other -> sharesBytes(other, piece))) {
+                kept.add(piece);
+            }
+        }
+        return kept;
+    }
+
+    private static boolean sharesBytes(Piece one, Piece other) {
+        return one.address() < other.address() + other.length() && other.address() < one.address() + one.length();
+    }
+
     void receive() {
         WalkPlace place = place();
         pick(place.queuePairs)
@@ -390,7 +406,7 @@ final class WalkRequests extends WalkSteps {
         int bytes = walk.random.nextInt(chance(50) ? 6_000 : 600);
         return new ModelReceive(
                 ++wrId,
-                region.map(one -> pieces(place, one, bytes, named.isPresent(), false))
+                region.map(one -> apart(pieces(place, one, bytes, named.isPresent(), false)))
                         .orElse(List.of()));
     }
 
