@@ -22,16 +22,14 @@ public final class AesGcm implements AutoCloseable {
     private static final int BITS_LONG = 32;
 
     /// The functions that are linked once for the process.
-    private static final class Libcrypto {
-        private static final NativeLibrary LIBRARY =
-                NativeLibrary.load("libcrypto.so.3", "install OpenSSL 3 (on Debian: libssl3)");
-        static final SystemFunction NEW = LIBRARY.systemFunction("EVP_CIPHER_CTX_new");
-        static final SystemFunction FREE = LIBRARY.systemFunction("EVP_CIPHER_CTX_free");
-        static final SystemFunction INIT = LIBRARY.systemFunction("EVP_CipherInit_ex2");
-        static final SystemFunction UPDATE = LIBRARY.systemFunction("EVP_CipherUpdate");
-        static final SystemFunction FINAL = LIBRARY.systemFunction("EVP_CipherFinal_ex");
-        static final SystemFunction CONTROL = LIBRARY.systemFunction("EVP_CIPHER_CTX_ctrl");
-        private static final SystemFunction FETCH = LIBRARY.systemFunction("EVP_CIPHER_fetch");
+    private static final class Functions {
+        static final SystemFunction NEW = Libcrypto.function("EVP_CIPHER_CTX_new");
+        static final SystemFunction FREE = Libcrypto.function("EVP_CIPHER_CTX_free");
+        static final SystemFunction INIT = Libcrypto.function("EVP_CipherInit_ex2");
+        static final SystemFunction UPDATE = Libcrypto.function("EVP_CipherUpdate");
+        static final SystemFunction FINAL = Libcrypto.function("EVP_CipherFinal_ex");
+        static final SystemFunction CONTROL = Libcrypto.function("EVP_CIPHER_CTX_ctrl");
+        private static final SystemFunction FETCH = Libcrypto.function("EVP_CIPHER_fetch");
         static final long AES_128 = fetch("AES-128-GCM");
         static final long AES_256 = fetch("AES-256-GCM");
 
@@ -60,7 +58,7 @@ public final class AesGcm implements AutoCloseable {
             throw new IllegalArgumentException("key: 16 or 32 bytes, got " + key.length);
         }
         written = scratch.asSlice(0, Long.BYTES);
-        long cipher = key.length == BITS_SHORT ? Libcrypto.AES_128 : Libcrypto.AES_256;
+        long cipher = key.length == BITS_SHORT ? Functions.AES_128 : Functions.AES_256;
         try (Arena once = Arena.ofConfined()) {
             MemorySegment copy = once.allocateFrom(ValueLayout.JAVA_BYTE, key);
             sealing = context(cipher, copy, ENCRYPT);
@@ -70,8 +68,8 @@ public final class AesGcm implements AutoCloseable {
     }
 
     private static long context(long cipher, MemorySegment key, int direction) {
-        long context = Libcrypto.NEW.call(0);
-        check(context != 0 && (int) Libcrypto.INIT.call(context, cipher, key.address(), 0, direction, 0) == 1);
+        long context = Functions.NEW.call(0);
+        check(context != 0 && (int) Functions.INIT.call(context, cipher, key.address(), 0, direction, 0) == 1);
         return context;
     }
 
@@ -92,11 +90,11 @@ public final class AesGcm implements AutoCloseable {
         checkText(text, textAt, secretBytes);
         long clear = packet.address() + at;
         long secret = clear + clearBytes;
-        check((int) Libcrypto.INIT.call(sealing, 0, 0, packet.address() + nonce, ENCRYPT, 0) == 1);
+        check((int) Functions.INIT.call(sealing, 0, 0, packet.address() + nonce, ENCRYPT, 0) == 1);
         update(sealing, 0, clear, clearBytes);
         update(sealing, secret, text.address() + textAt, secretBytes);
-        check((int) Libcrypto.FINAL.call(sealing, secret + secretBytes, written.address()) == 1);
-        check((int) Libcrypto.CONTROL.call(sealing, EVP_CTRL_AEAD_GET_TAG, TAG_BYTES, secret + secretBytes) == 1);
+        check((int) Functions.FINAL.call(sealing, secret + secretBytes, written.address()) == 1);
+        check((int) Functions.CONTROL.call(sealing, EVP_CTRL_AEAD_GET_TAG, TAG_BYTES, secret + secretBytes) == 1);
     }
 
     /// Decrypts into other memory when the tag behind is right. Otherwise the answer is false, and the other memory
@@ -119,11 +117,11 @@ public final class AesGcm implements AutoCloseable {
         if (secretBytes > 0 && to < secret + secretBytes && secret < to + secretBytes) {
             throw new IllegalArgumentException("text: may not be a part of the packet");
         }
-        check((int) Libcrypto.INIT.call(opening, 0, 0, packet.address() + nonce, DECRYPT, 0) == 1);
+        check((int) Functions.INIT.call(opening, 0, 0, packet.address() + nonce, DECRYPT, 0) == 1);
         update(opening, 0, clear, clearBytes);
         update(opening, to, secret, secretBytes);
-        check((int) Libcrypto.CONTROL.call(opening, EVP_CTRL_AEAD_SET_TAG, TAG_BYTES, secret + secretBytes) == 1);
-        if ((int) Libcrypto.FINAL.call(opening, written.address(), written.address()) == 1) {
+        check((int) Functions.CONTROL.call(opening, EVP_CTRL_AEAD_SET_TAG, TAG_BYTES, secret + secretBytes) == 1);
+        if ((int) Functions.FINAL.call(opening, written.address(), written.address()) == 1) {
             return true;
         }
         text.asSlice(textAt, secretBytes).fill((byte) 0);
@@ -148,19 +146,17 @@ public final class AesGcm implements AutoCloseable {
 
     private void update(long context, long to, long from, int bytes) {
         if (bytes > 0) {
-            check((int) Libcrypto.UPDATE.call(context, to, written.address(), from, bytes, 0) == 1);
+            check((int) Functions.UPDATE.call(context, to, written.address(), from, bytes, 0) == 1);
         }
     }
 
     private static void check(boolean isDone) {
-        if (!isDone) {
-            throw new IllegalStateException("libcrypto refuses AES-GCM");
-        }
+        Libcrypto.check(isDone, "AES-GCM");
     }
 
     @Override
     public void close() {
-        long _ = Libcrypto.FREE.call(sealing);
-        long _ = Libcrypto.FREE.call(opening);
+        long _ = Functions.FREE.call(sealing);
+        long _ = Functions.FREE.call(opening);
     }
 }

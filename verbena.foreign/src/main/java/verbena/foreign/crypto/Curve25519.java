@@ -14,19 +14,17 @@ public final class Curve25519 {
     private static final int EVP_PKEY_X25519 = 1034; // openssl/obj_mac.h
 
     /// The functions that are linked once for the process.
-    private static final class Libcrypto {
-        private static final NativeLibrary LIBRARY =
-                NativeLibrary.load("libcrypto.so.3", "install OpenSSL 3 (on Debian: libssl3)");
-        static final SystemFunction PRIVATE_KEY = LIBRARY.systemFunction("EVP_PKEY_new_raw_private_key");
-        static final SystemFunction PUBLIC_KEY = LIBRARY.systemFunction("EVP_PKEY_new_raw_public_key");
-        static final SystemFunction GET_PUBLIC_KEY = LIBRARY.systemFunction("EVP_PKEY_get_raw_public_key");
-        static final SystemFunction FREE_KEY = LIBRARY.systemFunction("EVP_PKEY_free");
-        static final SystemFunction NEW = LIBRARY.systemFunction("EVP_PKEY_CTX_new");
-        static final SystemFunction FREE = LIBRARY.systemFunction("EVP_PKEY_CTX_free");
-        static final SystemFunction INIT = LIBRARY.systemFunction("EVP_PKEY_derive_init");
-        static final SystemFunction SET_PEER = LIBRARY.systemFunction("EVP_PKEY_derive_set_peer");
-        static final SystemFunction DERIVE = LIBRARY.systemFunction("EVP_PKEY_derive");
-        static final SystemFunction CLEAR_ERRORS = LIBRARY.systemFunction("ERR_clear_error");
+    private static final class Functions {
+        static final SystemFunction PRIVATE_KEY = Libcrypto.function("EVP_PKEY_new_raw_private_key");
+        static final SystemFunction PUBLIC_KEY = Libcrypto.function("EVP_PKEY_new_raw_public_key");
+        static final SystemFunction GET_PUBLIC_KEY = Libcrypto.function("EVP_PKEY_get_raw_public_key");
+        static final SystemFunction FREE_KEY = Libcrypto.function("EVP_PKEY_free");
+        static final SystemFunction NEW = Libcrypto.function("EVP_PKEY_CTX_new");
+        static final SystemFunction FREE = Libcrypto.function("EVP_PKEY_CTX_free");
+        static final SystemFunction INIT = Libcrypto.function("EVP_PKEY_derive_init");
+        static final SystemFunction SET_PEER = Libcrypto.function("EVP_PKEY_derive_set_peer");
+        static final SystemFunction DERIVE = Libcrypto.function("EVP_PKEY_derive");
+        static final SystemFunction CLEAR_ERRORS = Libcrypto.function("ERR_clear_error");
     }
 
     private Curve25519() {}
@@ -38,11 +36,11 @@ public final class Curve25519 {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment answer = arena.allocate(BYTES);
             MemorySegment length = arena.allocateFrom(ValueLayout.JAVA_LONG, BYTES);
-            long key = key(Libcrypto.PRIVATE_KEY, arena, secret);
+            long key = key(Functions.PRIVATE_KEY, arena, secret);
             try {
-                check((int) Libcrypto.GET_PUBLIC_KEY.call(key, answer.address(), length.address()) == 1);
+                check((int) Functions.GET_PUBLIC_KEY.call(key, answer.address(), length.address()) == 1);
             } finally {
-                long _ = Libcrypto.FREE_KEY.call(key);
+                long _ = Functions.FREE_KEY.call(key);
             }
             return answer.toArray(ValueLayout.JAVA_BYTE);
         }
@@ -55,23 +53,23 @@ public final class Curve25519 {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment answer = arena.allocate(BYTES);
             MemorySegment length = arena.allocateFrom(ValueLayout.JAVA_LONG, BYTES);
-            long own = key(Libcrypto.PRIVATE_KEY, arena, secret);
+            long own = key(Functions.PRIVATE_KEY, arena, secret);
             long other = 0;
             long context = 0;
             try {
-                other = key(Libcrypto.PUBLIC_KEY, arena, peer);
-                context = Libcrypto.NEW.call(own, 0);
-                check(context != 0 && (int) Libcrypto.INIT.call(context) == 1);
-                boolean isAgreed = (int) Libcrypto.SET_PEER.call(context, other) == 1
-                        && (int) Libcrypto.DERIVE.call(context, answer.address(), length.address()) == 1;
+                other = key(Functions.PUBLIC_KEY, arena, peer);
+                context = Functions.NEW.call(own, 0);
+                check(context != 0 && (int) Functions.INIT.call(context) == 1);
+                boolean isAgreed = (int) Functions.SET_PEER.call(context, other) == 1
+                        && (int) Functions.DERIVE.call(context, answer.address(), length.address()) == 1;
                 if (!isAgreed) {
-                    long _ = Libcrypto.CLEAR_ERRORS.call(0);
+                    long _ = Functions.CLEAR_ERRORS.call(0);
                     return null;
                 }
             } finally {
-                long _ = Libcrypto.FREE.call(context);
-                long _ = Libcrypto.FREE_KEY.call(other);
-                long _ = Libcrypto.FREE_KEY.call(own);
+                long _ = Functions.FREE.call(context);
+                long _ = Functions.FREE_KEY.call(other);
+                long _ = Functions.FREE_KEY.call(own);
             }
             byte[] shared = answer.toArray(ValueLayout.JAVA_BYTE);
             answer.fill((byte) 0);
@@ -91,8 +89,6 @@ public final class Curve25519 {
     }
 
     private static void check(boolean isDone) {
-        if (!isDone) {
-            throw new IllegalStateException("libcrypto refuses X25519");
-        }
+        Libcrypto.check(isDone, "X25519");
     }
 }

@@ -5,7 +5,9 @@ import java.util.Deque;
 import verbena.cm.noise.KeyExchange;
 import verbena.nic.link.UdpSeal;
 import verbena.transport.psp.Association;
+import verbena.wire.BigEndian;
 import verbena.wire.Frame;
+import verbena.wire.roce.RoceV2;
 
 /// A device that this one has, or wants, keys with.
 final class PspPeer {
@@ -15,7 +17,7 @@ final class PspPeer {
     final KeyExchange.Pair pair;
     final Association association;
     /// The seal of the text: of packets as they would leave without PSP.
-    final UdpSeal seal;
+    private final UdpSeal seal;
     /// The packets that wait for keys.
     final Deque<Frame> waiting = new ArrayDeque<>();
 
@@ -32,6 +34,30 @@ final class PspPeer {
         this.association = association;
         this.seal = seal;
         this.generation = generation;
+    }
+
+    /// Writes the protected form of a frame into another one; false when there are no keys. The frame stays as it was,
+    /// except for scratch before its packet.
+    boolean seal(Frame frame, Frame into, long now) {
+        seal.seal(frame, 0);
+        int udpAt = frame.start - RoceV2.UDP_BYTES;
+        int udpBytes = RoceV2.UDP_BYTES + frame.length;
+        BigEndian.put32(frame.slot, udpAt, frame.sourcePort << 16 | RoceV2.UDP_PORT);
+        BigEndian.put32(frame.slot, udpAt + 4, udpBytes << 16);
+        int bytes = association.seal(frame.slot, udpAt, udpBytes, into.slot, Frame.HEADROOM, OpenedPackets.UDP, now);
+        if (bytes == Association.NO_KEYS) {
+            return false;
+        }
+        into.length = bytes;
+        into.copyWay(frame);
+        into.marks.unsendable = false;
+        return true;
+    }
+
+    /// Writes a packet that protects nothing, which shows that this end has the keys. Returns its bytes, or
+    /// [Association#NO_KEYS].
+    int sealNothing(Frame into, long now) {
+        return association.seal(into.slot, 0, 0, into.slot, Frame.HEADROOM, OpenedPackets.NOTHING, now);
     }
 
     boolean isFrom(Frame frame) {

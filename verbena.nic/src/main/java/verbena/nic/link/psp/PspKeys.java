@@ -1,0 +1,297 @@
+package verbena.nic.link.psp;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import verbena.cm.noise.KeyExchange;
+import verbena.cm.noise.X25519;
+import verbena.nic.link.Link;
+import verbena.transport.psp.Association;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.wire.Frame;
+import verbena.wire.psp.PspCipher;
+import verbena.wire.psp.PspMasterKey;
+import verbena.wire.roce.RoceV2;
+
+/// The agreements of a [PspLink] with its peers: it begins them, sends their messages, hands out what waited for
+/// keys, and forgets keys and peers when their time has come. One owner, the same as that of the link.
+final class PspKeys implements KeyExchange.Host {
+    private static final long SWEEP_NANOS = 10_000_000_000L;
+
+    private final Link link;
+    private final LongSupplier clock;
+    private final RandomGenerator random;
+    private final PspCiphers ciphers;
+    private final PspPeers peers;
+    private final PspCounters counters;
+    private final WaitingPackets waiting;
+    private final PspSleep sleep;
+    private final KeyExchange exchange;
+    /// The frame of messages and of packets that have waited.
+    private final Frame[] single;
+
+    private long sweepNanos;
+    /// Whether the time of the next deadline may have changed.
+    private boolean isDueChanged;
+
+    /// @param link sends
+    /// @param secret that all devices have which may talk with each other
+    /// @param clock nanoseconds, monotonic
+    /// @param random unpredictable to anybody
+    /// @param arena of the memory for messages
+    PspKeys(
+            Link link,
+            byte[] secret,
+            PspCiphers ciphers,
+            PspPeers peers,
+            PspCounters counters,
+            LongSupplier clock,
+            RandomGenerator random,
+            Arena arena) {
+        this.link = link;
+        this.clock = clock;
+        this.random = random;
+        this.ciphers = ciphers;
+        this.peers = peers;
+        this.counters = counters;
+        waiting = new WaitingPackets(counters);
+        sleep = new PspSleep(clock);
+        single = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64));
+        long now = clock.getAsLong();
+        sweepNanos = now + SWEEP_NANOS;
+        exchange = new KeyExchange(secret, ciphers.version().name(), this, counters::count, now);
+    }
+
+    /// Returns the sleep that ends when there is something to do here.
+    PspSleep sleep() {
+        return sleep;
+    }
+
+    static KeyExchange.Pair pairFrom(Frame frame) {
+        return new KeyExchange.Pair(
+                new Gid(frame.destinationHigh, frame.destinationLow), new Gid(frame.sourceHigh, frame.sourceLow));
+    }
+
+    /// Takes a message of an agreement.
+    void onMessage(Frame frame, long now) {
+        isDueChanged = true;
+        exchange.onMessage(pairFrom(frame), frame.slot, frame.start, frame.length, now);
+    }
+
+    /// Tells the sender of a packet that this end has no keys for its SPI, a few times a second.
+    void onUnknown(Frame frame, int spi, long now) {
+        if (exchange.mayTellUnknown(now)) {
+            exchange.tellUnknown(pairFrom(frame), spi);
+        }
+    }
+
+    /// Notes that a packet was opened by an SPI: the peer has these keys.
+    void onOpened(PspPeer peer, int spi, long now) {
+        if (peer.unconfirmedSpi == spi) {
+            peer.unconfirmedSpi = 0;
+            isDueChanged = true;
+            exchange.onConfirmed(peer.pair);
+            sendWaiting(peer, now);
+        }
+    }
+
+    /// Keeps a packet until there are keys, if there is room.
+    void keepWaiting(PspPeer peer, Frame frame) {
+        waiting.keep(peer, frame);
+    }
+
+    private void sendWaiting(PspPeer peer, long now) {
+        for (Frame frame = waiting.next(peer); frame != null; frame = waiting.next(peer)) {
+            if (!peer.seal(frame, single[0], now) || link.transmit(single, 0, 1) == 0) {
+                counters.unsealed.incrementAndGet();
+            }
+        }
+    }
+
+    /// Returns the peer that a frame goes to, which is a new one; null when there cannot be one.
+    @Nullable
+    PspPeer meet(Frame frame, long now) {
+        if (RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)
+                || !isOwn(frame.sourceHigh, frame.sourceLow)) {
+            return null;
+        }
+        return meet(
+                new KeyExchange.Pair(
+                        new Gid(frame.sourceHigh, frame.sourceLow),
+                        new Gid(frame.destinationHigh, frame.destinationLow)),
+                now);
+    }
+
+    private @Nullable PspPeer meet(KeyExchange.Pair pair, long now) {
+        PspPeer known = peers.of(pair);
+        if (known != null) {
+            return known;
+        }
+        int port = link.sourcePort(pair.local(), pair.remote());
+        PspPeer peer = peers.add(pair, port == 0 ? RoceV2.UDP_PORT : port, now);
+        counters.peers = peers.count();
+        isDueChanged = true; // there is something to sweep
+        return peer;
+    }
+
+    private boolean isOwn(long high, long low) {
+        for (GidEntry entry : link.gids()) {
+            if (entry.gid().low() == low && entry.gid().high() == high) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Begins to agree on other keys. Two own addresses get them without a peer.
+    void renew(PspPeer peer, long now) {
+        if (!isOwn(peer.pair.remote().high(), peer.pair.remote().low())) {
+            isDueChanged = true;
+            exchange.begin(peer.pair, now);
+            return;
+        }
+        PspPeer mirror = meet(peer.pair.reversed(), now);
+        if (mirror == null) {
+            return;
+        }
+        byte[] there = drawn();
+        byte[] back = mirror == peer ? there : drawn();
+        int spi = peers.chooseSpi(peer, now);
+        int mirrorSpi = mirror == peer ? spi : peers.chooseSpi(mirror, now);
+        peer.association.install(
+                new Association.Keys(mirrorSpi, ciphers.cipher(mirrorSpi, there), spi, ciphers.cipher(spi, back)), now);
+        if (mirror != peer) {
+            mirror.association.install(
+                    new Association.Keys(spi, ciphers.cipher(spi, back), mirrorSpi, ciphers.cipher(mirrorSpi, there)),
+                    now);
+        }
+    }
+
+    private byte[] drawn() {
+        byte[] key = new byte[ciphers.version().keyBytes()];
+        random.nextBytes(key);
+        return key;
+    }
+
+    // --- what the exchange asks for
+
+    @Override
+    public void send(KeyExchange.Pair pair, byte[] message) {
+        MemorySegment.copy(message, 0, single[0].slot, ValueLayout.JAVA_BYTE, Frame.HEADROOM, message.length);
+        transmit(pair, message.length);
+    }
+
+    /// Sends what was written into the single frame. What finds no room is repeated as if it was lost.
+    private void transmit(KeyExchange.Pair pair, int bytes) {
+        Frame frame = single[0];
+        frame.length = bytes;
+        frame.sourceHigh = pair.local().high();
+        frame.sourceLow = pair.local().low();
+        frame.destinationHigh = pair.remote().high();
+        frame.destinationLow = pair.remote().low();
+        frame.sourcePort = RoceV2.UDP_PORT;
+        frame.trafficClass = 0;
+        frame.hopLimit = 0;
+        int _ = link.transmit(single, 0, 1);
+    }
+
+    @Override
+    public int chooseSpi(KeyExchange.Pair pair) {
+        long now = clock.getAsLong();
+        PspPeer peer = meet(pair, now);
+        return peer == null ? 0 : peers.chooseSpi(peer, now);
+    }
+
+    @Override
+    public void onAgreed(KeyExchange.Pair pair, KeyExchange.Agreed agreed) {
+        PspPeer peer = peers.of(pair);
+        if (peer == null) {
+            return; // the agreement took too long
+        }
+        long now = clock.getAsLong();
+        var keys = new Association.Keys(
+                agreed.sealingSpi(),
+                cipher(agreed.sealing(), agreed.sealingSpi()),
+                agreed.openingSpi(),
+                cipher(agreed.opening(), agreed.openingSpi()));
+        if (agreed.isKnownToPeer()) {
+            peer.unconfirmedSpi = 0;
+            peer.association.install(keys, now);
+            sendWaiting(peer, now);
+        } else {
+            peer.unconfirmedSpi = agreed.openingSpi();
+            peer.association.offer(keys, now);
+        }
+    }
+
+    private PspCipher cipher(byte[] master, int spi) {
+        return ciphers.cipher(spi, new PspMasterKey(master).derive(spi, ciphers.version()));
+    }
+
+    @Override
+    public void confirm(KeyExchange.Pair pair) {
+        PspPeer peer = peers.of(pair);
+        int bytes = peer == null ? Association.NO_KEYS : peer.sealNothing(single[0], clock.getAsLong());
+        if (bytes != Association.NO_KEYS) {
+            transmit(pair, bytes);
+        }
+    }
+
+    @Override
+    public boolean sealsUnder(KeyExchange.Pair pair, int spi) {
+        PspPeer peer = peers.of(pair);
+        return peer != null && peer.association.sealsUnder(spi);
+    }
+
+    @Override
+    public void onFailed(KeyExchange.Pair pair) {
+        PspPeer peer = peers.of(pair);
+        if (peer != null) {
+            waiting.drop(peer);
+        }
+    }
+
+    @Override
+    public X25519 curve() {
+        return ciphers.curve();
+    }
+
+    @Override
+    public void draw(byte[] into) {
+        random.nextBytes(into);
+    }
+
+    // --- time
+
+    void onTime(long now) {
+        if (sleep.isDue(now)) {
+            isDueChanged = true;
+            exchange.onDeadline(now);
+            if (now - sweepNanos >= 0) {
+                sweepNanos = now + SWEEP_NANOS;
+                peers.forgetDead(now);
+                counters.peers = peers.count();
+            }
+        }
+        publishDue();
+    }
+
+    /// Sets the time at which the link has work, and wakes a thread that would sleep beyond it.
+    void publishDue() {
+        if (!isDueChanged) {
+            return;
+        }
+        isDueChanged = false;
+        long due = exchange.deadlineNanos();
+        if (peers.count() > 0 && (due == KeyExchange.NEVER || sweepNanos - due < 0)) {
+            due = sweepNanos;
+        }
+        if (sleep.set(due)) {
+            link.wakeup();
+        }
+    }
+}
