@@ -19,7 +19,10 @@ public enum CmRefusal {
     /// One side does not know the other's secret, or the messages were changed on the way.
     SECRET_WRONG("has another secret, or the messages were changed on the way"),
     /// The passive side takes packets of PSP only, and the request was none.
-    PSP_WANTED("takes encrypted packets only (psp=on)");
+    PSP_WANTED("takes encrypted packets only (its policy is \"required\": use psp=on)"),
+    /// The passive side has not agreed on keys for packets of PSP. Its peer's device says so, not the passive side.
+    PSP_UNANSWERED("agrees on no keys, and only encrypted packets leave this device (its policy is \"required\"):"
+            + " it has no psp, another secret, or is not there");
 
     private static final byte[] MARK = {'V', 'r', 'b', 'n'};
     private static final CmRefusal[] ALL = values();

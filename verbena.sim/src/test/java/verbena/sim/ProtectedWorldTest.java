@@ -11,6 +11,7 @@ import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Link;
 import verbena.nic.link.psp.KeyLog;
 import verbena.nic.link.psp.PspLink;
+import verbena.nic.link.psp.PspPolicy;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.ConnectOptions;
@@ -74,7 +75,13 @@ class ProtectedWorldTest {
             device = world.addDevice(
                     Frame.PACKET_MAX,
                     link -> new PspLink(
-                            new Unsealed(link), new byte[32], version, KeyLog.NONE, world::nowNanos, random));
+                            new Unsealed(link),
+                            new byte[32],
+                            version,
+                            PspPolicy.REQUIRED,
+                            KeyLog.NONE,
+                            world::nowNanos,
+                            random));
             var domain = device.context().allocateProtectionDomain();
             queue = device.context().createCompletionQueue(256);
             queuePair = domain.createQueuePair(QueuePairOptions.rc(queue));

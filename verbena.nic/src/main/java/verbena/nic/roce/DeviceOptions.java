@@ -55,8 +55,9 @@ record DeviceOptions(
     /// @throws IllegalArgumentException when there is no such option or it has no such value
     static DeviceOptions parse(String name) {
         int comma = name.indexOf(',');
+        DeviceOptions none = NONE.withProtection(Protection.ofSurroundings());
         DeviceOptions options =
-                HostProvider.options(name, comma < 0 ? "" : name.substring(comma + 1), NONE, DeviceOptions::with);
+                HostProvider.options(name, comma < 0 ? "" : name.substring(comma + 1), none, DeviceOptions::with);
         if (options.way == null && options.vlan != Ethernet.NO_TAG) {
             throw new IllegalArgumentException("device " + name + ": option \"vlan=" + options.vlan
                     + "\" needs link=raw or link=xdp; sockets use the VLAN's own interface");

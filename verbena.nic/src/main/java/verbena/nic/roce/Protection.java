@@ -11,20 +11,26 @@ import verbena.nic.SoftContext;
 import verbena.nic.link.Link;
 import verbena.nic.link.psp.KeyLog;
 import verbena.nic.link.psp.PspLink;
+import verbena.nic.link.psp.PspPolicy;
 import verbena.wire.psp.PspVersion;
 
 /// The encryption of a device's packets, and the file that has the secret of all its peers: the options `psp` and
-/// `secret=FILE`.
+/// `secret=FILE`. A device whose name has no `psp` takes the property `verbena.psp`, or else the environment's
+/// `VERBENA_PSP`: the same words, or the name of a file.
 ///
 /// @param version how packets are encrypted; null when they are not
+/// @param policy whose packets are
 /// @param keyLog the file that gets all keys; null for none
 record Protection(
         @Nullable PspVersion version,
+        PspPolicy policy,
         @Nullable Path secret,
         @Nullable Path keyLog) {
     /// The protection of packets in the clear: none.
-    static final Protection NONE = new Protection(null, null, null);
+    static final Protection NONE = new Protection(null, PspPolicy.REQUIRED, null, null);
 
+    private static final String PROPERTY = "verbena.psp";
+    private static final String ENVIRONMENT = "VERBENA_PSP";
     private static final int SECRET_BYTES_MIN = 32;
     private static final int SECRET_BYTES_MAX = 1_024;
 
@@ -32,25 +38,49 @@ record Protection(
         return version != null;
     }
 
-    /// Returns the protection with this value of `psp`.
+    /// Returns the protection of devices whose name says nothing about it.
+    ///
+    /// @throws IllegalArgumentException when the property or the environment has no such value; names it
+    static Protection ofSurroundings() {
+        String value = System.getProperty(PROPERTY);
+        String name = value == null ? "environment " + ENVIRONMENT : "property " + PROPERTY;
+        value = value == null ? System.getenv(ENVIRONMENT) : value;
+        if (value == null || value.isBlank()) {
+            return NONE;
+        }
+        try {
+            return NONE.withVersion(value);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(name + ": " + e.getMessage(), e);
+        }
+    }
+
+    /// Returns the protection with this value of `psp`. One with a slash is the name of a file.
     Protection withVersion(String value) {
-        return new Protection(
-                switch (value) {
-                    case "on" -> PspVersion.AES_GCM_128;
-                    case "aes256" -> PspVersion.AES_GCM_256;
-                    case "off" -> null;
-                    default -> throw new IllegalArgumentException("on, aes256 or off, got \"" + value + "\"");
-                },
-                secret,
-                keyLog);
+        if (value.indexOf('/') >= 0) {
+            ProtectionFile file = ProtectionFile.read(Path.of(value));
+            PspPolicy read = file.policy();
+            return read.isOff()
+                    ? NONE
+                    : new Protection(file.version(), read, file.secret() == null ? secret : file.secret(), keyLog);
+        }
+        return switch (value) {
+            case "on" -> new Protection(PspVersion.AES_GCM_128, PspPolicy.REQUIRED, secret, keyLog);
+            case "aes256" -> new Protection(PspVersion.AES_GCM_256, PspPolicy.REQUIRED, secret, keyLog);
+            case "offered" -> new Protection(PspVersion.AES_GCM_128, PspPolicy.OFFERED, secret, keyLog);
+            case "off" -> NONE;
+            default ->
+                throw new IllegalArgumentException(
+                        "on, aes256, offered, off, or a file with its folder, got \"" + value + "\"");
+        };
     }
 
     Protection withSecret(String file) {
-        return new Protection(version, path("secret", file), keyLog);
+        return new Protection(version, policy, path("secret", file), keyLog);
     }
 
     Protection withKeyLog(String file) {
-        return new Protection(version, secret, path("keylog", file));
+        return new Protection(version, policy, secret, path("keylog", file));
     }
 
     private static Path path(String option, String file) {
@@ -63,8 +93,8 @@ record Protection(
     /// @throws IllegalArgumentException when one of the options is there without the others that it needs
     void check(String device) {
         if (isOn() && secret == null) {
-            throw new IllegalArgumentException(
-                    "device " + device + ": option \"psp=on\" needs secret=FILE, a file that all peers have");
+            throw new IllegalArgumentException("device " + device
+                    + ": psp needs secret=FILE, a file that all peers have (in a policy: a line \"secret FILE\")");
         }
         if (!isOn() && secret != null) {
             throw new IllegalArgumentException("device " + device
@@ -85,7 +115,7 @@ record Protection(
         }
         PspLink.rehearse();
         KeyLog log = keyLog == null ? KeyLog.NONE : KeyLog.in(keyLog);
-        return new PspLink(link, read(), how, log, System::nanoTime, SoftContext.secureRandom());
+        return new PspLink(link, read(), how, policy, log, System::nanoTime, SoftContext.secureRandom());
     }
 
     private byte[] read() {

@@ -18,6 +18,7 @@ import verbena.verbs.GidType;
 /// | `vlan` | with `raw` and `xdp`: the VLAN of all frames, 1 to 4094, or 0 for a tag with a priority only |
 /// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
 /// | `psp` | `on`, `aes256`: every packet is encrypted, and only such packets are taken; needs `secret` |
+/// | | `offered`: packets are encrypted to and from peers that can do it, too; a file: a policy by address |
 /// | `secret` | with `psp`: a file with the secret of all peers, which only its owner may read |
 /// | `keylog` | with `psp`, for tests: a file that gets all keys |
 /// | `congestion` | `window` (default), `dcqcn` or `swift`, with parameters, see `CongestionRule` |

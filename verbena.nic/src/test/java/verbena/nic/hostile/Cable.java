@@ -9,6 +9,7 @@ import verbena.nic.device.DeviceContext;
 import verbena.nic.link.Link;
 import verbena.nic.link.psp.KeyLog;
 import verbena.nic.link.psp.PspLink;
+import verbena.nic.link.psp.PspPolicy;
 import verbena.nic.roce.LinkDevice;
 import verbena.transport.congestion.CongestionRule;
 import verbena.verbs.Access;
@@ -55,6 +56,7 @@ final class Cable {
                         link,
                         new byte[32],
                         PspVersion.AES_GCM_128,
+                        PspPolicy.REQUIRED,
                         KeyLog.NONE,
                         () -> clock[0] == null ? 0 : clock[0].nanos,
                         new Random(seed)));

@@ -30,6 +30,7 @@ import verbena.nic.link.LinkKind;
 import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.psp.KeyLog;
 import verbena.nic.link.psp.PspLink;
+import verbena.nic.link.psp.PspPolicy;
 import verbena.nic.link.udp.PacketInfoSocket;
 import verbena.nic.link.udp.UdpLinks;
 import verbena.nic.link.udp.UdpOptions;
@@ -232,7 +233,13 @@ class ForgedSourceTest {
                 RoceV2.UDP_PORT,
                 UdpOptions.DEFAULT.with(kind).wrap()));
         return new PspLink(
-                made, secret, PspVersion.AES_GCM_128, KeyLog.NONE, System::nanoTime, SoftContext.secureRandom());
+                made,
+                secret,
+                PspVersion.AES_GCM_128,
+                PspPolicy.REQUIRED,
+                KeyLog.NONE,
+                System::nanoTime,
+                SoftContext.secureRandom());
     }
 
     /// Has keys with the victim, and seals what it forges.

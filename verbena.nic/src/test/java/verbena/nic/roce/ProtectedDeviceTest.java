@@ -84,8 +84,23 @@ class ProtectedDeviceTest {
         }
     }
 
-    /// Connects two devices, and moves memory there and back.
+    /// Connects two devices, and moves memory there and back, protected.
     private static void exchange(Context serverDevice, Context clientDevice) throws Exception {
+        move(serverDevice, clientDevice);
+        for (Context one : new Context[] {serverDevice, clientDevice}) {
+            one.counters().forEach((counter, count) -> {
+                boolean isDrop = counter.startsWith("psp.dropped.") && !counter.endsWith(".repeated"); // by the faults
+                if (isDrop && count != 0) {
+                    throw new AssertionError(counter + " is " + count);
+                }
+            });
+            if (one.counters().get("psp.peers.now") != 1) {
+                throw new AssertionError(one.counters().toString());
+            }
+        }
+    }
+
+    private static void move(Context serverDevice, Context clientDevice) throws Exception {
         var at = new InetSocketAddress(serverDevice.gid(1, 0).gid().address(), 0);
         var options = ConnectionOptions.defaults();
         try (var threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -104,17 +119,6 @@ class ProtectedDeviceTest {
                 if (back.segment().mismatch(from.segment()) >= 0) {
                     throw new AssertionError("other bytes came back");
                 }
-            }
-        }
-        for (Context one : new Context[] {serverDevice, clientDevice}) {
-            one.counters().forEach((counter, count) -> {
-                boolean isDrop = counter.startsWith("psp.dropped.") && !counter.endsWith(".repeated"); // by the faults
-                if (isDrop && count != 0) {
-                    throw new AssertionError(counter + " is " + count);
-                }
-            });
-            if (one.counters().get("psp.peers.now") != 1) {
-                throw new AssertionError(one.counters().toString());
             }
         }
     }
@@ -235,12 +239,63 @@ class ProtectedDeviceTest {
                 try (var listener = ConnectionListener.bind(at, way.withDevice(server))) {
                     assertThatThrownBy(() -> Connection.connect(listener.localAddress(), way.withDevice(client)))
                             .isInstanceOf(VerbsException.class)
-                            .hasMessageContaining(peer.isEmpty() ? "takes encrypted packets only (psp=on)" : "");
+                            .hasMessageContaining(
+                                    peer.isEmpty() ? "takes encrypted packets only (its policy is \"required\"" : "");
                 }
                 assertThat(server.counters().get(peer.isEmpty() ? "psp.dropped.plain" : "psp.keys.unproven"))
                         .isPositive();
             }
         }
+    }
+
+    /// The file has a policy by address; a program learns why it cannot connect.
+    @Test
+    void aPolicyIsReadFromAFile() throws Exception {
+        String secret = SecretFile.options(folder, SECRET).replace(",psp=on", "");
+        Path policy = Files.writeString(folder.resolve("policy"), """
+                # the loopback of one host
+                secret  secret
+                cipher  aes256
+                127.0.0.0/8 offered # as long as the others are old
+                default required
+                """);
+        try (Context server = Device.named("rocev2,psp=" + policy).open();
+                Context client = Device.named("rocev2,psp=" + policy).open()) {
+            exchange(server, client);
+            assertThat(server.counters()).containsEntry("psp.peers.plain.now", 0L);
+        }
+        try (Context server = Device.named("rocev2,psp=" + policy).open();
+                Context client = Device.named("rocev2,psp=off").open()) {
+            move(server, client);
+            move(client, server);
+            assertThat(server.counters()).containsEntry("psp.peers.plain.now", 1L);
+            assertThat(server.counters().get("psp.received.plain")).isPositive();
+        }
+        try (Context server = Device.named("rocev2,psp=off").open();
+                Context client = Device.named("rocev2,psp=aes256" + secret).open()) {
+            assertThatThrownBy(() -> move(server, client))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("agrees on no keys")
+                    .hasMessageContaining("\"required\"");
+        }
+    }
+
+    @Test
+    void aWrongPolicyNamesLineAndWord() throws Exception {
+        wrong("secret secret\n10.0.0.0/8 offerd\n", "policy line 2: \"offerd\" is no mode");
+        wrong("\n\nciphers aes128", "line 3: \"ciphers\": secret, cipher, default");
+        wrong("sekret x", "line 1: \"sekret\"");
+        wrong("cipher des", "line 1: \"des\" is no cipher");
+        wrong("secret", "line 1: two words, got 1: \"secret\"");
+        wrong("default off\ndefault offered", "line 2: \"default\" stands there a second time");
+        wrong("10.0.0.0/40 off", "line 1: \"10.0.0.0/40\": a prefix has 0 to 32 bits");
+        wrong("10.0.0.0/8 off", "secret FILE");
+        refused("rocev2,psp=" + folder.resolve("nothing"), "cannot read");
+    }
+
+    private void wrong(String text, String why) throws Exception {
+        Path policy = Files.writeString(folder.resolve("policy"), text);
+        refused("rocev2,psp=" + policy, why);
     }
 
     @Test
@@ -249,7 +304,7 @@ class ProtectedDeviceTest {
         refused("rocev2,psp=on", "needs secret=FILE");
         refused("rocev2,secret=" + folder, "needs psp=on");
         refused("rocev2" + options + ",engines=2", "one engine");
-        refused("rocev2,psp=aes512", "on, aes256 or off");
+        refused("rocev2,psp=aes512", "on, aes256, offered, off");
         assertThatThrownBy(() -> DeviceOptions.parseOnEthernet("rocev1_eth0", options.substring(1)))
                 .hasMessageContaining("RoCE v1 has none");
         Path file = folder.resolve("secret");

@@ -134,6 +134,12 @@ public final class Association implements AutoCloseable {
         }
     }
 
+    /// Returns whether packets can be sealed now.
+    public boolean hasKeys(long now) {
+        Epoch by = current;
+        return by != null && !isDead(by, now);
+    }
+
     /// Returns whether another agreement is wanted: there are no keys, or they are near their limits.
     public boolean wantsKeys(long now) {
         Epoch by = current;

@@ -14,9 +14,9 @@ import verbena.nic.link.HeaderSeal;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
-import verbena.nic.link.NoSeal;
 import verbena.nic.link.Occupancy;
 import verbena.nic.link.OwnSeal;
+import verbena.nic.link.PlainSeal;
 import verbena.nic.link.PolledLink;
 import verbena.nic.link.Seal;
 import verbena.verbs.Gid;
@@ -73,7 +73,7 @@ public final class EthernetLink extends PolledLink implements Claimable, OwnSeal
         }
 
         Seal seal(NetworkHeaders headers) {
-            return isWrapped ? new NoSeal() : new HeaderSeal(headers);
+            return isWrapped ? new PlainSeal(new HeaderSeal(headers)) : new HeaderSeal(headers);
         }
     }
 

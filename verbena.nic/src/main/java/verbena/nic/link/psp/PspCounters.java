@@ -16,8 +16,12 @@ final class PspCounters {
     final AtomicLong unsealed = new AtomicLong();
     /// The number of departures to addresses for which there can be no keys.
     final AtomicLong refused = new AtomicLong();
+    /// The number of arrivals in the clear that were taken.
+    final AtomicLong taken = new AtomicLong();
     /// The number of peers at this moment.
     volatile int peers;
+    /// The number of those whose packets are in the clear.
+    volatile int plainPeers;
 
     private final AtomicLongArray verdicts = new AtomicLongArray(PspVerdict.values().length);
     private final AtomicLongArray exchanges = new AtomicLongArray(KeyExchange.Count.values().length);
@@ -32,6 +36,8 @@ final class PspCounters {
 
     void report(Map<String, Long> to) {
         to.put("psp.peers.now", (long) peers);
+        to.put("psp.peers.plain.now", (long) plainPeers);
+        to.put("psp.received.plain", taken.get());
         for (PspVerdict verdict : PspVerdict.values()) {
             if (verdict != PspVerdict.ACCEPTED) {
                 to.put("psp.dropped." + name(verdict), verdicts.get(verdict.ordinal()));

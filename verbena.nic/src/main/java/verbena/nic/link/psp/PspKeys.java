@@ -27,6 +27,7 @@ final class PspKeys implements KeyExchange.Host {
     private final RandomGenerator random;
     private final PspCiphers ciphers;
     private final PspPeers peers;
+    private final PlainPeers plain;
     private final PspCounters counters;
     private final WaitingPackets waiting;
     private final PspSleep sleep;
@@ -58,12 +59,18 @@ final class PspKeys implements KeyExchange.Host {
         this.ciphers = ciphers;
         this.peers = peers;
         this.counters = counters;
-        waiting = new WaitingPackets(counters);
+        waiting = new WaitingPackets(link, counters, arena);
         sleep = new PspSleep(clock);
         single = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64));
         long now = clock.getAsLong();
+        plain = new PlainPeers(link, peers, waiting, counters, arena, now);
         sweepNanos = now + SWEEP_NANOS;
         exchange = new KeyExchange(secret, ciphers.version().name(), this, counters::count, now);
+    }
+
+    /// Returns the peers without keys.
+    PlainPeers plain() {
+        return plain;
     }
 
     /// Returns the sleep that ends when there is something to do here.
@@ -78,6 +85,10 @@ final class PspKeys implements KeyExchange.Host {
 
     /// Takes a message of an agreement.
     void onMessage(Frame frame, long now) {
+        if (peers.modeOf(frame.sourceHigh, frame.sourceLow) == PspPolicy.Mode.OFF) {
+            counters.count(KeyExchange.Count.STRAY);
+            return;
+        }
         isDueChanged = true;
         exchange.onMessage(pairFrom(frame), frame.slot, frame.start, frame.length, now);
     }
@@ -91,25 +102,20 @@ final class PspKeys implements KeyExchange.Host {
 
     /// Notes that a packet was opened by an SPI: the peer has these keys.
     void onOpened(PspPeer peer, int spi, long now) {
+        peer.onHeard();
         if (peer.unconfirmedSpi == spi) {
             peer.unconfirmedSpi = 0;
             isDueChanged = true;
             exchange.onConfirmed(peer.pair);
-            sendWaiting(peer, now);
+            plain.onKeys(peer);
+            waiting.send(peer, now);
         }
     }
 
     /// Keeps a packet until there are keys, if there is room.
-    void keepWaiting(PspPeer peer, Frame frame) {
+    void keepWaiting(PspPeer peer, Frame frame, long now) {
         waiting.keep(peer, frame);
-    }
-
-    private void sendWaiting(PspPeer peer, long now) {
-        for (Frame frame = waiting.next(peer); frame != null; frame = waiting.next(peer)) {
-            if (!peer.seal(frame, single[0], now) || link.transmit(single, 0, 1) == 0) {
-                counters.unsealed.incrementAndGet();
-            }
-        }
+        isDueChanged |= plain.isWaiting(peer, now);
     }
 
     /// Returns the peer that a frame goes to, which is a new one; null when there cannot be one.
@@ -221,7 +227,8 @@ final class PspKeys implements KeyExchange.Host {
         if (agreed.isKnownToPeer()) {
             peer.unconfirmedSpi = 0;
             peer.association.install(keys, now);
-            sendWaiting(peer, now);
+            plain.onKeys(peer);
+            waiting.send(peer, now);
         } else {
             peer.unconfirmedSpi = agreed.openingSpi();
             peer.association.offer(keys, now);
@@ -251,7 +258,7 @@ final class PspKeys implements KeyExchange.Host {
     public void onFailed(KeyExchange.Pair pair) {
         PspPeer peer = peers.of(pair);
         if (peer != null) {
-            waiting.drop(peer);
+            plain.onSilent(peer, clock.getAsLong());
         }
     }
 
@@ -271,10 +278,12 @@ final class PspKeys implements KeyExchange.Host {
         if (sleep.isDue(now)) {
             isDueChanged = true;
             exchange.onDeadline(now);
+            plain.onTime(now);
             if (now - sweepNanos >= 0) {
                 sweepNanos = now + SWEEP_NANOS;
                 peers.forgetDead(now);
                 counters.peers = peers.count();
+                counters.plainPeers = peers.countPlain();
             }
         }
         publishDue();
@@ -289,6 +298,10 @@ final class PspKeys implements KeyExchange.Host {
         long due = exchange.deadlineNanos();
         if (peers.count() > 0 && (due == KeyExchange.NEVER || sweepNanos - due < 0)) {
             due = sweepNanos;
+        }
+        long patience = plain.deadlineNanos();
+        if (patience != KeyExchange.NEVER && (due == KeyExchange.NEVER || patience - due < 0)) {
+            due = patience;
         }
         if (sleep.set(due)) {
             link.wakeup();

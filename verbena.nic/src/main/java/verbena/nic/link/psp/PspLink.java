@@ -2,6 +2,7 @@ package verbena.nic.link.psp;
 
 import java.lang.foreign.Arena;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
@@ -13,20 +14,22 @@ import verbena.nic.link.LinkException;
 import verbena.nic.link.Occupancy;
 import verbena.nic.link.OwnSeal;
 import verbena.nic.link.PacketPairs;
+import verbena.nic.link.PlainSeal;
 import verbena.transport.psp.Association;
 import verbena.verbs.Gid;
-import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.psp.PspHeader;
 import verbena.wire.psp.PspVerdict;
 import verbena.wire.psp.PspVersion;
 import verbena.wire.roce.RoceV2;
 
-/// A link that protects all packets of a link of UDP by PSP. It agrees on keys with each peer before the first
-/// packet leaves ([decision 49](../../../../../../../../docs/decisions/49-psp.md)). Nothing else
-/// leaves, and nothing else is taken: what is not protected is counted and dropped.
+/// A link that protects packets of a link of UDP by PSP. It agrees on keys with each peer before the first packet
+/// leaves ([decision 49](../../../../../../../../docs/decisions/49-psp.md)). Where the policy requires protection,
+/// nothing else leaves, and nothing else is taken: what is not protected is counted and dropped. Where it is offered,
+/// packets are in the clear to and from a peer that does not answer; where it is off, always.
 ///
-/// The link below leaves packets as they are ([verbena.nic.link.NoSeal]). A packet that leaves is sealed into another
+/// The link below leaves packets of PSP as they are ([verbena.nic.link.PlainSeal]). A packet that leaves is sealed into
+/// another
 /// frame, so the frame above stays as it was. A packet that arrives is opened into memory of this link, which the
 /// frame above shows until the next call. Packets to a peer without keys wait, a few of them, until keys are agreed
 /// on.
@@ -37,7 +40,6 @@ public final class PspLink extends ForwardingLink {
     public static final int OVERHEAD = PspHeader.BYTES + RoceV2.UDP_BYTES + PspHeader.ICV_BYTES;
 
     private static final int BATCH = 64;
-    private static final int SINGLE = BATCH;
     private static final long SECOND = 1_000_000_000;
     /// A rotation after 10 minutes or 2^30 packets; keys are dead after 30 minutes or 2^32 packets.
     private static final Association.Limits LIMITS =
@@ -46,41 +48,47 @@ public final class PspLink extends ForwardingLink {
     /// The number of rehearsals after which an agreement takes milliseconds.
     private static final int REHEARSALS = 3;
 
-    private static final int TRANSPORT_VERSION_BITS = 0xF;
-
     private final LongSupplier clock;
     private final Arena arena = Arena.ofShared();
-    /// The frames of a batch, and one for a refusal.
-    private final Frame[] departures = Frame.allocate(arena.allocate((BATCH + 1L) * Frame.SLOT_BYTES, 64));
+    private final Frame[] departures = Frame.allocate(arena.allocate((long) BATCH * Frame.SLOT_BYTES, 64));
+    /// The frames that leave together: those of the batch, and of the engine those in the clear.
+    private final Frame[] leaving = new Frame[BATCH];
+
     private final OpenedPackets opened = new OpenedPackets(arena, BATCH);
     private final Occupancy occupancy = new Occupancy();
     private final PspPeers peers;
     private final PspKeys keys;
     private final PspCounters counters = new PspCounters();
-    private final PlainRefusal refusal;
 
-    /// @param link closed with this one; it must not seal
+    /// @param link closed with this one; it must not seal packets of PSP
     /// @param secret that all devices have which may talk with each other, of at least 16 bytes
     /// @param version of the packets, the same at all these devices
+    /// @param policy whose packets are protected
     /// @param log gets all keys
     /// @param clock nanoseconds, monotonic
     /// @param random unpredictable to anybody
     public PspLink(
-            Link link, byte[] secret, PspVersion version, KeyLog log, LongSupplier clock, RandomGenerator random) {
-        this(link, secret, new PspCiphers(version, PspCiphers.isLibcryptoThere(), log), clock, random, LIMITS);
+            Link link,
+            byte[] secret,
+            PspVersion version,
+            PspPolicy policy,
+            KeyLog log,
+            LongSupplier clock,
+            RandomGenerator random) {
+        this(link, secret, new PspCiphers(version, PspCiphers.isLibcryptoThere(), log), policy, clock, random, LIMITS);
     }
 
     PspLink(
             Link link,
             byte[] secret,
             PspCiphers ciphers,
+            PspPolicy policy,
             LongSupplier clock,
             RandomGenerator random,
             Association.Limits limits) {
         super(link);
         this.clock = clock;
-        peers = new PspPeers(ciphers.version(), limits, random::nextInt);
-        refusal = new PlainRefusal(link, clock.getAsLong());
+        peers = new PspPeers(ciphers.version(), policy, limits, random::nextInt);
         keys = new PspKeys(link, secret, ciphers, peers, counters, clock, random, arena);
     }
 
@@ -118,8 +126,17 @@ public final class PspLink extends ForwardingLink {
                 }
             }
             keys.onTime(now);
+            while (taken < count && keys.plain().hasRefusals()) {
+                frames[from + taken++].copyFrom(
+                        Objects.requireNonNull(keys.plain().nextRefusal()));
+            }
             return taken;
         }
+    }
+
+    @Override
+    public boolean hasArrivals() {
+        return keys.plain().hasRefusals() || link.hasArrivals();
     }
 
     /// Opens what arrived; whether it is a packet for the engine.
@@ -127,16 +144,11 @@ public final class PspLink extends ForwardingLink {
     /// @param into the frame that shows the packet then; may be the one that arrived
     /// @param place of the packet among those of this call
     private boolean take(Frame frame, Frame into, int place, long now) {
+        if (PlainSeal.isPlain(frame)) {
+            return takePlain(frame, into, now);
+        }
         if (KeyExchange.isMessage(frame.slot, frame.start, frame.length)) {
             keys.onMessage(frame, now);
-            return false;
-        }
-        // Plain packets have a transport version of 0 where a header of PSP has its length, 1 or more.
-        if ((BigEndian.u8(frame.slot, frame.start + 1) & TRANSPORT_VERSION_BITS) == 0) {
-            counters.plain.incrementAndGet();
-            if (refusal.answer(frame, departures[SINGLE], now)) {
-                int _ = link.transmit(departures, SINGLE, 1);
-            }
             return false;
         }
         PspVerdict verdict = PspHeader.check(frame.slot, frame.start, frame.length);
@@ -148,6 +160,28 @@ public final class PspLink extends ForwardingLink {
             return false;
         }
         return into.length > 0;
+    }
+
+    /// Judges a packet in the clear by the policy.
+    private boolean takePlain(Frame frame, Frame into, long now) {
+        boolean isWelcome = switch (peers.modeOf(frame.sourceHigh, frame.sourceLow)) {
+            case REQUIRED -> false;
+            case OFF -> true;
+            case OFFERED -> {
+                PspPeer peer = peers.from(frame);
+                yield peer == null || peer.maySendPlain(now);
+            }
+        };
+        if (!isWelcome) {
+            counters.plain.incrementAndGet();
+            keys.plain().refuse(frame, now);
+            return false;
+        }
+        counters.taken.incrementAndGet();
+        if (into != frame) {
+            into.copyFrom(frame);
+        }
+        return true;
     }
 
     private PspVerdict open(Frame frame, Frame into, int place, long now) {
@@ -185,20 +219,23 @@ public final class PspLink extends ForwardingLink {
         while (done < count) {
             int run = 0;
             int most = Math.min(count - done, BATCH);
-            boolean isSealed = true;
-            while (run < most && isSealed) {
-                isSealed = seal(frames[from + done + run], departures[run], now);
-                run += isSealed ? 1 : 0;
+            boolean isLeaving = true;
+            while (run < most && isLeaving) {
+                Frame next = leaving(frames[from + done + run], departures[run], now);
+                isLeaving = next != null;
+                if (next != null) {
+                    leaving[run++] = next;
+                }
             }
-            int left = run == 0 ? 0 : link.transmit(departures, 0, run);
+            int left = run == 0 ? 0 : link.transmit(leaving, 0, run);
             for (int i = 0; i < left; i++) {
-                frames[from + done + i].marks.unsendable |= departures[i].marks.unsendable;
+                frames[from + done + i].marks.unsendable |= leaving[i].marks.unsendable;
             }
             done += left;
             if (left < run) {
                 break;
             }
-            if (!isSealed) {
+            if (!isLeaving) {
                 done++; // it waits, or was refused
             }
         }
@@ -206,25 +243,34 @@ public final class PspLink extends ForwardingLink {
         return done;
     }
 
-    /// Writes the protected form of a frame into another one; false when it does not leave now.
-    private boolean seal(Frame frame, Frame into, long now) {
+    /// Returns the frame that leaves in the place of one: the protected form, which is written into another one, or
+    /// the same in the clear; null when none leaves now.
+    private @Nullable Frame leaving(Frame frame, Frame into, long now) {
         PspPeer peer = peers.to(frame);
         if (peer == null) {
-            peer = frame.length > packetMax() ? null : keys.meet(frame, now);
+            if (frame.length <= packetMax()) {
+                if (peers.modeOf(frame.destinationHigh, frame.destinationLow) == PspPolicy.Mode.OFF) {
+                    return frame;
+                }
+                peer = keys.meet(frame, now);
+            }
             if (peer == null) {
                 frame.marks.unsendable = true;
                 counters.refused.incrementAndGet();
-                return false;
+                return null;
             }
         }
-        if (peer.association.wantsKeys(now)) {
+        if (peer.wantsKeys(now)) {
             keys.renew(peer, now);
         }
-        boolean isSealed = peer.seal(frame, into, now);
-        if (!isSealed) {
-            keys.keepWaiting(peer, frame);
+        if (peer.isPlain) {
+            return frame;
         }
-        return isSealed;
+        if (peer.seal(frame, into, now)) {
+            return into;
+        }
+        keys.keepWaiting(peer, frame, now);
+        return null;
     }
 
     // --- time

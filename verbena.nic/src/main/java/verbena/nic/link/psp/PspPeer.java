@@ -15,12 +15,21 @@ final class PspPeer {
     final int index;
 
     final KeyExchange.Pair pair;
+    final PspPolicy.Mode mode;
     final Association association;
     /// The seal of the text: of packets as they would leave without PSP.
     private final UdpSeal seal;
     /// The packets that wait for keys.
     final Deque<Frame> waiting = new ArrayDeque<>();
 
+    /// Whether its packets are in the clear, because it has not answered. Only when protection is offered.
+    boolean isPlain;
+    /// Whether a packet of it was authentic. Then it sends no others until its keys are dead.
+    private boolean isHeard;
+    /// The time before which no keys are asked for, because it has not answered.
+    long nextTryNanos;
+    /// The time at which what waits leaves in the clear, when protection is offered; 0 when nothing waits.
+    long patienceNanos;
     /// The SPI of keys that the peer may not have got yet; 0 when there are none.
     int unconfirmedSpi;
     /// The time until which it is kept without keys, because an agreement may be under way.
@@ -28,12 +37,40 @@ final class PspPeer {
     /// The count of the SPIs that were chosen for it.
     int generation;
 
-    PspPeer(int index, KeyExchange.Pair pair, Association association, UdpSeal seal, int generation) {
+    PspPeer(
+            int index,
+            KeyExchange.Pair pair,
+            PspPolicy.Mode mode,
+            Association association,
+            UdpSeal seal,
+            int generation,
+            long now) {
         this.index = index;
         this.pair = pair;
+        this.mode = mode;
         this.association = association;
         this.seal = seal;
         this.generation = generation;
+        nextTryNanos = now;
+    }
+
+    /// Returns whether keys are to be asked for now.
+    boolean wantsKeys(long now) {
+        return association.wantsKeys(now) && now - nextTryNanos >= 0;
+    }
+
+    boolean hasKeys(long now) {
+        return association.hasKeys(now);
+    }
+
+    /// Notes that a packet of it was authentic.
+    void onHeard() {
+        isHeard = true;
+    }
+
+    /// Returns whether it may send packets in the clear.
+    boolean maySendPlain(long now) {
+        return mode == PspPolicy.Mode.OFFERED && !(isHeard && hasKeys(now));
     }
 
     /// Writes the protected form of a frame into another one; false when there are no keys. The frame stays as it was,

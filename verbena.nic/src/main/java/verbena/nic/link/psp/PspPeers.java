@@ -32,6 +32,7 @@ final class PspPeers {
 
     private final Map<Integer, UdpSeal> seals = new HashMap<>();
     private final PspVersion version;
+    private final PspPolicy policy;
     private final Association.Limits limits;
     private final IntUnaryOperator random;
     private int count;
@@ -39,12 +40,19 @@ final class PspPeers {
     private @Nullable PspPeer lastTo;
 
     /// @param version of the packets of all
+    /// @param policy tells what is asked of each
     /// @param limits of the keys of each
     /// @param random draws a number below its argument
-    PspPeers(PspVersion version, Association.Limits limits, IntUnaryOperator random) {
+    PspPeers(PspVersion version, PspPolicy policy, Association.Limits limits, IntUnaryOperator random) {
         this.version = version;
+        this.policy = policy;
         this.limits = limits;
         this.random = random;
+    }
+
+    /// Returns the mode of packets to and from an address.
+    PspPolicy.Mode modeOf(long high, long low) {
+        return policy.of(high, low);
     }
 
     int count() {
@@ -75,6 +83,19 @@ final class PspPeers {
         return null;
     }
 
+    /// Returns the peer that a frame in the clear comes from; null when it is not known.
+    @Nullable
+    PspPeer from(Frame frame) {
+        int slot = slot(frame.destinationHigh, frame.destinationLow, frame.sourceHigh, frame.sourceLow);
+        for (; byAddress[slot] != 0; slot = (slot + 1) % SLOTS) {
+            PspPeer peer = byIndex[byAddress[slot] - 1];
+            if (peer != null && peer.isFrom(frame)) {
+                return peer;
+            }
+        }
+        return null;
+    }
+
     @Nullable
     PspPeer of(KeyExchange.Pair pair) {
         for (int slot = slot(pair); byAddress[slot] != 0; slot = (slot + 1) % SLOTS) {
@@ -99,7 +120,8 @@ final class PspPeers {
         }
         UdpSeal seal = seals.computeIfAbsent(sourcePort, UdpSeal::new);
         var association = new Association(version, 0, limits);
-        var peer = new PspPeer(lastIndex, pair, association, seal, random.applyAsInt(GENERATIONS));
+        PspPolicy.Mode mode = modeOf(pair.remote().high(), pair.remote().low());
+        var peer = new PspPeer(lastIndex, pair, mode, association, seal, random.applyAsInt(GENERATIONS), now);
         peer.keptNanos = now + KEPT_NANOS;
         byIndex[lastIndex] = peer;
         put(peer);
@@ -148,6 +170,20 @@ final class PspPeers {
                 }
             }
         }
+    }
+
+    /// Returns how many peers get their packets in the clear.
+    int countPlain() {
+        int plain = 0;
+        for (PspPeer peer : byIndex) {
+            plain += peer != null && peer.isPlain ? 1 : 0;
+        }
+        return plain;
+    }
+
+    /// Keeps a peer without keys for a while.
+    static void keep(PspPeer peer, long until) {
+        peer.keptNanos = until + KEPT_NANOS;
     }
 
     /// Forgets all keys.

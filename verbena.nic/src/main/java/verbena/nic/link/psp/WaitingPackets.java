@@ -1,7 +1,7 @@
 package verbena.nic.link.psp;
 
 import java.lang.foreign.Arena;
-import org.jspecify.annotations.Nullable;
+import verbena.nic.link.Link;
 import verbena.wire.Frame;
 
 /// The packets that wait for the keys of their peers: a few for each, and not many for all. Others are dropped.
@@ -9,11 +9,17 @@ final class WaitingPackets {
     private static final int OF_PEER_MAX = 8;
     private static final int OF_ALL_MAX = 256;
 
+    private final Link link;
     private final PspCounters counters;
+    private final Frame[] sealed;
+    private final Frame[] plain = new Frame[1];
     private int count;
 
-    WaitingPackets(PspCounters counters) {
+    /// @param link sends them
+    WaitingPackets(Link link, PspCounters counters, Arena arena) {
+        this.link = link;
         this.counters = counters;
+        sealed = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64));
     }
 
     /// Keeps a copy.
@@ -28,12 +34,16 @@ final class WaitingPackets {
         count++;
     }
 
-    /// Takes the one that has waited longest; null when there is none.
-    @Nullable
-    Frame next(PspPeer peer) {
-        Frame frame = peer.waiting.poll();
-        count -= frame == null ? 0 : 1;
-        return frame;
+    /// Sends all packets to a peer, protected or as its policy has it now.
+    void send(PspPeer peer, long now) {
+        for (Frame frame = peer.waiting.poll(); frame != null; frame = peer.waiting.poll()) {
+            count--;
+            plain[0] = frame;
+            boolean isReady = peer.isPlain || peer.seal(frame, sealed[0], now);
+            if (!isReady || link.transmit(peer.isPlain ? plain : sealed, 0, 1) == 0) {
+                counters.unsealed.incrementAndGet();
+            }
+        }
     }
 
     /// Drops all packets to a peer.

@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
-import verbena.nic.link.NoSeal;
 import verbena.nic.link.PathMtu;
+import verbena.nic.link.PlainSeal;
 import verbena.nic.link.Seal;
 import verbena.nic.link.UdpSeal;
 import verbena.nic.link.WakeSignal;
@@ -77,7 +77,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         this.packetMax = packetMax & ~3;
         this.pathMtu = pathMtu;
         this.port = port;
-        this.seal = options.wrapped() ? new NoSeal() : new UdpSeal(port);
+        this.seal = options.wrapped() ? new PlainSeal(new UdpSeal(port)) : new UdpSeal(port);
     }
 
     @Override

@@ -6,7 +6,7 @@ import static verbena.foreign.linux.LinuxAbi.IPPROTO_IPV6;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
-import verbena.nic.link.NoSeal;
+import verbena.nic.link.PlainSeal;
 import verbena.nic.link.Seal;
 import verbena.nic.link.UdpSeal;
 import verbena.nic.link.sharing.SharedAddress;
@@ -64,7 +64,7 @@ final class UdpSocket {
         this.sharing = sharing;
         this.fd = fd;
         this.port = port;
-        seal = isWrapped ? new NoSeal() : new UdpSeal(port);
+        seal = isWrapped ? new PlainSeal(new UdpSeal(port)) : new UdpSeal(port);
         gidHigh = gid.high();
         gidLow = gid.low();
         ipv4 = gid.isIpv4();

@@ -37,6 +37,8 @@ final class PspNet {
     long now = 7 * SECOND;
     /// Whether OpenSSL encrypts, and not the JDK.
     boolean isLibcrypto = true;
+    /// The policy of ends that begin from now on.
+    PspPolicy policy = PspPolicy.REQUIRED;
 
     /// What is on the wire, in the order of departure.
     final Deque<Datagram> wire = new ArrayDeque<>();
@@ -137,6 +139,7 @@ final class PspNet {
                     this,
                     secret,
                     new PspCiphers(PspVersion.AES_GCM_128, isLibcrypto, KeyLog.NONE),
+                    policy,
                     () -> now,
                     new Random(seed),
                     LIMITS);
@@ -215,6 +218,7 @@ final class PspNet {
                 frame.sourceLow = next.from.low();
                 frame.destinationHigh = next.to.high();
                 frame.destinationLow = next.to.low();
+                frame.icrcValid = true;
             }
             return n;
         }

@@ -1,0 +1,117 @@
+package verbena.nic.roce;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.link.psp.PspPolicy;
+import verbena.wire.psp.PspVersion;
+
+/// The file that says whose packets a device protects, and how. A line has two words; what stands behind `#` is a
+/// remark:
+///
+/// | line | |
+/// |---|---|
+/// | `secret FILE` | the file with the secret of all peers |
+/// | `cipher aes128`, `cipher aes256` | the length of keys; 128 bits without such a line |
+/// | `10.0.0.0/8 required` | a prefix of addresses, or one address, and its mode: `required`, `offered` or `off` |
+/// | `default required` | the mode of all other addresses; `required` without such a line |
+final class ProtectionFile {
+    private static final int RULES_MAX = 256;
+
+    private final Path file;
+    private final List<PspPolicy.Rule> rules = new ArrayList<>();
+    private final Set<String> seen = new HashSet<>();
+    private PspPolicy.Mode others = PspPolicy.Mode.REQUIRED;
+    private PspVersion version = PspVersion.AES_GCM_128;
+    private @Nullable Path secret;
+
+    private ProtectionFile(Path file) {
+        this.file = file;
+    }
+
+    /// Reads a file.
+    ///
+    /// @throws IllegalArgumentException when it cannot be read, or a line is wrong; names the line and the word
+    static ProtectionFile read(Path file) {
+        List<String> lines;
+        try {
+            lines = Files.readAllLines(file, StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new IllegalArgumentException("cannot read " + file + ": " + e, e);
+        }
+        var reader = new ProtectionFile(file);
+        for (int i = 0; i < lines.size(); i++) {
+            String line = lines.get(i).replaceFirst("#.*", "").strip();
+            try {
+                if (!line.isEmpty()) {
+                    reader.take(line.split("\\s+"));
+                }
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(file + " line " + (i + 1) + ": " + e.getMessage(), e);
+            }
+        }
+        return reader;
+    }
+
+    /// Returns whose packets are protected.
+    PspPolicy policy() {
+        try {
+            return new PspPolicy(rules, others);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(file + ": " + e.getMessage(), e);
+        }
+    }
+
+    PspVersion version() {
+        return version;
+    }
+
+    /// Returns the file of the secret; null when none is named.
+    @Nullable
+    Path secret() {
+        return secret;
+    }
+
+    private void take(String[] words) {
+        if (words.length != 2) {
+            throw new IllegalArgumentException(
+                    "two words, got " + words.length + ": \"" + String.join(" ", words) + "\"");
+        }
+        if (!seen.add(words[0])) {
+            throw new IllegalArgumentException("\"" + words[0] + "\" stands there a second time");
+        }
+        switch (words[0]) {
+            case "secret" -> secret = beside(words[1]);
+            case "cipher" ->
+                version = switch (words[1]) {
+                    case "aes128" -> PspVersion.AES_GCM_128;
+                    case "aes256" -> PspVersion.AES_GCM_256;
+                    default ->
+                        throw new IllegalArgumentException(
+                                "\"" + words[1] + "\" is no cipher; there are aes128 and aes256");
+                };
+            case "default" -> others = PspPolicy.Mode.parse(words[1]);
+            default -> {
+                if (rules.size() == RULES_MAX) {
+                    throw new IllegalArgumentException("more than " + RULES_MAX + " prefixes");
+                }
+                if (words[0].indexOf('.') < 0 && words[0].indexOf(':') < 0) {
+                    throw new IllegalArgumentException(
+                            "\"" + words[0] + "\": secret, cipher, default, or a prefix of addresses");
+                }
+                rules.add(PspPolicy.Rule.parse(words[0], PspPolicy.Mode.parse(words[1])));
+            }
+        }
+    }
+
+    /// Returns the path of a file whose name is told from the place of this one.
+    private Path beside(String name) {
+        return file.toAbsolutePath().resolveSibling(name);
+    }
+}
