@@ -62,7 +62,7 @@ public class BlockServer {
                 var arena = Arena.ofShared();
                 var connection = listener.accept()) {
             MemorySegment mapped = channel.map(MapMode.READ_ONLY, 0, channel.size(), arena);
-            try (var region = connection.protectionDomain().register(mapped, Set.of(Access.REMOTE_READ))) {
+            try (var region = connection.queuePair().protectionDomain().register(mapped, Set.of(Access.REMOTE_READ))) {
                 connection.send(region.remote().format());
                 done.await();
             }
@@ -77,7 +77,7 @@ public class BlockServer {
         for (int first = 0; first < BLOCKS; first += AT_ONCE) {
             var reads = new WorkRequest[AT_ONCE];
             for (int i = 0; i < AT_ONCE; i++) {
-                reads[i] = connection.readAsync(
+                reads[i] = connection.postRead(
                         blocks.slice(at(first + i), BLOCK), copies.slice((long) i * BLOCK, BLOCK));
             }
             for (int i = 0; i < AT_ONCE; i++) {

@@ -47,7 +47,7 @@ public class Seqlock {
         try (var connection = listener.accept()) {
             var record = connection.allocate(RECORD, Access.remoteAll());
             put(record.segment(), 0);
-            var enough = connection.receiveAsync(connection.allocate(100));
+            var enough = connection.postReceive(connection.allocate(100));
             connection.send(record.remote().format());
             for (long value = 1; !enough.isDone(); value++) {
                 put(record.segment(), value);
@@ -67,9 +67,9 @@ public class Seqlock {
 
     long get() throws InterruptedException {
         while (true) {
-            connection.readAsync(remote.slice(0, 8), copy);
-            connection.readAsync(remote.slice(8, RECORD - 8), copy.slice(8));
-            connection.readAsync(remote.slice(0, 8), copy.slice(RECORD)).await(); // the others are done before it
+            connection.postRead(remote.slice(0, 8), copy);
+            connection.postRead(remote.slice(8, RECORD - 8), copy.slice(8));
+            connection.postRead(remote.slice(0, 8), copy.slice(RECORD)).await(); // the others are done before it
             long before = copy.segment().get(JAVA_LONG, 0);
             long after = copy.segment().get(JAVA_LONG, RECORD);
             if (before == after && before % 2 == 0) {

@@ -38,7 +38,7 @@ public class SharedCounter {
     /// Lends the same memory to each client, under another key.
     private static Void serve(ConnectionListener listener, MemorySegment place) throws InterruptedException {
         try (var connection = listener.accept();
-                var region = connection.protectionDomain().register(place, Access.remoteAll())) {
+                var region = connection.queuePair().protectionDomain().register(place, Access.remoteAll())) {
             connection.send(region.remote().format());
             connection.receiveText(100); // the client is done
             return null;

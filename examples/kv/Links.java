@@ -31,7 +31,7 @@ final class Links {
                 MemoryRegion outbox = connection.allocate(Raft.REQUEST_MAX);
                 while (true) {
                     int length = raft.request(peer, outbox.segment());
-                    connection.writeAsync(outbox.slice(0, length), inbox, length).await();
+                    connection.postWriteWithImmediate(outbox.slice(0, length), inbox, length).await();
                     raft.answered(peer, MemorySegment.ofArray(connection.receive(Raft.ANSWER)));
                 }
             } catch (ConnectionException e) {
@@ -55,12 +55,12 @@ final class Links {
         try (connection) {
             MemoryRegion inbox = connection.allocate(Raft.REQUEST_MAX, Access.remoteAll());
             MemoryRegion outbox = connection.allocate(Raft.ANSWER);
-            var next = connection.receiveAsync(outbox.slice(0, 0));
+            var next = connection.postReceive(outbox.slice(0, 0));
             connection.send(inbox.remote().format());
             while (true) {
                 int length = next.await().immediate();
                 raft.handle(inbox.segment().asSlice(0, length), outbox.segment());
-                next = connection.receiveAsync(outbox.slice(0, 0)); // the next request finds it
+                next = connection.postReceive(outbox.slice(0, 0)); // the next request finds it
                 connection.send(outbox.slice(0, Raft.ANSWER));
             }
         } catch (ConnectionException e) {

@@ -53,7 +53,7 @@ class RdmaTestTest {
     @RdmaTest(receivesAhead = 0)
     void aTestPostsReceivesByItself(ConnectedEnds ends) throws InterruptedException {
         var into = ends.server().allocate(16);
-        var received = ends.server().receiveAsync(into);
+        var received = ends.server().postReceive(into);
         ends.client().send(new byte[] {1, 2, 3});
         assertThat(received.await().byteLength()).isEqualTo(3);
     }
@@ -175,7 +175,7 @@ class RdmaTestTest {
         @Test
         void changesWhatItSends(ConnectedEnds ends) throws InterruptedException {
             var memory = ends.client().allocate(8);
-            var sent = ends.client().sendAsync(memory);
+            var sent = ends.client().postSend(memory);
             memory.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 1);
             sent.await();
         }

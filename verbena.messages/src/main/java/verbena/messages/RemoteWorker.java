@@ -59,12 +59,12 @@ public final class RemoteWorker implements AutoCloseable {
 
     /// Returns the local address of the first rail.
     public InetSocketAddress localAddress() {
-        return remote.ways().way(0).connection.localAddress();
+        return remote.ways().way(0).connection.id().localAddress().orElseThrow();
     }
 
     /// Returns the peer's address of the first rail.
     public InetSocketAddress peerAddress() {
-        return remote.ways().way(0).connection.peerAddress();
+        return remote.ways().way(0).connection.id().peerAddress().orElseThrow();
     }
 
     /// Returns the number of connections to it that work now. There may be several when both workers have several

@@ -282,7 +282,8 @@ class EnginesTest {
                 MemoryRegion from = there.allocate(100);
                 MemoryRegion to = here.allocate(100);
                 from.segment().setString(0, "message " + i);
-                Future<Integer> received = threads.submit(() -> here.receive(to.slice(0, 100)));
+                Future<Integer> received =
+                        threads.submit(() -> here.receive(to.slice(0, 100)).length());
                 there.send(from.slice(0, 100));
                 assertThat(received.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(100);
                 assertThat(to.segment().getString(0)).isEqualTo("message " + i);

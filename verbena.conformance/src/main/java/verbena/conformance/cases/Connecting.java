@@ -406,7 +406,7 @@ public final class Connecting {
                                     "the queue pair is closed", each.queuePair().isClosed());
                             Expect.that(
                                     "the domain is closed",
-                                    each.protectionDomain().isClosed());
+                                    each.queuePair().protectionDomain().isClosed());
                         },
                         work -> Thread.ofPlatform().daemon().start(work)));
             }

@@ -71,7 +71,7 @@ public final class Connections {
                     wanted[i * 4 + k] = (byte) (i + k);
                     source.segment().set(ValueLayout.JAVA_BYTE, i * 4L + k, (byte) (i + k));
                 }
-                requests.add(ends.a.writeAsync(
+                requests.add(ends.a.postWrite(
                         source.slice(i * 4L, 4), target.remote().slice(i * 4L)));
             }
             for (WorkRequest each : requests) {
@@ -86,7 +86,7 @@ public final class Connections {
             MemoryRegion in = ends.b.allocate(400);
             var receives = new ArrayList<WorkRequest>();
             for (int i = 0; i < 4; i++) {
-                receives.add(ends.b.receiveAsync(in.slice(i * 100L, 100)));
+                receives.add(ends.b.postReceive(in.slice(i * 100L, 100)));
             }
             Expect.that("the first is under way", !receives.getFirst().await(Duration.ofMillis(1)));
             for (int i = 0; i < 4; i++) {
@@ -108,7 +108,7 @@ public final class Connections {
             Expect.equal(
                     "before comparing in vain",
                     9L,
-                    ends.a.compareSwapAsync(words.slice(8), 5, 1).await().value());
+                    ends.a.postCompareSwap(words.slice(8), 5, 1).await().value());
         }
     }
 
@@ -127,7 +127,7 @@ public final class Connections {
                 Expect.thrown(
                         "comparing at " + at,
                         IllegalArgumentException.class,
-                        () -> ends.a.compareSwapAsync(words.slice(at), 1, 1),
+                        () -> ends.a.postCompareSwap(words.slice(at), 1, 1),
                         "multiple of 8");
             }
             Expect.equal("the connection lives", 0L, ends.a.fetchAdd(words.slice(8), 1));
@@ -137,8 +137,8 @@ public final class Connections {
     public static void closingEndsEveryWait(Fixture fixture) throws Exception {
         try (var ends = connect(fixture)) {
             MemoryRegion in = ends.a.allocate(8);
-            WorkRequest first = ends.a.receiveAsync(in.slice(0, 8));
-            WorkRequest second = ends.a.receiveAsync(in.slice(0, 8));
+            WorkRequest first = ends.a.postReceive(in.slice(0, 8));
+            WorkRequest second = ends.a.postReceive(in.slice(0, 8));
             var future = second.toFuture();
             ends.a.close();
             var closed = Expect.thrown("waiting", ConnectionException.class, first::await);
@@ -152,8 +152,8 @@ public final class Connections {
         try (var ends = connect(fixture)) {
             RemoteMemory secret = ends.b.allocate(8).remote(); // granted to no peer
             MemoryRegion in = ends.a.allocate(8);
-            var read = ends.a.readAsync(secret.slice(0, 8), in.slice(0, 8));
-            var behind = ends.a.readAsync(secret.slice(0, 8), in.slice(0, 8));
+            var read = ends.a.postRead(secret.slice(0, 8), in.slice(0, 8));
+            var behind = ends.a.postRead(secret.slice(0, 8), in.slice(0, 8));
             for (WorkRequest each : List.of(read, behind)) {
                 var refused = Expect.thrown("waiting", ConnectionException.class, each::await);
                 Expect.equal("reason", ConnectionException.Reason.FAILED, refused.reason());

@@ -46,15 +46,15 @@ class ConnectionTest extends ConnectingDevices {
                     var server = get(accepted)) {
                 var out = client.allocate(100);
                 var in = server.allocate(100);
-                var received = meanwhile(() -> server.receive(in.slice(0, 100)));
+                var received = meanwhile(() -> server.receive(in.slice(0, 100)).length());
                 out.segment().setString(0, "hello");
                 client.send(out.slice(0, 6));
                 assertThat(get(received)).isEqualTo(6);
                 assertThat(in.segment().getString(0)).isEqualTo("hello");
                 assertThat(client.queuePair().state()).isEqualTo(QpState.RTS);
-                assertThat(server.peerAddress().getAddress())
+                assertThat(server.id().peerAddress().orElseThrow().getAddress())
                         .isEqualTo(clientDevice.gid(1, 0).gid().address());
-                assertThat(client.peerAddress()).isEqualTo(listener.localAddress());
+                assertThat(client.id().peerAddress().orElseThrow()).isEqualTo(listener.localAddress());
             }
         }
     }
@@ -91,7 +91,7 @@ class ConnectionTest extends ConnectingDevices {
                 assertThatExceptionOfType(ConnectionException.class)
                         .isThrownBy(() -> client.receive(in.slice(0, 100)))
                         .matches(e -> e.reason() == Reason.CLOSED);
-                assertThat(server.peerAddress()).isNotNull();
+                assertThat(server.id().peerAddress().orElseThrow()).isNotNull();
             }
         }
     }
@@ -116,7 +116,7 @@ class ConnectionTest extends ConnectingDevices {
             var accepted = meanwhile(listener::accept);
             var client = connect(listener);
             try (var server = get(accepted)) {
-                var waiting = server.receiveAsync(server.allocate(100).slice(0, 100));
+                var waiting = server.postReceive(server.allocate(100).slice(0, 100));
                 client.close();
                 assertThatExceptionOfType(ConnectionException.class)
                         .isThrownBy(waiting::await)
@@ -166,7 +166,9 @@ class ConnectionTest extends ConnectingDevices {
                 var second = meanwhile(listener::accept);
                 try (var two = connect(listener);
                         var other = get(second)) {
-                    assertThat(Set.of(server.protectionDomain(), other.protectionDomain()))
+                    assertThat(Set.of(
+                                    server.queuePair().protectionDomain(),
+                                    other.queuePair().protectionDomain()))
                             .hasSize(2);
                     var secret = server.allocate(64, Access.remoteAll());
                     var local = two.allocate(64);
@@ -218,7 +220,8 @@ class ConnectionTest extends ConnectingDevices {
             var accepted = meanwhile(listener::accept);
             try (var client = connect(listener);
                     var server = get(accepted)) {
-                assertThat(client.peerAddress()).isEqualTo(server.localAddress());
+                assertThat(client.id().peerAddress().orElseThrow())
+                        .isEqualTo(server.id().localAddress().orElseThrow());
             }
         }
     }
@@ -288,7 +291,8 @@ class ConnectionTest extends ConnectingDevices {
                 }
                 client.close();
                 assertThat(get(received)).isNotEmpty();
-                assertThat(server.localAddress()).isEqualTo(client.peerAddress());
+                assertThat(server.id().localAddress().orElseThrow())
+                        .isEqualTo(client.id().peerAddress().orElseThrow());
             }
             client.close(); // again
         }
@@ -335,7 +339,7 @@ class ConnectionTest extends ConnectingDevices {
                 var out = clients[i].allocate(8);
                 var in = accepted[i].allocate(8);
                 Connection to = accepted[i];
-                var received = meanwhile(() -> to.receive(in.slice(0, 8)));
+                var received = meanwhile(() -> to.receive(in.slice(0, 8)).length());
                 clients[i].send(out.slice(0, 8));
                 assertThat(get(received)).isEqualTo(8);
             }
@@ -351,9 +355,10 @@ class ConnectionTest extends ConnectingDevices {
             var accepted = meanwhile(listener::accept);
             try (var client = Connection.connect("127.0.0.1", port);
                     var server = get(accepted)) {
-                assertThat(server.localAddress())
+                assertThat(server.id().localAddress().orElseThrow())
                         .isEqualTo(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port));
-                assertThat(client.peerAddress()).isEqualTo(server.localAddress());
+                assertThat(client.id().peerAddress().orElseThrow())
+                        .isEqualTo(server.id().localAddress().orElseThrow());
             }
         }
     }
@@ -404,7 +409,7 @@ class ConnectionTest extends ConnectingDevices {
                     var server = get(accepted)) {
                 var out = client.allocate(8);
                 var in = server.allocate(8);
-                var received = meanwhile(() -> server.receive(in.slice(0, 8)));
+                var received = meanwhile(() -> server.receive(in.slice(0, 8)).length());
                 client.send(out.slice(0, 8));
                 assertThat(get(received)).isEqualTo(8);
             }

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import java.lang.foreign.Arena;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -14,7 +12,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import verbena.verbs.Access;
-import verbena.verbs.ConnectionException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionOptions;
@@ -26,33 +23,12 @@ class MemoryOfCallersTest {
         return isAhead ? ConnectionOptions.defaults().withReceivesAhead(1000) : ConnectionOptions.defaults();
     }
 
-    /// A buffer that belongs to a thread which has ended.
-    private static ByteBuffer ofAnotherThread() throws Exception {
-        var made = new CompletableFuture<ByteBuffer>();
-        Thread.ofPlatform()
-                .start(() -> made.complete(Arena.ofConfined().allocate(100).asByteBuffer()))
-                .join();
-        return made.get(60, TimeUnit.SECONDS);
-    }
-
-    private static ByteBuffer closed() {
-        try (Arena arena = Arena.ofShared()) {
-            return arena.allocate(100).asByteBuffer();
-        }
-    }
-
     @ParameterizedTest
     @CsvSource({"rocev2, true", "rocev2, false", "iwarp, true", "iwarp, false", "shm, true", "shm, false"})
     void aReceiveIntoMemoryThatCannotBeWrittenTakesNoMessage(String device, boolean isAhead) throws Exception {
         try (var ends = ConnectedEnds.of(device, options(isAhead))) {
             Connection server = ends.server();
             CompletableFuture<Void> sent = isAhead ? send(ends.client(), "first") : new CompletableFuture<>();
-            for (ByteBuffer bad :
-                    new ByteBuffer[] {ByteBuffer.allocate(100).asReadOnlyBuffer(), ofAnotherThread(), closed()}) {
-                assertThatIllegalArgumentException()
-                        .isThrownBy(() -> server.receive(bad))
-                        .withMessageContaining("into");
-            }
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> server.receive(-1))
                     .withMessageContaining("maxBytes");
@@ -97,35 +73,9 @@ class MemoryOfCallersTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> ends.client().read(there.remote().slice(0, 6), readOnly.slice(0, 6)));
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> ends.client().readAsync(there.remote().slice(0, 6), readOnly.slice(0, 6)));
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> ends.client()
-                            .read(
-                                    there.remote()
-                                            .slice(
-                                                    0,
-                                                    ByteBuffer.allocate(6)
-                                                            .asReadOnlyBuffer()
-                                                            .remaining()),
-                                    ByteBuffer.allocate(6).asReadOnlyBuffer()));
+                    .isThrownBy(() -> ends.client().postRead(there.remote().slice(0, 6), readOnly.slice(0, 6)));
             assertThat(ends.client().read(there.remote().slice(0, 5)))
                     .isEqualTo("there".getBytes(StandardCharsets.UTF_8));
-        }
-    }
-
-    /// Memory that cannot be read is not sent, and what it would have been copied to is used again.
-    @ParameterizedTest
-    @CsvSource({"rocev2", "iwarp", "shm"})
-    void aSendFromMemoryThatCannotBeReadSendsNothing(String device) throws Exception {
-        try (var ends = ConnectedEnds.of(device, options(true))) {
-            for (int i = 0; i < 200; i++) {
-                ByteBuffer bad = i % 2 == 0 ? closed() : ofAnotherThread();
-                assertThatExceptionOfType(RuntimeException.class)
-                        .isThrownBy(() -> ends.client().send(bad))
-                        .isNotInstanceOf(ConnectionException.class);
-            }
-            ends.client().send("first");
-            assertThat(ends.server().receiveText(100)).isEqualTo("first");
         }
     }
 }

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -16,10 +19,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
-import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.WorkRequest;
 
 /// Connections that post receives by themselves. Over each kind of software device.
 @Timeout(120)
@@ -51,7 +54,7 @@ class ReceivesAheadTest {
                 try {
                     MemoryRegion memory = ends.server().allocate(MAX);
                     while (true) {
-                        int length = ends.server().receive(memory.slice(0, MAX));
+                        int length = ends.server().receive(memory).length();
                         ends.server().send(memory.slice(0, length));
                     }
                 } catch (ConnectionException e) {
@@ -165,13 +168,96 @@ class ReceivesAheadTest {
         }
     }
 
-    @Test
-    void suchAConnectionRefusesReceivesOfTheProgram() throws Exception {
-        try (var ends = ConnectedEnds.of("shm", AHEAD)) {
-            MemoryRegion memory = ends.server().allocate(10);
-            assertThatExceptionOfType(InvalidStateException.class)
-                    .isThrownBy(() -> ends.server().receiveAsync(memory.slice(0, 10)))
-                    .withMessageContaining("posts receives by itself");
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aThreadMayWaitForAMessageForATime(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device, AHEAD)) {
+            MemoryRegion memory = ends.server().allocate(MAX);
+            for (int i = 0; i < 200; i++) { // more often than there are receives
+                WorkRequest next = ends.server().postReceive(memory);
+                assertThat(next.await(Duration.ZERO)).isFalse();
+                assertThat(next.isDone()).isFalse();
+                ends.client().send("message " + i);
+                assertThat(next.await(Duration.ofSeconds(60))).isTrue();
+                assertThat(next.byteLength()).isEqualTo(("message " + i).length());
+                assertThat(text(memory, next.byteLength())).isEqualTo("message " + i);
+            }
+        }
+    }
+
+    private static String text(MemoryRegion memory, int length) {
+        return new String(memory.segment().asSlice(0, length).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void receivesOfTheProgramAreFilledInTheirOrderThoughItLooksInAnother(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device, AHEAD)) {
+            MemoryRegion memory = ends.server().allocate(64 * 16);
+            var posted = new ArrayList<WorkRequest>();
+            for (int i = 0; i < 64; i++) { // as many as there are
+                posted.add(ends.server().postReceive(memory.slice(i * 16L, 16)));
+            }
+            var next = CompletableFuture.supplyAsync(() -> postReceive(ends, memory), Thread::startVirtualThread);
+            for (int i = 0; i < 65; i++) {
+                ends.client().send(new byte[] {(byte) i});
+            }
+            assertThat(next.get(60, TimeUnit.SECONDS).await().byteLength()).isEqualTo(1); // when one was free
+            for (int i = 63; i > 0; i--) {
+                posted.get(i).await();
+                assertThat(memory.segment().get(ValueLayout.JAVA_BYTE, i * 16L)).isEqualTo((byte) i);
+            }
+            assertThat(posted.getFirst().isDone()).isTrue();
+            assertThat(memory.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 64); // of the last
+        }
+    }
+
+    private static WorkRequest postReceive(ConnectedEnds ends, MemoryRegion memory) {
+        try {
+            return ends.server().postReceive(memory.slice(0, 16));
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aFutureOfAReceiveHasItsMessage(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device, AHEAD)) {
+            MemoryRegion memory = ends.server().allocate(MAX);
+            var received =
+                    ends.server().postReceive(memory).toFuture().thenApply(done -> text(memory, done.byteLength()));
+            ends.client().send("to whom it concerns");
+            assertThat(received.get(60, TimeUnit.SECONDS)).isEqualTo("to whom it concerns");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aMessageThatIsLongerThanThePostedMemoryEndsTheConnection(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device, AHEAD)) {
+            WorkRequest posted = ends.server().postReceive(ends.server().allocate(4));
+            ends.client().send("12345");
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(posted::await)
+                    .matches(e -> e.reason() == Reason.FAILED)
+                    .withMessageContaining("5 bytes, for 4");
+            assertThat(posted.isDone()).isTrue();
+            assertThat(ends.server().isOpen()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void memoryThatTheProgramClosesMeanwhileEndsTheConnection(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device, AHEAD)) {
+            MemoryRegion memory = ends.server().allocate(100);
+            WorkRequest posted = ends.server().postReceive(memory);
+            memory.close();
+            ends.client().send("too late");
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(posted::await)
+                    .withMessageContaining("the program has closed");
         }
     }
 

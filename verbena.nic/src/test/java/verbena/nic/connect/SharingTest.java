@@ -83,7 +83,7 @@ class SharingTest {
                     var others = Star.of(
                             1, server, client, ConnectionOptions.defaults().withDevice(server))) {
                 for (Connection each : star.accepted) {
-                    assertThat(each.protectionDomain()).isSameAs(domain);
+                    assertThat(each.queuePair().protectionDomain()).isSameAs(domain);
                 }
                 for (Connection each : star.clients) {
                     byte[] read = each.read(table.remote().slice(8, 8));
@@ -162,7 +162,7 @@ class SharingTest {
                 for (ThrowingCallable each : List.<ThrowingCallable>of(
                         () -> one.send("text"),
                         () -> one.receive(8),
-                        () -> one.receiveAsync(memory.slice(0, 8)),
+                        () -> one.postReceive(memory.slice(0, 8)),
                         () -> one.fetchAdd(memory.remote(), 1))) {
                     assertThatExceptionOfType(InvalidStateException.class)
                             .isThrownBy(each)

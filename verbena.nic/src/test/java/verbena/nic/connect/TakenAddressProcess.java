@@ -62,17 +62,24 @@ final class TakenAddressProcess {
                     var connection = accepted.get()) {
                 var in = connection.allocate(8);
                 var out = client.allocate(8);
-                var received = threads.submit(() -> connection.receive(in.slice(0, 8)));
+                var received =
+                        threads.submit(() -> connection.receive(in.slice(0, 8)).length());
                 out.segment().setString(0, "hello");
                 client.send(out.slice(0, 6));
                 received.get();
                 var acceptedToo = threads.submit(() -> listener.accept());
                 try (var other = Connection.connect(address, port);
                         var _ = acceptedToo.get()) {
-                    InetAddress own = client.localAddress().getAddress();
+                    InetAddress own = client.id().localAddress().orElseThrow().getAddress();
                     System.out.println(address + ": " + in.segment().getString(0)
                             + (own.isLoopbackAddress() && !own.getHostAddress().equals(address) ? " from loopback" : "")
-                            + (other.localAddress().getAddress().equals(own) ? ", both clients at one address" : ""));
+                            + (other.id()
+                                            .localAddress()
+                                            .orElseThrow()
+                                            .getAddress()
+                                            .equals(own)
+                                    ? ", both clients at one address"
+                                    : ""));
                 }
             }
         }

@@ -165,7 +165,7 @@ class WithdrawnMemoryTest {
             behindWindow =
                     connection.allocate(BYTES, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.MW_BIND));
             after = neverLent();
-            window = connection.protectionDomain().allocateWindow(MemoryWindow.Type.TYPE_2);
+            window = connection.queuePair().protectionDomain().allocateWindow(MemoryWindow.Type.TYPE_2);
             bind(behindWindow.address(), window.rkey());
         }
 
@@ -231,13 +231,14 @@ class WithdrawnMemoryTest {
                     fresh.close();
                 }
                 case 1 -> {
-                    region.reregister(connection.protectionDomain(), EnumSet.of(Access.LOCAL_WRITE));
+                    region.reregister(connection.queuePair().protectionDomain(), EnumSet.of(Access.LOCAL_WRITE));
                     stays(region.segment());
                 }
                 case 2 -> {
-                    region.reregister(connection.protectionDomain(), EnumSet.of(Access.LOCAL_WRITE));
+                    region.reregister(connection.queuePair().protectionDomain(), EnumSet.of(Access.LOCAL_WRITE));
                     stays(region.segment(), 0);
-                    region.reregister(connection.protectionDomain(), Access.remoteAll()); // the same key again
+                    region.reregister(
+                            connection.queuePair().protectionDomain(), Access.remoteAll()); // the same key again
                 }
                 case 3 -> bindElsewhere();
                 case 4 -> {

@@ -72,8 +72,8 @@ class IwarpTest extends ConnectingDevices {
             var accepted = meanwhile(meant::accept);
             try (var client = connect(meant);
                     var server = get(accepted)) {
-                assertThat(client.peerAddress()).isEqualTo(meant.localAddress());
-                assertThat(server.localAddress()).isEqualTo(meant.localAddress());
+                assertThat(client.id().peerAddress().orElseThrow()).isEqualTo(meant.localAddress());
+                assertThat(server.id().localAddress().orElseThrow()).isEqualTo(meant.localAddress());
             }
         }
     }
@@ -88,7 +88,7 @@ class IwarpTest extends ConnectingDevices {
                                     "127.0.0.5", listener.localAddress().getPort()),
                             client());
                     var _ = get(accepted)) {
-                assertThat(client.peerAddress()).isEqualTo(listener.localAddress());
+                assertThat(client.id().peerAddress().orElseThrow()).isEqualTo(listener.localAddress());
             }
         }
     }
@@ -105,14 +105,15 @@ class IwarpTest extends ConnectingDevices {
                     var to = serverBegins ? client : server;
                     var out = from.allocate(100);
                     var in = to.allocate(100);
-                    var received = meanwhile(() -> to.receive(in.slice(0, 100)));
+                    var received = meanwhile(() -> to.receive(in.slice(0, 100)).length());
                     out.segment().setString(0, "hello");
                     from.send(out.slice(0, 6));
                     assertThat(get(received)).isEqualTo(6);
                     assertThat(in.segment().getString(0)).isEqualTo("hello");
                     assertThat(client.queuePair().state()).isEqualTo(QpState.RTS);
-                    assertThat(client.peerAddress()).isEqualTo(listener.localAddress());
-                    assertThat(server.peerAddress().getAddress()).isEqualTo(at(0).getAddress());
+                    assertThat(client.id().peerAddress().orElseThrow()).isEqualTo(listener.localAddress());
+                    assertThat(server.id().peerAddress().orElseThrow().getAddress())
+                            .isEqualTo(at(0).getAddress());
                 }
             }
         }
@@ -200,7 +201,7 @@ class IwarpTest extends ConnectingDevices {
             var client = connect(listener);
             try (var server = get(accepted)) {
                 var in = server.allocate(10);
-                var received = meanwhile(() -> server.receive(in.slice(0, 10)));
+                var received = meanwhile(() -> server.receive(in.slice(0, 10)).length());
                 client.close();
                 assertThatThrownBy(() -> get(received))
                         .cause()
@@ -240,7 +241,8 @@ class IwarpTest extends ConnectingDevices {
                 try (var otherClient = connect(listener);
                         var otherServer = get(acceptedOther)) {
                     MemorySegment memory = arena.allocate(MEBIBYTE);
-                    MemoryRegion withdrawn = server.protectionDomain().register(memory, Access.remoteAll());
+                    MemoryRegion withdrawn =
+                            server.queuePair().protectionDomain().register(memory, Access.remoteAll());
                     RemoteMemory target = withdrawn.remote();
                     MemoryRegion local = client.allocate(MEBIBYTE);
                     var written = new CountDownLatch(1);
@@ -282,7 +284,7 @@ class IwarpTest extends ConnectingDevices {
                     var source = server.allocate(4 * MEBIBYTE, Access.remoteAll());
                     source.segment().fill((byte) 7);
                     MemorySegment memory = arena.allocate(4 * MEBIBYTE);
-                    MemoryRegion into = client.protectionDomain().register(memory, Access.local());
+                    MemoryRegion into = client.queuePair().protectionDomain().register(memory, Access.local());
                     client.queuePair().postRead(i, source.address(), source.rkey(), into, 0, 4 * MEBIBYTE);
                     into.close();
                     MemorySegment then = arena.allocate(4 * MEBIBYTE).copyFrom(memory);
@@ -313,7 +315,7 @@ class IwarpTest extends ConnectingDevices {
                     client.send(out.slice(0, 100_000));
                 }
                 for (int i = 0; i < 20; i++) {
-                    assertThat(server.receive(in.slice(0, 100_000))).isEqualTo(100_000);
+                    assertThat(server.receive(in.slice(0, 100_000)).length()).isEqualTo(100_000);
                     assertThat(in.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(i);
                 }
             }
@@ -335,7 +337,7 @@ class IwarpTest extends ConnectingDevices {
                     var out = ends.get(i).allocate(8);
                     var in = to.allocate(8);
                     out.segment().set(ValueLayout.JAVA_LONG, 0, i);
-                    var received = meanwhile(() -> to.receive(in.slice(0, 8)));
+                    var received = meanwhile(() -> to.receive(in.slice(0, 8)).length());
                     ends.get(i).send(out.slice(0, 8));
                     assertThat(get(received)).isEqualTo(8);
                     assertThat(in.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(i);
@@ -414,7 +416,8 @@ class IwarpTest extends ConnectingDevices {
                 var accepted = meanwhile(listener::accept);
                 try (var client = connect(listener);
                         var server = get(accepted)) {
-                    assertThat(server.peerAddress().getPort()).isPositive();
+                    assertThat(server.id().peerAddress().orElseThrow().getPort())
+                            .isPositive();
                     assertThat(client.queuePair().state()).isEqualTo(QpState.RTS);
                 }
             } finally {

@@ -194,7 +194,7 @@ final class BlockReading implements AutoCloseable {
         for (int i = 0; i < keys.size(); i++) {
             MapOutputTable.Key key = keys.get(i);
             long at = MapOutputTable.bucketOffset(table.length(), key.shuffleId(), key.mapId(), probe);
-            reads.add(connection.readAsync(
+            reads.add(connection.postRead(
                     table.slice(at, MapOutputTable.BUCKET_BYTES),
                     into.slice((long) i * MapOutputTable.BUCKET_BYTES, MapOutputTable.BUCKET_BYTES)));
         }
@@ -265,7 +265,7 @@ final class BlockReading implements AutoCloseable {
         long at = 0;
         for (MapOutputTable.Entry entry : of.values()) {
             int bytes = (int) MapOutput.indexBytes(entry.partitions());
-            reads.add(connection.readAsync(memory(entry).slice(0, bytes), into.slice(at, bytes)));
+            reads.add(connection.postRead(memory(entry).slice(0, bytes), into.slice(at, bytes)));
             at += bytes;
         }
         await(reads);
@@ -298,10 +298,10 @@ final class BlockReading implements AutoCloseable {
             long at = 2L * Long.BYTES * i;
             long first = (long) block.first() * Long.BYTES;
             if (block.end() == block.first() + 1) {
-                reads.add(connection.readAsync(memory.slice(first, 2 * Long.BYTES), into.slice(at, 2 * Long.BYTES)));
+                reads.add(connection.postRead(memory.slice(first, 2 * Long.BYTES), into.slice(at, 2 * Long.BYTES)));
             } else {
-                reads.add(connection.readAsync(memory.slice(first, Long.BYTES), into.slice(at, Long.BYTES)));
-                reads.add(connection.readAsync(
+                reads.add(connection.postRead(memory.slice(first, Long.BYTES), into.slice(at, Long.BYTES)));
+                reads.add(connection.postRead(
                         memory.slice((long) block.end() * Long.BYTES, Long.BYTES),
                         into.slice(at + Long.BYTES, Long.BYTES)));
             }
@@ -351,7 +351,7 @@ final class BlockReading implements AutoCloseable {
             underWay.add(new UnderWay(block, parts, into, at));
             for (long done = 0; done < block.bytes(); done += READ_MAX) {
                 int part = (int) Math.min(READ_MAX, block.bytes() - done);
-                parts.add(connection.readAsync(
+                parts.add(connection.postRead(
                         memory(block.entry()).slice(block.at() + done, part),
                         into.region().slice(at + done, part)));
             }

@@ -113,7 +113,7 @@ final class Demo {
                 "we",
                 end(
                         ProcessHandle.current().pid(),
-                        connection.localAddress(),
+                        connection.id().localAddress().orElseThrow(),
                         connection.queuePair().qpn()));
         output.line(
                 "connected",

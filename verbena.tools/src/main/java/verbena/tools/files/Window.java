@@ -41,7 +41,7 @@ final class Window implements AutoCloseable {
     private MemoryRegion register(Connection connection, MemorySegment memory, Set<Access> access) {
         MemoryRegion made = null;
         try {
-            made = connection.protectionDomain().register(memory, access);
+            made = connection.queuePair().protectionDomain().register(memory, access);
             return made;
         } finally {
             if (made == null) {

@@ -51,7 +51,9 @@ public final class XserverCommand extends CmCommand {
             listening(listener.localAddress(), "xclient" + (answer ? " --answer" : "") + " -s %s -p %d");
             try (Connection connection = listener.accept();
                     MemoryRegion message = connection.allocate(XclientCommand.BYTES)) {
-                int bytes = connection.receive(message.slice(0, XclientCommand.BYTES));
+                int bytes = connection
+                        .receive(message.slice(0, XclientCommand.BYTES))
+                        .length();
                 if (bytes != XclientCommand.BYTES) {
                     throw new CommandFailed(bytes + " bytes came, expected " + XclientCommand.BYTES);
                 }

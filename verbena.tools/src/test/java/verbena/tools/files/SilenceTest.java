@@ -181,7 +181,7 @@ class SilenceTest {
 
             assertThatThrownBy(() -> new MessageChannel(connection)).isInstanceOf(InvalidStateException.class);
 
-            assertThat(connection.protectionDomain().isClosed()).isTrue();
+            assertThat(connection.queuePair().protectionDomain().isClosed()).isTrue();
         }
     }
 

@@ -1,14 +1,13 @@
 package verbena.verbs.cm;
 
-import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
@@ -17,7 +16,7 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.LocalMemory;
 import verbena.verbs.MemoryRegion;
-import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
@@ -27,27 +26,25 @@ import verbena.verbs.SendBatch;
 /// [ConnectionOptions#withSharing] replaces some of these objects by the program's.
 ///
 /// Each operation has two forms. The blocking form ([#write]) returns when the operation is done. The other form
-/// ([#writeAsync]) posts the request and returns a [WorkRequest] to wait for. It blocks only while the queue pair has
-/// no room. Requests of one direction are carried out in the order in which they were posted.
+/// ([#postWrite]) posts the request and returns a [WorkRequest] to wait for, also for a limited time. It waits only
+/// while the queue pair has no room ([#awaitRoom]). Requests of one direction are carried out in the order in which
+/// they were posted.
 ///
 /// Any number of threads may use it at once. When the connection ends, each waiting thread gets a
 /// [ConnectionException] with the reason, and so does each later call. Interrupting a thread in a blocking form ends
 /// the connection, because the device still uses the memory of its request. Channels of `java.nio` do the same.
 /// Interrupting a thread in [WorkRequest#await()] does not end the connection.
 ///
-/// Memory is registered ([#allocate]), and nothing is copied. The forms for arrays, buffers, segments and strings
-/// copy once. A destination that is too short throws [IndexOutOfBoundsException] before anything is posted. For
-/// requests of other kinds, use [#queuePair()] and the completion queues. One queue serves either the program or
-/// these methods, not both.
+/// Memory is registered ([#allocate]), and nothing is copied. The forms for arrays and strings copy once. A
+/// destination that is too short throws [IndexOutOfBoundsException] before anything is posted. For requests of other
+/// kinds, use [#queuePair()] and the completion queues. One queue serves either the program or these methods, not
+/// both.
 ///
-/// [#connect] or [ConnectionListener#accept()] makes it, and the program closes it. Closing disconnects, and frees
-/// the memory of [#allocate]: the program must not use that any more.
+/// [#connect] or [ConnectionListener#accept()] makes it, and the program closes it, also after the peer has ended it
+/// ([#whenClosed]). Closing disconnects, and frees the memory of [#allocate]: the program must not use that any more.
 ///
 /// @since 0.1
 public final class Connection implements AutoCloseable {
-    /// The time that closing waits for the peer to know.
-    private static final Duration FAREWELL = Duration.ofSeconds(1);
-
     private final ConnectionId id;
     private final ConnectionParts parts;
     private final QueuePair queuePair;
@@ -63,6 +60,7 @@ public final class Connection implements AutoCloseable {
     private volatile @Nullable EventChannel own;
     private volatile @Nullable PeerParameters peer;
     private final Ending ending;
+    private final EndEvents events;
 
     Connection(ConnectionId id, ConnectionOptions options, ConnectionParts parts, QueuePair queuePair) {
         this.id = id;
@@ -73,6 +71,7 @@ public final class Connection implements AutoCloseable {
         int receiveDepth = parts.ownsReceives() ? options.sizes().maxReceiveWr() : 0;
         this.sends = new Outstanding(ending, parts.sends(), this::allocate, sendDepth);
         this.receives = new Outstanding(ending, parts.receives(), this::allocate, receiveDepth);
+        this.events = new EndEvents(id, ending, this::look);
         this.poster = new Poster(queuePair, new Staging(this::allocate), ending, options, sends, receives);
         int bytes = options.receiveAheadBytes();
         this.ahead = bytes == 0
@@ -118,6 +117,11 @@ public final class Connection implements AutoCloseable {
         return ConnectionSetup.connect(to, options);
     }
 
+    private void look() {
+        sends.look();
+        receives.look();
+    }
+
     /// Posts the receives that it is to have before it is made.
     void begin() throws InterruptedException {
         ReceivesAhead posting = ahead;
@@ -146,28 +150,14 @@ public final class Connection implements AutoCloseable {
         return known;
     }
 
-    /// Returns the own address and port.
-    public InetSocketAddress localAddress() {
-        return id.localAddress().orElseThrow();
-    }
-
-    /// Returns the peer's address and port.
-    public InetSocketAddress peerAddress() {
-        return id.peerAddress().orElseThrow();
-    }
-
-    /// Returns the identifier of the connection manager. The connection closes it.
+    /// Returns the identifier of the connection manager, which knows the addresses of both ends. The connection
+    /// closes it.
     public ConnectionId id() {
         return id;
     }
 
-    /// Returns the protection domain of the connection, which no other connection uses unless the options share
-    /// one.
-    public ProtectionDomain protectionDomain() {
-        return parts.domain();
-    }
-
-    /// Returns the queue pair, for requests of other kinds. The connection closes it.
+    /// Returns the queue pair, for requests of other kinds. The connection closes it. Its protection domain belongs
+    /// to no other connection unless the options share one.
     public QueuePair queuePair() {
         return queuePair;
     }
@@ -203,6 +193,23 @@ public final class Connection implements AutoCloseable {
         }
     }
 
+    /// Waits until another SEND, WRITE, READ or atomic can be posted without waiting; false when `timeout` passed.
+    /// [Duration#ZERO] only asks. When several threads post, another one may take the room.
+    ///
+    /// @throws ConnectionException when the connection has ended
+    public boolean awaitRoom(Duration timeout) throws InterruptedException {
+        requireOpen("awaitRoom");
+        boolean hasRoom = sends.awaitRoom(TimeLimits.nanos(timeout));
+        requireOpen("awaitRoom"); // what ends makes room
+        return hasRoom;
+    }
+
+    private void requireOpen(String verb) {
+        if (!isOpen()) {
+            throw ending.exception(verb);
+        }
+    }
+
     // ---- messages
 
     /// Sends a message and waits until the peer has received it. It waits longer when the peer has posted no
@@ -216,7 +223,7 @@ public final class Connection implements AutoCloseable {
     /// Posts a message. Its memory must not change until the request is done.
     ///
     /// @throws ConnectionException when the connection has ended
-    public WorkRequest sendAsync(LocalMemory data) throws InterruptedException {
+    public WorkRequest postSend(LocalMemory data) throws InterruptedException {
         return startSend(false, data);
     }
 
@@ -225,20 +232,9 @@ public final class Connection implements AutoCloseable {
                 sends, "send", reusable, r -> queuePair.postSend(r.wrId, data.region(), data.offset(), data.length()));
     }
 
-    /// Sends a message from memory of any kind, which the connection copies.
-    public void send(MemorySegment data) throws InterruptedException {
-        poster.fromCopy("send", data, SendBatch::send);
-    }
-
     /// Sends an array as a message.
     public void send(byte[] data) throws InterruptedException {
-        send(MemorySegment.ofArray(data));
-    }
-
-    /// Sends what remains in a buffer as a message. Afterwards nothing remains.
-    public void send(ByteBuffer data) throws InterruptedException {
-        send(MemorySegment.ofBuffer(data));
-        data.position(data.limit());
+        poster.fromCopy("send", data, SendBatch::send);
     }
 
     /// Sends text as a message in UTF-8.
@@ -246,32 +242,26 @@ public final class Connection implements AutoCloseable {
         send(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// Waits for a message, which fills `into` from its beginning.
+    /// Waits for a message, which fills `into` from its beginning. To wait for a limited time, use [#postReceive].
     ///
-    /// @return bytes received
     /// @throws ConnectionException when the connection has ended, or the message is longer than `into`
     /// @throws IllegalArgumentException when the region is closed, or without the right LOCAL_WRITE
-    public int receive(LocalMemory into) throws InterruptedException {
+    public ReceivedMessage receive(LocalMemory into) throws InterruptedException {
         requireWritable(into);
-        if (ahead != null) {
-            return ahead.receive(into.segment());
-        }
-        return (int) poster.finish(startReceive(true, into));
+        return ahead != null ? ahead.receive(into.segment()) : poster.finishReceive(startReceive(true, into));
     }
 
     /// Posts a receive. Several are filled in the order in which they were posted. A WRITE with immediate data
     /// takes one too, and leaves its memory unchanged.
     ///
+    /// Where the connection posts receives by itself ([ConnectionOptions#withReceivesAhead]), this takes the oldest
+    /// of them. The message is copied to `into` when the program sees that the request is done.
+    ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IllegalArgumentException when the region is closed, or without the right LOCAL_WRITE
-    /// @throws InvalidStateException when the connection posts receives by itself
-    ///     ([ConnectionOptions#withReceivesAhead])
-    public WorkRequest receiveAsync(LocalMemory into) throws InterruptedException {
+    public WorkRequest postReceive(LocalMemory into) throws InterruptedException {
         requireWritable(into);
-        if (ahead != null) {
-            throw new InvalidStateException("receiveAsync: " + this + " posts receives by itself: use receive");
-        }
-        return startReceive(false, into);
+        return ahead != null ? ahead.post(into) : startReceive(false, into);
     }
 
     private WorkRequest startReceive(boolean reusable, LocalMemory into) throws InterruptedException {
@@ -282,7 +272,8 @@ public final class Connection implements AutoCloseable {
                 r -> queuePair.postReceive(r.wrId, into.region(), into.offset(), into.length()));
     }
 
-    /// Waits for a message of up to `maxBytes` bytes.
+    /// Waits for a message of up to `maxBytes` bytes. Immediate data are lost: see [#receive(LocalMemory)]. A WRITE
+    /// with immediate data is an empty message here.
     ///
     /// @throws ConnectionException when the connection has ended, or the message is longer
     /// @throws IllegalArgumentException when `maxBytes` is negative
@@ -293,20 +284,7 @@ public final class Connection implements AutoCloseable {
         if (ahead != null) {
             return ahead.receive(maxBytes);
         }
-        return poster.toCopy(maxBytes, copy -> receive(copy.slice(0, maxBytes)));
-    }
-
-    /// Waits for a message and puts it into a buffer, from its position on. The message has to fit into the
-    /// remaining room.
-    ///
-    /// @return bytes received
-    /// @throws ConnectionException when the connection has ended, or the message is longer
-    /// @throws IllegalArgumentException when this thread cannot write the buffer; no message is taken
-    public int receive(ByteBuffer into) throws InterruptedException {
-        requireWritable(into);
-        byte[] message = receive(into.remaining());
-        into.put(message);
-        return message.length;
+        return poster.toCopy(maxBytes, copy -> poster.finishBytes(startReceive(true, copy.slice(0, maxBytes))));
     }
 
     /// Waits for a message of text in UTF-8, of up to `maxBytes` bytes.
@@ -325,13 +303,6 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    private static void requireWritable(ByteBuffer into) {
-        MemorySegment memory = MemorySegment.ofBuffer(into);
-        if (into.isReadOnly() || !memory.scope().isAlive() || !memory.isAccessibleBy(Thread.currentThread())) {
-            throw new IllegalArgumentException("into: a buffer that this thread may write, got " + into);
-        }
-    }
-
     // ---- the peer's memory
 
     /// Writes to the peer's memory, and waits until the peer's device has acknowledged it.
@@ -347,7 +318,7 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IndexOutOfBoundsException when `to` is too short
-    public WorkRequest writeAsync(LocalMemory from, RemoteMemory to) throws InterruptedException {
+    public WorkRequest postWrite(LocalMemory from, RemoteMemory to) throws InterruptedException {
         return startWrite(false, from, to);
     }
 
@@ -364,7 +335,8 @@ public final class Connection implements AutoCloseable {
     ///
     /// @throws ConnectionException when the connection has ended
     /// @throws IndexOutOfBoundsException when `to` is too short
-    public WorkRequest writeAsync(LocalMemory from, RemoteMemory to, int immediate) throws InterruptedException {
+    public WorkRequest postWriteWithImmediate(LocalMemory from, RemoteMemory to, int immediate)
+            throws InterruptedException {
         requireRoom(from.length(), to.length());
         return poster.start(
                 sends,
@@ -374,21 +346,10 @@ public final class Connection implements AutoCloseable {
                         r.wrId, from.region(), from.offset(), from.length(), to.address(), to.rkey(), immediate));
     }
 
-    /// Writes from memory of any kind, which the connection copies.
-    public void write(MemorySegment data, RemoteMemory to) throws InterruptedException {
-        requireRoom(data.byteSize(), to.length());
-        poster.fromCopy("write", data, (batch, wrId) -> batch.write(wrId, to.address(), to.rkey()));
-    }
-
     /// Writes an array.
     public void write(byte[] data, RemoteMemory to) throws InterruptedException {
-        write(MemorySegment.ofArray(data), to);
-    }
-
-    /// Writes what remains in a buffer. Afterwards nothing remains.
-    public void write(ByteBuffer data, RemoteMemory to) throws InterruptedException {
-        write(MemorySegment.ofBuffer(data), to);
-        data.position(data.limit());
+        requireRoom(data.length, to.length());
+        poster.fromCopy("write", data, (batch, wrId) -> batch.write(wrId, to.address(), to.rkey()));
     }
 
     /// Reads all of `from`, memory of the peer, and waits until it has arrived.
@@ -406,7 +367,7 @@ public final class Connection implements AutoCloseable {
     /// @throws ConnectionException when the connection has ended
     /// @throws IllegalArgumentException when the region is closed, or without the right LOCAL_WRITE
     /// @throws IndexOutOfBoundsException when `into` is too short
-    public WorkRequest readAsync(RemoteMemory from, LocalMemory into) throws InterruptedException {
+    public WorkRequest postRead(RemoteMemory from, LocalMemory into) throws InterruptedException {
         return startRead(false, from, into);
     }
 
@@ -423,8 +384,8 @@ public final class Connection implements AutoCloseable {
 
     /// Reads all of `from` into a new array.
     ///
-    /// @throws ArithmeticException when `from` is longer than an array can be
     /// @throws ConnectionException when the connection has ended, or the peer does not allow it
+    /// @throws IllegalArgumentException when `from` is longer than an array can be
     public byte[] read(RemoteMemory from) throws InterruptedException {
         if (from.length() > Integer.MAX_VALUE) {
             throw new IllegalArgumentException(
@@ -435,13 +396,6 @@ public final class Connection implements AutoCloseable {
             read(from, copy);
             return length;
         });
-    }
-
-    /// Reads all of `from` into a buffer, from its position on.
-    public void read(RemoteMemory from, ByteBuffer into) throws InterruptedException {
-        requireWritable(into);
-        requireRoom(from.length(), into.remaining());
-        into.put(read(from));
     }
 
     private static void requireRoom(long bytes, long room) {
@@ -462,7 +416,7 @@ public final class Connection implements AutoCloseable {
 
     /// Posts an addition to the first 8 bytes of `to`; [WorkRequest#value()] is the previous value. Throws as
     /// [#fetchAdd].
-    public WorkRequest fetchAddAsync(RemoteMemory to, long add) throws InterruptedException {
+    public WorkRequest postFetchAdd(RemoteMemory to, long add) throws InterruptedException {
         return startFetchAdd(false, to, add);
     }
 
@@ -473,7 +427,7 @@ public final class Connection implements AutoCloseable {
                 sends,
                 "fetchAdd",
                 reusable,
-                r -> queuePair.postFetchAdd(r.wrId, to.address(), to.rkey(), add, words, Outstanding.wordOf(r)));
+                r -> queuePair.postFetchAdd(r.wrId, to.address(), to.rkey(), add, words, r.word()));
     }
 
     /// Judges the place of an atomic. At another address the peer would refuse it, and the connection would be
@@ -495,7 +449,7 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Posts a comparison and replacement; [WorkRequest#value()] is the previous value. Throws as [#fetchAdd].
-    public WorkRequest compareSwapAsync(RemoteMemory to, long compare, long swap) throws InterruptedException {
+    public WorkRequest postCompareSwap(RemoteMemory to, long compare, long swap) throws InterruptedException {
         return startCompareSwap(false, to, compare, swap);
     }
 
@@ -507,11 +461,23 @@ public final class Connection implements AutoCloseable {
                 sends,
                 "compareSwap",
                 reusable,
-                r -> queuePair.postCompareSwap(
-                        r.wrId, to.address(), to.rkey(), compare, swap, words, Outstanding.wordOf(r)));
+                r -> queuePair.postCompareSwap(r.wrId, to.address(), to.rkey(), compare, swap, words, r.word()));
     }
 
     // ---- the end
+
+    /// Returns whether it can carry requests. The answer is false as soon as this side or the device knows that the
+    /// connection has ended.
+    public boolean isOpen() {
+        return ending.isOpen() && queuePair.state() == QpState.RTS;
+    }
+
+    /// Returns a stage that completes when the connection has ended, by whichever side. Its result is the exception
+    /// that later calls throw. From the first call on, a virtual thread takes the events of [#id()], and completes
+    /// the stage. Each call returns the same stage.
+    public CompletionStage<ConnectionException> whenClosed() {
+        return events.whenClosed();
+    }
 
     /// Disconnects and closes all objects of the connection, the memory of [#allocate] included. It waits until the
     /// peer knows, for a second at most. Idempotent. Threads that wait on it get a [ConnectionException]. Each of
@@ -523,26 +489,11 @@ public final class Connection implements AutoCloseable {
         try {
             if (id.state() == ConnectionId.State.CONNECTED) {
                 id.disconnect();
-                farewell();
+                events.awaitDisconnected();
             }
             abandon();
         } finally {
             closing.unlock();
-        }
-    }
-
-    private void farewell() {
-        long deadline = System.nanoTime() + FAREWELL.toNanos();
-        try {
-            while (id.state() != ConnectionId.State.DISCONNECTED) {
-                if (id.channel()
-                        .await(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())))
-                        .isEmpty()) {
-                    return;
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -563,6 +514,7 @@ public final class Connection implements AutoCloseable {
         if (channel != null) {
             channel.close();
         }
+        events.onClosed();
     }
 
     @Override

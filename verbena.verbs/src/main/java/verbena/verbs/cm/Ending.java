@@ -17,6 +17,9 @@ final class Ending {
     /// Null while the connection lives, and when the peer or the network has ended it.
     private final AtomicReference<@Nullable Root> root = new AtomicReference<>();
 
+    /// The reason that the connection manager has, when this side has none; null before a thread has taken it.
+    private volatile @Nullable Root event;
+
     private volatile boolean closed;
 
     /// @param connection what it is called in messages
@@ -51,6 +54,16 @@ final class Ending {
         }
     }
 
+    /// Notes that the connection manager has ended the connection.
+    void onEvent(Reason reason, String why) {
+        event = new Root(reason, why);
+    }
+
+    /// Returns whether no thread of this side has ended it.
+    boolean isOpen() {
+        return !closed && root.get() == null;
+    }
+
     /// Throws when it is closed.
     void checkOpen(String verb) {
         if (closed) {
@@ -72,7 +85,7 @@ final class Ending {
     ///
     /// @param trouble why no completion came; null when one did
     ConnectionException exception(String verb, WcStatus status, String cause, @Nullable VerbsException trouble) {
-        Root known = root.get();
+        Root known = root.get() == null ? event : root.get();
         Reason reason = Reason.DISCONNECTED;
         String why = (cause.isEmpty() ? "it has ended" : cause) + " (" + status + ")";
         if (status != WcStatus.WR_FLUSH_ERR) {

@@ -73,7 +73,7 @@ public final class ListenerMemory implements AutoCloseable {
     public RemoteMemory remote(Connection to) {
         Objects.requireNonNull(to, "to");
         return regions.stream()
-                .filter(region -> region.protectionDomain() == to.protectionDomain())
+                .filter(region -> region.protectionDomain() == to.queuePair().protectionDomain())
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(
                         "to: a connection that the listener has accepted since its first allocate, got " + to))

@@ -83,7 +83,7 @@ final class Outstanding {
         lock.lock();
         try {
             if (freeCount == 0 || !queued.isEmpty()) {
-                awaitRoom();
+                boolean _ = enqueue(LeaderFollowers.FOREVER);
             }
             if (broken != null) {
                 throw broken(verb);
@@ -112,11 +112,27 @@ final class Outstanding {
         return new InvalidStateException(verb + ": " + ending.connection() + " has ended");
     }
 
-    private void awaitRoom() throws InterruptedException {
+    /// Waits until a request would find a place; false when `nanos` have passed. With none it looks, and does not
+    /// wait.
+    boolean awaitRoom(long nanos) throws InterruptedException {
+        requireOurs("awaitRoom");
+        if (nanos <= 0) {
+            look();
+        }
+        lock.lock();
+        try {
+            return broken != null || (freeCount > 0 && queued.isEmpty()) || enqueue(nanos);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Waits for room behind the threads that came before.
+    private boolean enqueue(long nanos) throws InterruptedException {
         var me = new LeaderFollowers.WaitSet();
         queued.add(me);
         try {
-            boolean _ = threads.await(me, this, all -> all.hasRoom(me), LeaderFollowers.FOREVER);
+            return threads.await(me, this, all -> all.hasRoom(me), nanos);
         } finally {
             queued.remove(me);
             completions.mayBeWithdrawn = !queued.isEmpty(); // this thread may be about to post
@@ -193,10 +209,6 @@ final class Outstanding {
         } finally {
             lock.unlock();
         }
-    }
-
-    static long wordOf(WorkRequest request) {
-        return (int) request.wrId * (long) Long.BYTES;
     }
 
     // ---- waiting
@@ -297,7 +309,7 @@ final class Outstanding {
         }
         if (wc.ok()) {
             boolean isAtomic = wc.opcode() == WcOpcode.FETCH_ADD || wc.opcode() == WcOpcode.COMP_SWAP;
-            request.value = isAtomic ? words(request.verb).segment().get(JAVA_LONG, wordOf(request)) : wc.byteLength();
+            request.value = isAtomic ? words(request.verb).segment().get(JAVA_LONG, request.word()) : wc.byteLength();
         }
         request.finish(wc);
         if (!wc.ok()) {
@@ -370,6 +382,7 @@ final class Outstanding {
     /// reads.
     private static void complete(WorkRequest request, CompletableFuture<WorkRequest> future) {
         Thread.startVirtualThread(() -> {
+            request.deliver();
             if (request.isOk()) {
                 future.complete(request);
             } else {

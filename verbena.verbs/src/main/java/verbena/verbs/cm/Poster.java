@@ -1,6 +1,7 @@
 package verbena.verbs.cm;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.InvalidStateException;
@@ -75,6 +76,32 @@ final class Poster {
     ///
     /// @return its result
     long finish(WorkRequest request) throws InterruptedException {
+        await(request);
+        long result = request.value;
+        request.outstanding().recycle(request);
+        return result;
+    }
+
+    /// Waits until a receive that no program sees is done.
+    ReceivedMessage finishReceive(WorkRequest request) throws InterruptedException {
+        await(request);
+        ReceivedMessage message = request.message();
+        receives.recycle(request);
+        return message;
+    }
+
+    /// Waits until a receive that no program sees is done.
+    ///
+    /// @return the bytes that are in its memory
+    int finishBytes(WorkRequest request) throws InterruptedException {
+        await(request);
+        int bytes = request.bytesInMemory();
+        receives.recycle(request);
+        return bytes;
+    }
+
+    /// Waits until a request that no program sees is done. [#finish] takes it back.
+    void await(WorkRequest request) throws InterruptedException {
         Outstanding queue = request.outstanding();
         boolean inTime = false;
         try {
@@ -93,33 +120,25 @@ final class Poster {
         if (!request.isOk()) {
             throw request.failure();
         }
-        long result = request.value;
-        queue.recycle(request);
-        return result;
     }
 
     /// Sends or writes a copy of `data`: with the request itself when it is short, else from memory that is
     /// registered.
-    void fromCopy(String verb, MemorySegment data, Begin begin) throws InterruptedException {
-        if (data.byteSize() <= inlineBytes) {
+    void fromCopy(String verb, byte[] data, Begin begin) throws InterruptedException {
+        int length = data.length;
+        if (length <= inlineBytes) {
             finish(start(sends, verb, true, request -> {
                 try (SendBatch batch = queuePair.sendBatch()) {
-                    begin.begin(batch, request.wrId).inline(data).signaled().submit();
+                    begin.begin(batch, request.wrId)
+                            .inline(MemorySegment.ofArray(data))
+                            .signaled()
+                            .submit();
                 }
             }));
             return;
         }
-        int length = Math.toIntExact(data.byteSize());
         MemoryRegion copy = staging.borrow(length);
-        boolean isCopied = false;
-        try {
-            MemorySegment.copy(data, 0, copy.segment(), 0, length);
-            isCopied = true;
-        } finally {
-            if (!isCopied) { // the memory is another thread's, or closed
-                staging.giveBack(copy);
-            }
-        }
+        MemorySegment.copy(data, 0, copy.segment(), ValueLayout.JAVA_BYTE, 0, length);
         finish(start(sends, verb, true, request -> {
             try (SendBatch batch = queuePair.sendBatch()) {
                 begin.begin(batch, request.wrId).sge(copy, 0, length).signaled().submit();

@@ -8,6 +8,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.LocalMemory;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.VerbsException;
@@ -38,6 +39,8 @@ final class ReceivesAhead {
     private final Condition posted = lock.newCondition();
     // Under the lock.
     private final ArrayDeque<Slot> slots;
+    /// The requests that the program has, and whose messages are not delivered, the oldest first.
+    private final ArrayDeque<WorkRequest> given = new ArrayDeque<>();
     /// Whether one could not be posted again.
     private boolean isOver;
 
@@ -81,26 +84,96 @@ final class ReceivesAhead {
     }
 
     /// Waits for a message, and copies it to the beginning of `into`.
-    ///
-    /// @return its bytes
-    int receive(MemorySegment into) throws InterruptedException {
-        Slot slot = take();
-        int length = await(slot, into.byteSize());
-        MemorySegment.copy(memory.segment(), slot.offset, into, 0, length);
-        again(slot);
-        return length;
-    }
-
-    /// Waits for a message of up to `maxBytes` bytes.
-    byte[] receive(int maxBytes) throws InterruptedException {
-        Slot slot = take();
-        int length = await(slot, maxBytes);
-        byte[] message = memory.segment().asSlice(slot.offset, length).toArray(ValueLayout.JAVA_BYTE);
+    ReceivedMessage receive(MemorySegment into) throws InterruptedException {
+        Slot slot = takeNow();
+        WorkRequest request = await(slot, into.byteSize());
+        MemorySegment.copy(memory.segment(), slot.offset, into, 0, request.bytesInMemory());
+        ReceivedMessage message = request.message();
+        receives.recycle(request);
         again(slot);
         return message;
     }
 
-    private Slot take() throws InterruptedException {
+    /// Waits for a message of up to `maxBytes` bytes.
+    byte[] receive(int maxBytes) throws InterruptedException {
+        Slot slot = takeNow();
+        WorkRequest request = await(slot, maxBytes);
+        byte[] message =
+                memory.segment().asSlice(slot.offset, request.bytesInMemory()).toArray(ValueLayout.JAVA_BYTE);
+        receives.recycle(request);
+        again(slot);
+        return message;
+    }
+
+    /// Gives the program the oldest receive. Its message is copied to the beginning of `into` when the program sees
+    /// that it is done.
+    WorkRequest post(LocalMemory into) throws InterruptedException {
+        Slot slot = take("postReceive");
+        WorkRequest request = Objects.requireNonNull(slot.request);
+        request.deliverBy(() -> deliver(slot, request, into));
+        lock.lock();
+        try {
+            given.addLast(request);
+        } finally {
+            lock.unlock();
+        }
+        return request;
+    }
+
+    private void deliver(Slot slot, WorkRequest request, LocalMemory into) {
+        boolean isDelivered = false;
+        try {
+            isDelivered = request.isOk() && copy(slot, request, into);
+        } finally {
+            lock.lock();
+            try {
+                given.remove(request);
+            } finally {
+                lock.unlock();
+            }
+            if (isDelivered) {
+                again(slot);
+            } else {
+                over();
+            }
+        }
+    }
+
+    /// Copies a message; returns false when the program has no memory for it, which ends the connection.
+    private boolean copy(Slot slot, WorkRequest request, LocalMemory into) {
+        int length = request.bytesInMemory();
+        if (into.region().isClosed()) {
+            fail(request, "the program has closed the memory of a receive");
+        } else if (length > into.length()) {
+            fail(request, tooLong(length, into.length()));
+        } else {
+            MemorySegment.copy(memory.segment(), slot.offset, into.segment(), 0, length);
+            return true;
+        }
+        return false;
+    }
+
+    private void fail(WorkRequest request, String why) {
+        ending.end(Reason.FAILED, "receive failed: " + why);
+        request.fail(why);
+    }
+
+    private static String tooLong(int length, long maxBytes) {
+        return "a message of " + length + " bytes, for " + maxBytes;
+    }
+
+    private Slot takeNow() throws InterruptedException {
+        try {
+            return take("receive");
+        } catch (InterruptedException e) {
+            ending.end(Reason.DISCONNECTED, Thread.currentThread() + " was interrupted in receive");
+            throw e;
+        }
+    }
+
+    /// Takes the oldest receive. Waits while there is none.
+    private Slot take(String verb) throws InterruptedException {
+        ending.checkOpen(verb);
         lock.lock();
         try {
             while (!isOver) {
@@ -108,28 +181,43 @@ final class ReceivesAhead {
                 if (oldest != null) {
                     return oldest;
                 }
-                posted.await();
+                WorkRequest first = given.peekFirst();
+                if (first == null) {
+                    posted.await();
+                } else {
+                    awaitDelivery(first);
+                }
             }
-            throw ending.exception("receive");
-        } catch (InterruptedException e) {
-            ending.end(Reason.DISCONNECTED, Thread.currentThread() + " was interrupted in receive");
-            throw e;
+            throw ending.exception(verb);
         } finally {
             lock.unlock();
         }
     }
 
-    /// Waits for the message of this receive.
-    private int await(Slot slot, long maxBytes) throws InterruptedException {
-        boolean received = false;
+    /// Waits for the message of a request that the program has: its receive can then be posted again.
+    private void awaitDelivery(WorkRequest request) throws InterruptedException {
+        lock.unlock();
         try {
-            int length = (int) poster.finish(Objects.requireNonNull(slot.request));
+            boolean _ = receives.await(request, Long.MAX_VALUE);
+            request.deliver();
+        } finally {
+            lock.lock();
+        }
+    }
+
+    /// Waits for the message of this receive.
+    private WorkRequest await(Slot slot, long maxBytes) throws InterruptedException {
+        boolean received = false;
+        WorkRequest request = Objects.requireNonNull(slot.request);
+        try {
+            poster.await(request);
+            int length = request.bytesInMemory();
             if (length > maxBytes) {
-                ending.end(Reason.FAILED, "receive failed: a message of " + length + " bytes, for " + maxBytes);
+                ending.end(Reason.FAILED, "receive failed: " + tooLong(length, maxBytes));
                 throw ending.exception("receive");
             }
             received = true;
-            return length;
+            return request;
         } finally {
             if (!received) {
                 over();
@@ -137,12 +225,14 @@ final class ReceivesAhead {
         }
     }
 
-    private void again(Slot slot) throws InterruptedException {
+    private void again(Slot slot) {
         lock.lock();
         try {
             post(slot);
         } catch (VerbsException e) {
             over(); // the message has come, though the connection has ended since
+        } catch (InterruptedException e) {
+            throw new AssertionError("the request that is done has left its place", e);
         } finally {
             lock.unlock();
         }

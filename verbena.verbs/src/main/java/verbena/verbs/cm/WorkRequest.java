@@ -1,10 +1,12 @@
 package verbena.verbs.cm;
 
 import java.time.Duration;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.VerbsException;
+import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
@@ -35,7 +37,13 @@ public final class WorkRequest {
     private int byteLength;
     private boolean hasImmediate;
     private int immediate;
+    /// Whether the peer's WRITE has taken this receive, and left its memory unchanged.
+    private boolean isWrite;
+
     long value;
+
+    /// The work that is left before a program may see that it is done; null for none.
+    private volatile @Nullable Runnable delivery;
 
     WorkRequest(Outstanding outstanding) {
         this.outstanding = outstanding;
@@ -51,6 +59,9 @@ public final class WorkRequest {
     public boolean isDone() {
         if (!done) {
             outstanding.look();
+        }
+        if (done) {
+            deliver();
         }
         return done;
     }
@@ -90,7 +101,7 @@ public final class WorkRequest {
         return outstanding.futureOf(this);
     }
 
-    /// Returns the number of bytes received or read.
+    /// Returns the number of bytes received or read, or those that the peer's WRITE with immediate data has written.
     ///
     /// @throws IllegalStateException when it is not done
     public int byteLength() {
@@ -130,6 +141,7 @@ public final class WorkRequest {
     }
 
     private WorkRequest checked() {
+        deliver();
         if (!isOk()) {
             throw failure();
         }
@@ -142,6 +154,48 @@ public final class WorkRequest {
 
     boolean isOk() {
         return status == WcStatus.SUCCESS;
+    }
+
+    /// Returns the offset of the 8 bytes for its result, when it is an atomic.
+    long word() {
+        return (int) wrId * (long) Long.BYTES;
+    }
+
+    /// Returns what it has received.
+    ReceivedMessage message() {
+        return new ReceivedMessage(byteLength, hasImmediate ? OptionalInt.of(immediate) : OptionalInt.empty());
+    }
+
+    /// Returns the number of bytes that are in the memory of a receive.
+    int bytesInMemory() {
+        return isWrite ? 0 : byteLength;
+    }
+
+    /// Sets the work that is left before a program may see that it is done. Before a program sees it.
+    void deliverBy(Runnable work) {
+        delivery = work;
+    }
+
+    /// Does the work that is left, once it is done. Each thread returns when that work is finished.
+    void deliver() {
+        if (delivery == null) {
+            return;
+        }
+        synchronized (this) {
+            Runnable work = delivery;
+            if (work != null) {
+                work.run();
+                delivery = null;
+            }
+        }
+    }
+
+    /// Fails it in its delivery.
+    void fail(String why) {
+        status = WcStatus.LOC_LEN_ERR;
+        cause = why;
+        byteLength = 0;
+        hasImmediate = false;
     }
 
     // ---- under the lock
@@ -175,6 +229,7 @@ public final class WorkRequest {
         byteLength = wc.ok() ? (int) wc.byteLength() : 0;
         hasImmediate = wc.ok() && wc.hasImmediate();
         immediate = wc.ok() ? wc.immediate() : 0;
+        isWrite = wc.ok() && wc.opcode() == WcOpcode.RECV_RDMA_WITH_IMM;
         done = true;
     }
 

@@ -1,0 +1,148 @@
+package verbena.nic.connect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.Access;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.ReceivedMessage;
+import verbena.verbs.cm.WorkRequest;
+
+/// What a connection tells of its end and of its room, and the immediate data of its messages.
+@Timeout(120)
+class ConnectionEndTest {
+    private static ConnectionException ended(Connection connection) throws Exception {
+        return connection.whenClosed().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void thePeersEndIsToldWithItsReason(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            assertThat(ends.server().isOpen()).isTrue();
+            assertThat(ends.server().whenClosed() == ends.server().whenClosed()).isTrue();
+            assertThat(ends.server().whenClosed().toCompletableFuture()).isNotDone();
+            ends.client().close();
+            ConnectionException why = ended(ends.server());
+            assertThat(why.reason()).isEqualTo(Reason.DISCONNECTED);
+            assertThat(why).hasMessageContaining("has disconnected");
+            assertThat(ends.server().isOpen()).isFalse();
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> ends.server().awaitRoom(Duration.ZERO))
+                    .matches(e -> e.reason() == Reason.DISCONNECTED);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void theOwnEndIsTold(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            var watched = ends.client().whenClosed().toCompletableFuture();
+            long begin = System.nanoTime();
+            ends.client().close();
+            assertThat(Duration.ofNanos(System.nanoTime() - begin))
+                    .isLessThan(Duration.ofMillis(900)); // of the farewell
+            assertThat(watched.get(60, TimeUnit.SECONDS).reason()).isEqualTo(Reason.CLOSED);
+            assertThat(ends.client().isOpen()).isFalse();
+            ends.server().close();
+            assertThat(ended(ends.server()).reason()).isEqualTo(Reason.CLOSED); // asked afterwards
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aRequestThatFailsIsTheReason(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            MemoryRegion secret = ends.server().allocate(8);
+            var watched = ends.client().whenClosed().toCompletableFuture();
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> ends.client().read(secret.remote()));
+            assertThat(ends.client().isOpen()).isFalse();
+            assertThat(watched.get(60, TimeUnit.SECONDS).reason())
+                    .isIn(Reason.FAILED, Reason.DISCONNECTED); // the peer's end may be seen first
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> ends.client().awaitRoom(Duration.ZERO))
+                    .matches(e -> e.reason() == Reason.FAILED);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aProgramMayCloseTheConnectionWhenItHasEnded(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            var closed =
+                    ends.server().whenClosed().thenRun(ends.server()::close).toCompletableFuture();
+            ends.client().close();
+            closed.get(60, TimeUnit.SECONDS);
+            assertThat(ends.server().queuePair().isClosed()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "shm"}) // over iWARP a SEND is done when TCP has it
+    void aThreadThatDoesNotWaitSeesThatThereIsNoRoom(String device) throws Exception {
+        var two = ConnectionOptions.defaults().withSizes(new QueuePairOptions.Sizes(2, 2, 1, 1, 0));
+        try (var ends = ConnectedEnds.of(device, two)) {
+            MemoryRegion from = ends.client().allocate(8);
+            var posted = new ArrayList<WorkRequest>();
+            while (ends.client().awaitRoom(Duration.ZERO)) { // the peer has posted no receive
+                posted.add(ends.client().postSend(from));
+            }
+            assertThat(posted).hasSize(2);
+            assertThat(ends.client().awaitRoom(Duration.ofMillis(5))).isFalse();
+            var waiting = CompletableFuture.supplyAsync(() -> awaitRoom(ends.client()), Thread::startVirtualThread);
+            ends.server().receive(8);
+            assertThat(waiting.get(60, TimeUnit.SECONDS)).isTrue();
+            ends.server().receive(8);
+            for (WorkRequest each : posted) {
+                each.await();
+            }
+        }
+    }
+
+    private static boolean awaitRoom(Connection connection) {
+        try {
+            return connection.awaitRoom(Duration.ofSeconds(60));
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"rocev2, 0", "rocev2, 100", "iwarp, 0", "iwarp, 100", "shm, 0", "shm, 100"})
+    void immediateDataReachABlockingReceive(String device, int aheadBytes) throws Exception {
+        ConnectionOptions plain = ConnectionOptions.defaults();
+        try (var ends = ConnectedEnds.of(device, aheadBytes == 0 ? plain : plain.withReceivesAhead(aheadBytes))) {
+            MemoryRegion target = ends.server().allocate(1000, Access.remoteAll());
+            MemoryRegion into = ends.server().allocate(10);
+            into.segment().fill((byte) 7);
+            MemoryRegion from = ends.client().allocate(1000);
+            WorkRequest sent = ends.client().postWriteWithImmediate(from, target.remote(), -5);
+            assertThat(ends.server().receive(into)).isEqualTo(new ReceivedMessage(1000, OptionalInt.of(-5)));
+            sent.await();
+            assertThat(into.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
+
+            ends.client().postWriteWithImmediate(from, target.remote(), 1);
+            assertThat(ends.server().receive(10)).isEmpty(); // the WRITE is no message
+
+            WorkRequest last = ends.client().postSend(from.slice(0, 3));
+            assertThat(ends.server().receive(into)).isEqualTo(new ReceivedMessage(3, OptionalInt.empty()));
+            last.await();
+        }
+    }
+}
