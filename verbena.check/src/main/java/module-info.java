@@ -13,6 +13,8 @@ module verbena.check {
             verbena.junit;
     exports verbena.check.litmus to
             verbena.tools;
+    exports verbena.check.races to
+            verbena.tools;
 
     provides verbena.verbs.spi.Provider with
             verbena.check.device.CheckProvider;

@@ -1,7 +1,7 @@
 package verbena.check;
 
 import java.io.IOException;
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +24,8 @@ import verbena.verbs.spi.Providers;
 /// | `suppress=FILE` | findings that are known, see [Suppressions] |
 /// | `fail` | the process ends with status 1 for findings of the grade luck, with 2 for errors |
 /// | `quiet` | no text when there are no findings |
+/// | `log=FILE` | a log of requests, for races with other processes; `%p` is the number of this process |
+/// | `threads` | threads are ordered only by what can be seen |
 public final class CheckOptions {
     private final Map<String, String> values = new TreeMap<>();
     private final Suppressions suppressions;
@@ -33,8 +35,8 @@ public final class CheckOptions {
             String[] part = each.strip().split("=", 2);
             switch (part[0]) {
                 case "", "on" -> {}
-                case "fail", "quiet" -> values.put(part[0], "");
-                case "without", "only", "json", "sarif", "html", "suppress" -> {
+                case "fail", "quiet", "threads" -> values.put(part[0], "");
+                case "without", "only", "json", "sarif", "html", "suppress", "log" -> {
                     if (part.length == 1 || part[1].isEmpty()) {
                         throw new IllegalArgumentException(Providers.LAYER + ": " + part[0] + " needs a value");
                     }
@@ -78,6 +80,18 @@ public final class CheckOptions {
         return on;
     }
 
+    /// Returns whether threads are ordered only by what can be seen.
+    public boolean areThreadsApart() {
+        return values.containsKey("threads");
+    }
+
+    /// Returns the file for the log of requests; empty when none is wanted.
+    public Optional<Path> log() {
+        return Optional.ofNullable(values.get("log"))
+                .map(name -> Path.of(
+                        name.replace("%p", Long.toString(ProcessHandle.current().pid()))));
+    }
+
     private Set<Rule> named(String option) {
         Set<Rule> all = EnumSet.noneOf(Rule.class);
         for (String each : values.getOrDefault(option, "").split("\\+", -1)) {
@@ -89,12 +103,12 @@ public final class CheckOptions {
     /// Reports what was found: as text, and in the files that the user wants.
     ///
     /// @return the status for the process; 0 when it is to be its own
-    public int report(Checker checker, PrintStream out) {
-        List<Finding> found = checker.findings().all().stream()
+    public int report(Findings findings, PrintWriter out) {
+        List<Finding> found = findings.all().stream()
                 .filter(finding -> !suppressions.covers(finding))
                 .toList();
         if (!found.isEmpty() || !values.containsKey("quiet")) {
-            out.print(Reports.text(found, checker.findings().beyond()));
+            out.print(Reports.text(found, findings.beyond()));
             out.flush();
         }
         file("json").ifPresent(file -> write(file, Reports.json(found)));

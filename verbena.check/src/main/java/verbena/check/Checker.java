@@ -61,6 +61,13 @@ public final class Checker {
         }
     }
 
+    /// Hears that the program has taken the receive of a message.
+    public void onMessage(TrackedPair pair) {
+        for (Watcher each : watchers) {
+            each.onMessage(pair);
+        }
+    }
+
     /// Hears of a look at a completion queue.
     public void onPoll(TrackedQueue queue, boolean found) {
         queue.polled();

@@ -47,6 +47,11 @@ public final class Findings {
                 .incrementAndGet();
     }
 
+    /// Takes a finding back: a later step has shown that it is none.
+    public void retract(Rule rule, CallPlace noticed, CallPlace earlier) {
+        kept.remove(new Key(rule, noticed, earlier));
+    }
+
     /// Returns them in the order in which they were first told.
     public List<Finding> all() {
         List<Map.Entry<Key, Kept>> entries = new ArrayList<>(kept.entrySet());

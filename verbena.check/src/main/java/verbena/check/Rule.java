@@ -140,6 +140,42 @@ public enum Rule {
             "IBTA 9.4.5: an atomic is atomic with regard to atomics only",
             "the WRITE is lost between the read and the write of the atomic",
             "change words that atomics change by atomics only"),
+    RACE_WRITE(
+            Grade.LUCK,
+            "two queue pairs write to the same bytes with no order",
+            "IBTA 9.5: only requests of one queue pair have an order",
+            "either of the two is the last, or each in a part of the bytes",
+            "wait for the completion of the first, and let a message tell the other side"),
+    RACE_READ(
+            Grade.LUCK,
+            "a READ takes bytes that another queue pair writes, with no order",
+            "IBTA 9.5: only requests of one queue pair have an order; a READ is no snapshot",
+            "the READ returns old bytes in one place and new ones in another",
+            "read when a message has told that the bytes are there, or read a version before and behind"),
+    RACE_UNFENCED(
+            Grade.LUCK,
+            "a WRITE changes what a READ before it on its queue pair still takes, without a fence",
+            "IBTA 10.8.3.3: only a fence orders a SEND or WRITE behind a READ",
+            "the READ is answered late or again, and returns the new bytes",
+            "call fenced() on the WRITE, or wait for the READ to complete"),
+    RACE_LOCAL(
+            Grade.LUCK,
+            "a peer accesses bytes that a request of their owner sends or fills",
+            "ibv_post_send(3): buffers of a request belong to the device until its completion was taken",
+            "the owner sends, or the peer reads, old bytes, new ones or a mixture",
+            "let a message tell the peer that the request is complete, or give each its own bytes"),
+    RACE_ANNOUNCED(
+            Grade.LUCK,
+            "bytes are used that one queue pair writes, on the word of another",
+            "IBTA 9.5: a receive completes behind the WRITEs of its own queue pair, never those of another",
+            "the announcement overtakes the bytes",
+            "send the announcement on the queue pair of the WRITE, or when the WRITE has completed"),
+    RACE_PROCESSOR(
+            Grade.LUCK,
+            "the program loads or stores bytes that a request accesses, with no order",
+            "IBTA 9.5, ibv_post_send(3): a processor sees what a request did when its completion, or that of a message behind it, was taken",
+            "the program sees old bytes, new ones or a mixture, or overwrites what has just come",
+            "use the bytes when the receive of a message behind the WRITE was taken"),
     ONE_BY_ONE(
             Grade.COST,
             "requests were posted one by one, with a doorbell each",

@@ -28,6 +28,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
     private volatile CallPlace connected = CallPlace.NONE;
     private volatile @Nullable Thread failureSeenBy;
     private long messages;
+    private long posted;
 
     public TrackedPair(
             TrackedDevice device, QueuePair queuePair, QueuePairOptions options, Queues queues, CallPlace made) {
@@ -91,6 +92,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
         failureSeenBy = null;
         synchronized (this) {
             messages = 0;
+            posted = 0;
         }
         if (!queues.receives.isShared()) {
             queues.receives.startAnew();
@@ -109,6 +111,7 @@ public final class TrackedPair extends TrackedObject implements TrackedQueue.Sou
         synchronized (this) {
             for (TrackedRequest each : requests) {
                 sends.add(each);
+                each.number(++posted);
                 due += each.isSignaled() ? 1 : 0;
                 messages += takesReceive(each) ? 1 : 0;
             }

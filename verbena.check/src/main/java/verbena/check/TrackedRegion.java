@@ -10,6 +10,7 @@ public final class TrackedRegion extends TrackedObject {
     private final MemoryRegion region;
     private final @Nullable MemorySegment memory;
     private final boolean isRegistered;
+    private final long length;
     private final int lkey;
     private final int rkey;
 
@@ -26,6 +27,7 @@ public final class TrackedRegion extends TrackedObject {
         this.region = region;
         this.memory = memory;
         this.isRegistered = isRegistered;
+        this.length = region.length();
         this.lkey = region.lkey();
         this.rkey = region.rkey();
     }
@@ -36,6 +38,10 @@ public final class TrackedRegion extends TrackedObject {
 
     public MemoryRegion region() {
         return region;
+    }
+
+    public long length() {
+        return length;
     }
 
     public int lkey() {

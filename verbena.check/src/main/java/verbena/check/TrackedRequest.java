@@ -40,6 +40,7 @@ public final class TrackedRequest {
     private boolean isFaulty;
     private long inlineBytes;
     private CallPlace place = CallPlace.NONE;
+    private long number;
     private long note;
     private volatile boolean isShared;
 
@@ -144,6 +145,15 @@ public final class TrackedRequest {
 
     public void place(CallPlace at) {
         place = at;
+    }
+
+    /// Returns its number among the requests of its queue pair since the last reset, from 1; 0 for a receive.
+    public long number() {
+        return number;
+    }
+
+    void number(long of) {
+        number = of;
     }
 
     /// Returns whether the program has let another request fill its bytes meanwhile.

@@ -25,6 +25,15 @@ public abstract class Watcher {
     /// be posted.
     public void onDrop(TrackedRequest request) {}
 
+    /// Hears that the program has taken the receive of the next message to a queue pair.
+    public void onMessage(TrackedPair pair) {}
+
+    /// Hears of loads or stores that the program says it does.
+    public void onAccess(TrackedRegion region, long offset, long length, boolean isStore) {}
+
+    /// Hears that a thread has handed over what it knows to other threads, or has taken it over.
+    public void onHandOver(Object by, boolean isRelease) {}
+
     public void onRegister(TrackedRegion region) {}
 
     /// Hears that a region is about to be closed.

@@ -3,9 +3,8 @@ package verbena.checked;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
@@ -31,10 +30,9 @@ class CheckOptionsTest {
     }
 
     private static String report(CheckOptions options, Checker checker, int status) {
-        var out = new ByteArrayOutputStream();
-        assertThat(options.report(checker, new PrintStream(out, true, StandardCharsets.UTF_8)))
-                .isEqualTo(status);
-        return out.toString(StandardCharsets.UTF_8);
+        var out = new StringWriter();
+        assertThat(options.report(checker.findings(), new PrintWriter(out))).isEqualTo(status);
+        return out.toString();
     }
 
     @Test
@@ -45,6 +43,8 @@ class CheckOptionsTest {
         assertThat(CheckOptions.of("on,without=V-LEAK").rules())
                 .hasSize(Rule.values().length - 1)
                 .doesNotContain(Rule.LEAK);
+        assertThat(CheckOptions.of("on").areThreadsApart()).isFalse();
+        assertThat(CheckOptions.of("threads").areThreadsApart()).isTrue();
     }
 
     @Test

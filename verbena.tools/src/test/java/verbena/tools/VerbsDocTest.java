@@ -109,6 +109,7 @@ class VerbsDocTest {
             "verbena.check",
             "verbena.check.litmus",
             "verbena.check.device",
+            "verbena.check.races",
             "verbena.check.rules",
             "verbena.conformance",
             "verbena.conformance.fixture",

@@ -2,6 +2,7 @@ package verbena.verbs;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +66,22 @@ public interface Context extends VerbsObject {
     /// @return null when no open queue pair has this number
     @Nullable
     QueuePair queuePair(int qpn);
+
+    /// Says that what this thread has done comes before what another does after [#noteAcquire] of the same object. A
+    /// checked device uses it to find races; every other device does nothing.
+    ///
+    /// @param by what joins the two: a lock, a queue or, for threads of different processes, a [String]
+    @Preview
+    default void noteRelease(Object by) {
+        Objects.requireNonNull(by, "by");
+    }
+
+    /// Says that what other threads have done before [#noteRelease] of the same object comes before what this one
+    /// does now.
+    @Preview
+    default void noteAcquire(Object by) {
+        Objects.requireNonNull(by, "by");
+    }
 
     /// Makes a protection domain: objects of one cannot be used with those of another (ibv_alloc_pd(3)).
     ///

@@ -1,6 +1,7 @@
 package verbena.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Set;
 
 /// Registered memory, which requests can name (ibv_reg_mr(3)). Any thread may use it. The device does not order
@@ -44,6 +45,23 @@ public interface MemoryRegion extends VerbsObject, LocalMemory {
 
     /// Returns its rights.
     Set<Access> access();
+
+    /// Says that this thread reads `length` bytes from `offset` on, by its own loads. A checked device looks for
+    /// races with requests. Every other device does nothing but look at the range.
+    ///
+    /// @throws IndexOutOfBoundsException when the bytes are not inside
+    @Preview
+    default void noteLoad(long offset, long length) {
+        Objects.checkFromIndexSize(offset, length, length());
+    }
+
+    /// Says that this thread writes `length` bytes from `offset` on, as [#noteLoad].
+    ///
+    /// @throws IndexOutOfBoundsException when the bytes are not inside
+    @Preview
+    default void noteStore(long offset, long length) {
+        Objects.checkFromIndexSize(offset, length, length());
+    }
 
     /// Changes the protection domain and the rights of the region; the keys stay (ibv_rereg_mr(3)). On an exception
     /// nothing was changed.

@@ -1,5 +1,6 @@
 package verbena.check.device;
 
+import java.io.PrintWriter;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -24,7 +25,8 @@ public final class CheckProvider implements Provider, DeviceLayer {
         static final Checker CHECKER = begin();
 
         private static Checker begin() {
-            var checker = new Checker(OPTIONS.rules(), Watchers::of);
+            CheckOptions options = OPTIONS;
+            var checker = new Checker(options.rules(), (on, its) -> Watchers.of(on, its, options));
             Runtime.getRuntime().addShutdownHook(new Thread(OfProcess::halt, "verbena-check"));
             return checker;
         }
@@ -37,7 +39,7 @@ public final class CheckProvider implements Provider, DeviceLayer {
                 return 0;
             }
             CHECKER.hear(watcher -> watcher.onExit(CHECKER.devices()));
-            return OPTIONS.report(CHECKER, System.err);
+            return OPTIONS.report(CHECKER.findings(), new PrintWriter(System.err));
         }
 
         private static void halt() {

@@ -83,6 +83,16 @@ final class CheckedContext extends CheckedObject<Context> implements Context {
     }
 
     @Override
+    public void noteRelease(Object by) {
+        layer().checker().hear(watcher -> watcher.onHandOver(by, true));
+    }
+
+    @Override
+    public void noteAcquire(Object by) {
+        layer().checker().hear(watcher -> watcher.onHandOver(by, false));
+    }
+
+    @Override
     public ProtectionDomain allocateProtectionDomain() {
         return new CheckedDomain(layer(), inner().allocateProtectionDomain());
     }

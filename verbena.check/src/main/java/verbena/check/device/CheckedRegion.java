@@ -44,6 +44,18 @@ final class CheckedRegion extends CheckedObject<MemoryRegion> implements MemoryR
     }
 
     @Override
+    public void noteLoad(long offset, long length) {
+        inner().noteLoad(offset, length);
+        layer().checker().hear(watcher -> watcher.onAccess(tracked, offset, length, false));
+    }
+
+    @Override
+    public void noteStore(long offset, long length) {
+        inner().noteStore(offset, length);
+        layer().checker().hear(watcher -> watcher.onAccess(tracked, offset, length, true));
+    }
+
+    @Override
     public MemorySegment segment() {
         return inner().segment();
     }

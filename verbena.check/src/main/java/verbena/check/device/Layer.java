@@ -108,6 +108,9 @@ final class Layer {
             pair.failureSeen(Thread.currentThread());
         }
         boolean isReceive = isReceive(pair, queue, completion);
+        if (isReceive && isOk) {
+            checker.onMessage(pair);
+        }
         TrackedRequest receive = isReceive ? pair.endReceive(completion.wrId()) : null;
         if (receive != null) {
             checker.onEnd(receive, isOk);

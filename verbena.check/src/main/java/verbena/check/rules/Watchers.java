@@ -14,6 +14,12 @@ import static verbena.check.Rule.ONE_BY_ONE;
 import static verbena.check.Rule.PSN_MISMATCH;
 import static verbena.check.Rule.QUEUE_SMALL;
 import static verbena.check.Rule.QUEUE_STUCK;
+import static verbena.check.Rule.RACE_ANNOUNCED;
+import static verbena.check.Rule.RACE_LOCAL;
+import static verbena.check.Rule.RACE_PROCESSOR;
+import static verbena.check.Rule.RACE_READ;
+import static verbena.check.Rule.RACE_UNFENCED;
+import static verbena.check.Rule.RACE_WRITE;
 import static verbena.check.Rule.READ_DEPTH;
 import static verbena.check.Rule.READ_UNFENCED;
 import static verbena.check.Rule.REGION_BUSY;
@@ -36,9 +42,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import verbena.check.CheckOptions;
 import verbena.check.Checker;
 import verbena.check.Rule;
 import verbena.check.Watcher;
+import verbena.check.races.RaceLog;
 
 /// The classes that hear, and for which rules. One whose rules are all off is not made.
 public final class Watchers {
@@ -49,16 +57,29 @@ public final class Watchers {
             EnumSet.of(QUEUE_SMALL, QUEUE_STUCK, ARM_LOST, STATUS_IGNORED), Completing::new,
             EnumSet.of(READ_DEPTH, PSN_MISMATCH, MTU_MISMATCH, TIMEOUT_NEVER, RETRY_ZERO, CLOSE_BUSY, RESET_BUSY),
                     ConnectionRules::new,
-            EnumSet.of(ATOMIC_MIXED), Atomics::new,
             EnumSet.of(ONE_BY_ONE, ALL_SIGNALED, NOT_INLINE), PostingCosts::new,
             EnumSet.of(REGISTER_HOT, SMALL_REGIONS), MemoryCosts::new,
             EnumSet.of(LEAK), Leaks::new);
 
+    private static final Set<Rule> RACES =
+            EnumSet.of(RACE_WRITE, RACE_READ, RACE_UNFENCED, RACE_LOCAL, RACE_ANNOUNCED, RACE_PROCESSOR, ATOMIC_MIXED);
+
     private Watchers() {}
 
-    /// Returns what hears for the rules that are on.
+    /// Returns what hears for the rules that are on. The threads of the process count as one.
     public static List<Watcher> of(Set<Rule> on, Checker checker) {
+        return of(on, checker, CheckOptions.of("on"));
+    }
+
+    /// Returns what hears for the rules that are on.
+    ///
+    /// @param options say whether threads count as one, and whether there is a log
+    public static List<Watcher> of(Set<Rule> on, Checker checker, CheckOptions options) {
         List<Watcher> all = new ArrayList<>();
+        options.log().ifPresent(file -> all.add(new RaceLogger(new RaceLog(file))));
+        if (RACES.stream().anyMatch(on::contains)) {
+            all.add(new Races(checker, options.areThreadsApart()));
+        }
         GROUPS.forEach((rules, make) -> {
             if (rules.stream().anyMatch(on::contains)) {
                 all.add(make.apply(checker));

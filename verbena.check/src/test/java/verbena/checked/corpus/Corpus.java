@@ -66,7 +66,19 @@ final class Corpus {
             new LeftInTheQueue(),
             new SendsReset(),
             new LockReleasedByWrite(),
-            new RegionLeaked());
+            new RegionLeaked(),
+            new TwoWriters(),
+            new ReadWhileWritten(),
+            new WrittenWhileRead(),
+            new OverwrittenAfterRead(),
+            new WrittenWhileSent(),
+            new ReadWhileFilled(),
+            new AnnouncedByAnother(),
+            new LoadAfterAnnouncement(),
+            new LoadWhileWritten(),
+            new StoreWhileRead(),
+            new ReceiveReadEarly(),
+            new CounterStored());
 
     private Corpus() {}
 }

@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
         name = "check",
         header = "Find out what a program may expect of every device.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = LitmusCommand.class)
+        subcommands = {LitmusCommand.class, MergeCommand.class})
 public final class CheckCommand implements Runnable {
     @Spec
     private CommandSpec spec;

@@ -72,7 +72,7 @@ class HouseTest {
             floors("verbena.abi", "", "verbs", "cm", "rsocket", "entry"),
             floors("verbena.messages", "protocol", "rail", ""),
             floors("verbena.sim", "", "traffic", "ethernet", "scenario"),
-            floors("verbena.check", "litmus", "", "rules", "device"),
+            floors("verbena.check", "litmus", "", "races", "rules", "device"),
             floors("verbena.conformance", "fixture", "cases", ""),
             floors(
                     "verbena.tools",

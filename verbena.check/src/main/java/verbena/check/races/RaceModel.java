@@ -1,0 +1,428 @@
+package verbena.check.races;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import verbena.check.CallPlace;
+import verbena.check.Rule;
+import verbena.check.races.RaceStep.Access;
+import verbena.check.races.RaceStep.Kind;
+
+/// The order of steps, and the races in it. A request begins when it is posted, and has ended for those
+/// who know of its completion, of a message behind it, or of a result that it has changed. One thread at a time.
+///
+/// Where a program cannot be seen, the model takes steps for ordered: it would rather miss a race than tell of one
+/// that is none.
+public final class RaceModel {
+    /// Hears of races.
+    public interface Listener {
+        void found(Race race);
+
+        /// Hears that what looked like a race is none: a later step has shown it.
+        void retracted(Race race);
+    }
+
+    /// Steps that have ended, and are kept because not all actors know of it.
+    private static final int ENDED = 1 << 15;
+    /// Messages that an actor has received and that are kept to explain a race.
+    private static final int HEARD = 16;
+
+    private final Listener listener;
+    private final boolean isOneActor;
+    private final Map<Integer, AccessIndex> spaces = new HashMap<>();
+    private final ArrayDeque<RaceStep> ended = new ArrayDeque<>();
+    private final ArrayDeque<RaceStep> heard = new ArrayDeque<>();
+    private final Map<Object, Clock> released = new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Object, Clock> eldest) {
+            return size() > ENDED;
+        }
+    };
+    /// Queue pairs that are closed, whose components are used again.
+    private final ArrayDeque<Chain> free = new ArrayDeque<>();
+    private int components;
+    private long order;
+
+    /// @param isOneActor whether there is one actor only
+    public RaceModel(boolean isOneActor, Listener listener) {
+        this.isOneActor = isOneActor;
+        this.listener = listener;
+    }
+
+    /// Makes an actor.
+    public Actor actor() {
+        return new Actor(components++);
+    }
+
+    /// Tells that an actor was made by another: it knows what that one knows.
+    public void begin(Actor child, Actor parent) {
+        child.clock.join(parent.clock);
+        parent.step();
+    }
+
+    /// Tells that an actor goes on where another has stopped.
+    public void follow(Actor next, Actor last) {
+        if (next != last) {
+            begin(next, last);
+        }
+    }
+
+    /// Begins the requests of a queue pair.
+    public Chain open() {
+        Chain known = free.poll();
+        if (known != null) {
+            return new Chain(known.placed, known.last);
+        }
+        components += 2;
+        return new Chain(components - 2, 0);
+    }
+
+    /// Ends the requests of a queue pair, whatever has become of them.
+    public void close(Chain chain) {
+        chain.underWay.forEach(this::forget);
+        chain.underWay.clear();
+        chain.messages.clear();
+        if (isOneActor) {
+            free.add(chain);
+        }
+    }
+
+    /// Makes a request.
+    ///
+    /// @param number of the request in its queue pair; numbers rise
+    /// @param isFenced whether it waits for what earlier requests read
+    public RaceStep request(Actor by, Chain chain, long number, String name, CallPlace place, boolean isFenced) {
+        chain.last = chain.before + number;
+        if (isFenced) {
+            chain.fenced = chain.last - 1;
+        }
+        var step = new RaceStep(by, chain.placed, chain.last, name, place, ++order);
+        step.fetched = chain.fenced;
+        return step;
+    }
+
+    /// Makes a step of a processor.
+    public RaceStep processor(Actor by, CallPlace place) {
+        return new RaceStep(by, -1, 0, "processor", place, ++order);
+    }
+
+    /// Tells of a request that is about to be posted.
+    ///
+    /// @param isMessage whether the peer sees its arrival by a receive
+    public void post(Chain chain, RaceStep step, boolean isMessage) {
+        if (!isOneActor) {
+            step.actor.clock.join(chain.posting);
+            chain.posting.join(step.actor.clock);
+        }
+        version(chain, step);
+        for (int i = 0; i < step.accesses.size(); i++) {
+            check(chain, step.accesses.get(i));
+        }
+        for (int i = 0; i < step.accesses.size(); i++) {
+            Access each = step.accesses.get(i);
+            index(each).add(each, i);
+        }
+        chain.underWay.add(step);
+        if (isMessage) {
+            chain.messages.add(step);
+        }
+        release(step);
+    }
+
+    private void release(RaceStep step) {
+        if (!isOneActor) {
+            step.clock = step.actor.clock.copy();
+            step.actor.step();
+        }
+    }
+
+    /// Tells of loads and stores of a processor.
+    public void access(RaceStep step) {
+        for (int i = 0; i < step.accesses.size(); i++) {
+            Access each = step.accesses.get(i);
+            check(null, each);
+            if (!isOneActor) {
+                index(each).add(each, i);
+            }
+        }
+        if (!isOneActor) {
+            release(step);
+            step.endedBy = step.actor;
+            step.endEpoch = step.epoch;
+            keep(step);
+        }
+    }
+
+    private AccessIndex index(Access access) {
+        return spaces.computeIfAbsent(access.memory().space(), _ -> new AccessIndex());
+    }
+
+    /// Finds out whether a reader looks at a version: at a word of the same memory before its READ, or after it. Such
+    /// a reader will notice by itself.
+    private void version(Chain chain, RaceStep step) {
+        Access read = remote(step, Kind.READ);
+        RaceStep last = chain.lastRead;
+        boolean isVersion = read != null && read.isWord();
+        if (isVersion && last != null && isSameMemory(last, read)) {
+            last.isVersioned = true;
+            chain.unproven.forEach(listener::retracted);
+        }
+        chain.unproven.clear();
+        step.isVersioned = read != null && chain.isVersion && last != null && isSameMemory(last, read);
+        chain.isVersion = isVersion || (chain.isVersion && step.isVersioned);
+        chain.lastRead = read == null ? null : step;
+    }
+
+    private static boolean isSameMemory(RaceStep last, Access read) {
+        Access other = remote(last, Kind.READ);
+        return other != null && other.memory().equals(read.memory());
+    }
+
+    private static @Nullable Access remote(RaceStep step, Kind kind) {
+        for (Access each : step.accesses) {
+            if (each.kind() == kind) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private void check(@Nullable Chain chain, Access access) {
+        List<Access> unordered = new ArrayList<>(0);
+        index(access).overlapping(access, other -> {
+            if (other.step() != access.step()
+                    && (other.kind().changes() || access.kind().changes())) {
+                unordered.add(other);
+            }
+        });
+        for (Access other : unordered) {
+            boolean isOrdered = other.step().queue >= 0 && other.step().queue == access.step().queue
+                    ? isOrderedByQueue(other, access)
+                    : knows(access.step().actor, other);
+            if (!isOrdered) {
+                tell(chain, other, access);
+            }
+        }
+    }
+
+    /// Returns whether two requests of one queue pair are carried out in the order in which they were posted.
+    private static boolean isOrderedByQueue(Access first, Access second) {
+        return first.kind() != Kind.READ || second.kind() != Kind.WRITE || second.step().fetched >= first.step().number;
+    }
+
+    /// Returns whether an actor knows that an access has ended. It knows all that an actor has done which acts no
+    /// more: it has waited for that one, where the layer could not see it.
+    private static boolean knows(Actor actor, Access access) {
+        RaceStep step = access.step();
+        if (isKnown(actor, access)) {
+            return true;
+        }
+        boolean isOver = false;
+        for (Actor each : new Actor[] {step.actor, step.endedBy}) {
+            if (each != null && each.isOver()) {
+                actor.clock.join(each.clock);
+                isOver = true;
+            }
+        }
+        return isOver && isKnown(actor, access);
+    }
+
+    private static boolean isKnown(Actor actor, Access access) {
+        RaceStep step = access.step();
+        Actor by = step.endedBy;
+        if (by != null && actor.clock.get(by.component) >= step.endEpoch) {
+            return true;
+        }
+        if (step.queue < 0) {
+            return false;
+        }
+        boolean isFetched = access.kind() == Kind.READ || access.kind() == Kind.FILL;
+        return actor.clock.get(isFetched ? step.queue + 1 : step.queue) >= step.number;
+    }
+
+    private void tell(@Nullable Chain chain, Access first, Access second) {
+        RaceStep announcement = announcement(first, second);
+        Rule rule = rule(first, second, announcement != null);
+        if (rule != null) {
+            var race = new Race(rule, first, second, rule == Rule.RACE_ANNOUNCED ? announcement : null);
+            listener.found(race);
+            if (chain != null && rule == Rule.RACE_READ && second.kind() == Kind.READ) {
+                chain.unproven.add(race);
+            }
+        }
+    }
+
+    /// Returns the message of another queue pair by which the actor of the second access knows that the first was
+    /// posted.
+    private @Nullable RaceStep announcement(Access first, Access second) {
+        if (first.kind() != Kind.WRITE || second.kind().isRemote()) {
+            return null;
+        }
+        for (RaceStep each : heard) {
+            if (each.order > first.step().order
+                    && each.queue != first.step().queue
+                    && each.actor == first.step().actor
+                    && each.endedBy == second.step().actor) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable Rule rule(Access first, Access second, boolean isAnnounced) {
+        Kind a = first.kind();
+        Kind b = second.kind();
+        if (isAnnounced) {
+            return Rule.RACE_ANNOUNCED;
+        }
+        if (!a.isRemote() && !b.isRemote()) {
+            return a.isProcessor() == b.isProcessor() ? null : Rule.RACE_PROCESSOR; // others have rules of their own
+        }
+        if (a.isRemote() && b.isRemote() && first.step().queue == second.step().queue) {
+            return Rule.RACE_UNFENCED;
+        }
+        // One reads a word that the other changes: a flag, it may be. Or the reader looks at a version as well.
+        boolean isMeant = !(a.changes() && b.changes()) && first.sharesWord(second);
+        if (isMeant || isVersioned(first) || isVersioned(second)) {
+            return null;
+        }
+        if (a.isProcessor() || b.isProcessor()) {
+            return Rule.RACE_PROCESSOR;
+        }
+        if (!a.isRemote() || !b.isRemote()) {
+            return Rule.RACE_LOCAL;
+        }
+        if (a == Kind.READ || b == Kind.READ) {
+            return Rule.RACE_READ;
+        }
+        if (a == Kind.ATOMIC && b == Kind.ATOMIC) {
+            return null;
+        }
+        return a == b ? Rule.RACE_WRITE : Rule.ATOMIC_MIXED;
+    }
+
+    private static boolean isVersioned(Access access) {
+        return access.kind() == Kind.READ && access.step().isVersioned;
+    }
+
+    /// Tells that an actor has seen the oldest request of a queue pair end.
+    ///
+    /// @param isOk whether it was carried out
+    public void end(Actor by, Chain chain, long number, boolean isOk) {
+        RaceStep step = chain.underWay.peek();
+        if (step == null || step.number != chain.before + number) {
+            drop(chain, number);
+            return;
+        }
+        chain.underWay.remove();
+        by.clock.raise(chain.placed, step.number);
+        by.clock.raise(chain.placed + 1, step.number);
+        for (Access each : step.accesses) {
+            if (isOk && (each.kind() == Kind.READ || each.kind() == Kind.ATOMIC)) {
+                learn(by, each);
+            }
+        }
+        if (isOneActor) {
+            forget(step);
+        } else {
+            step.endedBy = by;
+            step.endEpoch = by.epoch();
+            keep(step);
+        }
+    }
+
+    /// Notes that what a READ or an atomic has returned may be what others have changed.
+    private void learn(Actor by, Access result) {
+        List<Access> changes = new ArrayList<>(0);
+        index(result).overlapping(result, other -> {
+            if (other.kind().changes() && other.step() != result.step()) {
+                changes.add(other);
+            }
+        });
+        for (Access each : changes) {
+            RaceStep step = each.step();
+            if (step.clock != null) {
+                by.clock.join(step.clock);
+            }
+            if (step.queue >= 0) {
+                by.clock.raise(step.queue, step.number);
+                by.clock.raise(step.queue + 1, each.kind() == Kind.ATOMIC ? step.number : step.fetched);
+            }
+        }
+    }
+
+    /// Tells that a request was not carried out, or will not be seen to end.
+    public void drop(Chain chain, long number) {
+        long of = chain.before + number;
+        for (Iterator<RaceStep> each = chain.underWay.iterator(); each.hasNext(); ) {
+            RaceStep step = each.next();
+            if (step.number == of) {
+                forget(step);
+                each.remove();
+            }
+        }
+        chain.messages.removeIf(each -> each.number == of);
+    }
+
+    /// Tells that an actor has taken the receive of the oldest message of its peer's queue pair.
+    public void receive(Actor by, Chain from) {
+        RaceStep message = from.messages.poll();
+        if (message == null) {
+            return;
+        }
+        if (message.clock != null) {
+            by.clock.join(message.clock);
+        }
+        by.clock.raise(from.placed, message.number);
+        by.clock.raise(from.placed + 1, message.fetched);
+        var note =
+                new RaceStep(message.actor, message.queue, message.number, message.name, message.place, message.order);
+        note.endedBy = by;
+        heard.addFirst(note);
+        if (heard.size() > HEARD) {
+            heard.removeLast();
+        }
+    }
+
+    /// Returns whether a message of the queue pair waits to be received.
+    public boolean hasMessage(Chain from) {
+        return !from.messages.isEmpty();
+    }
+
+    /// Tells that an actor has handed over what it knows.
+    ///
+    /// @param by what it is handed over by
+    public void release(Actor actor, Object by) {
+        if (!isOneActor) {
+            released.computeIfAbsent(by, _ -> new Clock()).join(actor.clock);
+            actor.step();
+        }
+    }
+
+    /// Tells that an actor has taken over what others know.
+    public void acquire(Actor actor, Object by) {
+        Clock known = released.get(by);
+        if (known != null) {
+            actor.clock.join(known);
+        }
+    }
+
+    private void keep(RaceStep step) {
+        ended.add(step);
+        if (ended.size() > ENDED) {
+            forget(ended.remove());
+        }
+    }
+
+    private void forget(RaceStep step) {
+        for (int i = 0; i < step.accesses.size(); i++) {
+            Access each = step.accesses.get(i);
+            index(each).remove(each, i);
+        }
+    }
+}

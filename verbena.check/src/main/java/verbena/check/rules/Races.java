@@ -1,0 +1,315 @@
+package verbena.check.rules;
+
+import java.lang.ref.WeakReference;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import verbena.check.CallPlace;
+import verbena.check.Checker;
+import verbena.check.Findings;
+import verbena.check.Rule;
+import verbena.check.TrackedDevice;
+import verbena.check.TrackedPair;
+import verbena.check.TrackedQueue;
+import verbena.check.TrackedRegion;
+import verbena.check.TrackedRequest;
+import verbena.check.TrackedRequest.Piece;
+import verbena.check.Watcher;
+import verbena.check.races.Actor;
+import verbena.check.races.Chain;
+import verbena.check.races.Race;
+import verbena.check.races.RaceModel;
+import verbena.check.races.RaceStep;
+import verbena.check.races.RaceStep.Kind;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.spi.SendOperation;
+
+/// Watches who accesses memory of this process at once: requests of queue pairs that have both ends here, and the
+/// program where it says so. Only reliable connections
+/// count: of others no completion says what the peer has.
+final class Races extends Watcher {
+    private record Key(TrackedDevice device, int rkey) {}
+
+    private record Target(TrackedRegion region, RaceStep.Memory memory, long address) {}
+
+    private final Checker checker;
+    private final RaceModel model;
+    private final @Nullable Actor process;
+    private final Map<Thread, Actor> threads = new WeakHashMap<>();
+    private final ThreadLocal<Actor> own = new InheritableThreadLocal<>() {
+        @Override
+        protected Actor childValue(Actor parent) {
+            return born(parent);
+        }
+    };
+    private final Map<TrackedPair, Chain> chains = new HashMap<>();
+    private final Map<TrackedQueue, Actor> pollers = new WeakHashMap<>();
+    private final Map<Key, Target> targets = new ConcurrentHashMap<>();
+
+    /// @param areThreadsApart whether threads are ordered only by what can be seen; otherwise all threads of the
+    ///     process count as one, which does one thing after the other
+    Races(Checker checker, boolean areThreadsApart) {
+        this.checker = checker;
+        Findings findings = checker.findings();
+        this.model = new RaceModel(!areThreadsApart, new RaceModel.Listener() {
+            @Override
+            public void found(Race race) {
+                race.tell(findings);
+            }
+
+            @Override
+            public void retracted(Race race) {
+                race.retract(findings);
+            }
+        });
+        this.process = areThreadsApart ? null : model.actor();
+    }
+
+    /// Returns the actor of a thread that its parent makes: it knows what its parent knows.
+    private synchronized Actor born(Actor parent) {
+        Actor child = model.actor();
+        model.begin(child, parent);
+        return child;
+    }
+
+    private Actor actor() {
+        if (process != null) {
+            return process;
+        }
+        Thread thread = Thread.currentThread();
+        Actor known = threads.get(thread);
+        if (known == null) {
+            known = own.get();
+            if (known == null) {
+                known = model.actor();
+                own.set(known);
+            }
+            var weak = new WeakReference<>(thread);
+            known.isOverWhen(() -> {
+                Thread its = weak.get();
+                return its == null || !its.isAlive();
+            });
+            threads.put(thread, known);
+        }
+        return known;
+    }
+
+    private static @Nullable TrackedPair reliable(TrackedRequest request) {
+        TrackedPair pair = TrackedPair.of(request);
+        return pair == null || request.isReceive() || !isReliable(pair) ? null : pair;
+    }
+
+    static boolean isReliable(TrackedPair pair) {
+        return pair.options().type() == QpType.RC;
+    }
+
+    @Override
+    public void onPost(TrackedRequest request) {
+        TrackedPair pair = reliable(request);
+        SendOperation operation = request.operation();
+        if (pair == null || operation == null || request.isFaulty()) {
+            return;
+        }
+        Kind kind = kind(operation);
+        TrackedPair peer = kind == null ? null : checker.peer(pair).orElse(null);
+        Target target = peer == null ? null : target(peer.device(), request);
+        synchronized (this) {
+            Chain chain = chains.computeIfAbsent(pair, _ -> model.open());
+            RaceStep step = model.request(
+                    actor(), chain, request.number(), operation.name(), request.place(), request.isFenced());
+            step.request(request);
+            if (kind != null && target != null) {
+                long offset = request.remoteAddress() - target.address;
+                step.add(kind, target.memory, target.memory.base() + offset, bytes(operation, request));
+            }
+            for (Piece each : request.pieces()) {
+                TrackedRegion region = each.region();
+                if (region != null && each.memory() != null) {
+                    RaceStep.Memory memory = memory(region, each.memory().address());
+                    Kind local = request.fillsMemory() ? Kind.FILL : Kind.GATHER;
+                    step.add(local, memory, each.memory().address(), each.length());
+                }
+            }
+            model.post(chain, step, TrackedPair.takesReceive(request));
+        }
+    }
+
+    static long bytes(SendOperation operation, TrackedRequest request) {
+        return operation == SendOperation.ATOMIC_WRITE ? Long.BYTES : request.bytes();
+    }
+
+    static @Nullable Kind kind(SendOperation operation) {
+        return switch (operation) {
+            case READ -> Kind.READ;
+            case WRITE, WRITE_WITH_IMMEDIATE -> Kind.WRITE;
+            case FETCH_ADD, COMPARE_SWAP, ATOMIC_WRITE -> Kind.ATOMIC;
+            default -> null;
+        };
+    }
+
+    private RaceStep.Memory memory(TrackedRegion region, long address) {
+        Target known = targets.get(new Key(region.device(), region.rkey()));
+        return known == null ? new RaceStep.Memory(0, region.toString(), address) : known.memory;
+    }
+
+    private @Nullable Target target(TrackedDevice device, TrackedRequest request) {
+        Target known = targets.get(new Key(device, request.rkey()));
+        if (known != null) {
+            return isIn(known, request) ? known : null;
+        }
+        for (Target each : targets.values()) { // the key may be a window's
+            if (each.region.device() == device && isIn(each, request)) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private static boolean isIn(Target target, TrackedRequest request) {
+        long offset = request.remoteAddress() - target.address;
+        return offset >= 0 && offset <= target.region.length() - request.bytes();
+    }
+
+    @Override
+    public void onEnd(TrackedRequest request, boolean isOk) {
+        TrackedPair pair = reliable(request);
+        if (pair != null) {
+            synchronized (this) {
+                Chain chain = chains.get(pair);
+                if (chain != null) {
+                    model.end(actor(), chain, request.number(), isOk);
+                }
+            }
+        }
+    }
+
+    @Override
+    public void onDrop(TrackedRequest request) {
+        TrackedPair pair = reliable(request);
+        if (pair != null) {
+            synchronized (this) {
+                Chain chain = chains.get(pair);
+                if (chain != null) {
+                    model.drop(chain, request.number());
+                }
+            }
+        }
+    }
+
+    @Override
+    public void onMessage(TrackedPair pair) {
+        TrackedPair peer = checker.peer(pair).orElse(null);
+        if (peer != null) {
+            synchronized (this) {
+                Chain chain = chains.get(peer);
+                if (chain != null) {
+                    model.receive(actor(), chain);
+                }
+            }
+        }
+    }
+
+    @Override
+    public void onPoll(TrackedQueue queue, boolean found) {
+        if (process != null || !found) {
+            return;
+        }
+        synchronized (this) {
+            // Two threads that poll one queue take turns, by a lock of theirs or of the device.
+            Actor last = pollers.put(queue, actor());
+            if (last != null) {
+                model.follow(actor(), last);
+            }
+        }
+    }
+
+    @Override
+    public void onModify(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
+        if (pair.queuePair().state() == QpState.RESET) {
+            forget(pair);
+        }
+    }
+
+    @Override
+    public void onClose(TrackedPair pair, QpState before, List<TrackedRequest> lost) {
+        forget(pair);
+    }
+
+    private synchronized void forget(TrackedPair pair) {
+        Chain chain = chains.remove(pair);
+        if (chain != null) {
+            model.close(chain);
+        }
+    }
+
+    @Override
+    public void onRegister(TrackedRegion region) {
+        if (region.memory() != null) {
+            var memory =
+                    new RaceStep.Memory(0, region.toString(), region.memory().address());
+            targets.put(
+                    new Key(region.device(), region.rkey()),
+                    new Target(region, memory, region.region().address()));
+        }
+    }
+
+    @Override
+    public void onUnregistered(TrackedRegion region) {
+        targets.remove(new Key(region.device(), region.rkey()));
+    }
+
+    @Override
+    public void onAccess(TrackedRegion region, long offset, long length, boolean isStore) {
+        Target target = targets.get(new Key(region.device(), region.rkey()));
+        if (target == null) {
+            return;
+        }
+        long from = target.memory.base() + offset;
+        CallPlace here = CallPlace.here();
+        synchronized (this) {
+            RaceStep step = model.processor(actor(), here);
+            step.add(isStore ? Kind.STORE : Kind.LOAD, target.memory, from, length);
+            model.access(step);
+        }
+        TrackedRequest receive = receive(region.device(), from, length);
+        if (receive != null) {
+            checker.findings()
+                    .tell(
+                            Rule.RACE_PROCESSOR,
+                            "the program " + (isStore ? "writes " : "reads ") + length + " bytes from byte " + offset
+                                    + " of " + region + ", which a posted receive fills.",
+                            here,
+                            "it was posted",
+                            receive.place());
+        }
+    }
+
+    private static @Nullable TrackedRequest receive(TrackedDevice device, long from, long length) {
+        for (var object : device.objects()) {
+            if (object instanceof TrackedPair pair) {
+                for (TrackedRequest each : pair.queues().receives().underWay()) {
+                    for (Piece piece : each.pieces()) {
+                        long at = piece.memory() == null ? 0 : piece.memory().address();
+                        if (at < from + length && from < at + piece.length()) {
+                            return each;
+                        }
+                    }
+                }
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public synchronized void onHandOver(Object by, boolean isRelease) {
+        if (isRelease) {
+            model.release(actor(), by);
+        } else {
+            model.acquire(actor(), by);
+        }
+    }
+}

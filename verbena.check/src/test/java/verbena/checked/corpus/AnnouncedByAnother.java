@@ -1,0 +1,45 @@
+package verbena.checked.corpus;
+
+import verbena.check.Rule;
+import verbena.verbs.QueuePairOptions;
+
+/// Data come by one queue pair, and the word that they are there by another.
+final class AnnouncedByAnother implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.RACE_ANNOUNCED;
+    }
+
+    @Override
+    public void wrong(TwoEnds scene) throws Exception {
+        try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
+                var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
+            one.connect(other.endpoint());
+            other.connect(one.endpoint());
+            scene.there.postReceive(1, scene.remote, 0, 8);
+            scene.here.postReceive(2, scene.local, 1_024, 64);
+            one.postWrite(3, scene.local, 64, 64, scene.remote.address() + 64, scene.remote.rkey()); // earlier
+            scene.here.postSend(4, scene.local, 0, 8);
+            scene.take(scene.arrived);
+            scene.there.postSend(5, scene.remote, 64, 64); // here
+            for (int i = 0; i < 3; i++) {
+                scene.take(scene.sent);
+            }
+            scene.take(scene.arrived);
+        }
+    }
+
+    @Override
+    public void right(TwoEnds scene) throws Exception {
+        scene.there.postReceive(1, scene.remote, 0, 8);
+        scene.here.postReceive(2, scene.local, 1_024, 64);
+        scene.here.postWrite(3, scene.local, 64, 64, scene.remote.address() + 64, scene.remote.rkey());
+        scene.here.postSend(4, scene.local, 0, 8);
+        scene.take(scene.arrived);
+        scene.there.postSend(5, scene.remote, 64, 64);
+        for (int i = 0; i < 3; i++) {
+            scene.take(scene.sent);
+        }
+        scene.take(scene.arrived);
+    }
+}

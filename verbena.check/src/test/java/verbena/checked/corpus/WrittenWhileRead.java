@@ -1,0 +1,41 @@
+package verbena.checked.corpus;
+
+import verbena.check.Rule;
+import verbena.verbs.QueuePairOptions;
+
+/// A record is written while another queue pair reads it without a look at a version.
+final class WrittenWhileRead implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.RACE_READ;
+    }
+
+    @Override
+    public void wrong(TwoEnds scene) throws Exception {
+        try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
+                var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
+            one.connect(other.endpoint());
+            other.connect(one.endpoint());
+            one.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 256, 128); // earlier
+            scene.here.postWrite(2, scene.local, 0, 128, scene.remote.address(), scene.remote.rkey()); // here
+            scene.take(scene.sent);
+            scene.take(scene.sent);
+        }
+    }
+
+    @Override
+    public void right(TwoEnds scene) throws Exception {
+        try (var one = scene.domain.createQueuePair(QueuePairOptions.rc(scene.sent));
+                var other = scene.domain.createQueuePair(QueuePairOptions.rc(scene.arrived))) {
+            one.connect(other.endpoint());
+            other.connect(one.endpoint());
+            one.postRead(1, scene.remote.address(), scene.remote.rkey(), scene.local, 256, 8);
+            one.postRead(2, scene.remote.address(), scene.remote.rkey(), scene.local, 264, 128);
+            one.postRead(3, scene.remote.address(), scene.remote.rkey(), scene.local, 512, 8);
+            scene.here.postWrite(4, scene.local, 0, 128, scene.remote.address(), scene.remote.rkey());
+            for (int i = 0; i < 4; i++) {
+                scene.take(scene.sent);
+            }
+        }
+    }
+}
