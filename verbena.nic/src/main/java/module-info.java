@@ -23,7 +23,8 @@ module verbena.nic {
     exports verbena.nic.capture to
             verbena.tools;
     exports verbena.nic.roce to
-            verbena.sim;
+            verbena.sim,
+            verbena.tools;
     exports verbena.nic.fabric to
             verbena.tools;
     exports verbena.nic.link to

@@ -28,6 +28,8 @@ import verbena.nic.kind.GidTable;
 import verbena.nic.kind.PeerLog;
 import verbena.nic.link.Link;
 import verbena.nic.link.NetworkWatch;
+import verbena.nic.link.psp.PspLink;
+import verbena.nic.link.psp.PspStatus;
 import verbena.nic.link.tap.Tap;
 import verbena.nic.observe.JfrEvents;
 import verbena.nic.observe.Management;
@@ -257,6 +259,12 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     @Override
     public @Nullable Throwable failure() {
         return engines.failure();
+    }
+
+    @Override
+    public List<PspStatus> peers() {
+        PspLink link = engines.first().link().service(PspLink.class);
+        return link == null ? List.of() : link.peers();
     }
 
     /// Returns the engines that drive this device.

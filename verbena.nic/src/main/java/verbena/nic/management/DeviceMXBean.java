@@ -44,6 +44,9 @@ public interface DeviceMXBean {
     /// Returns the queue pairs in the order of their numbers.
     List<QueuePairStatus> getQueuePairs();
 
+    /// Returns the peers of a device that encrypts packets, with their keys; none for another device.
+    List<PeerStatus> getPeers();
+
     /// Begins to capture the device's traffic; returns the capture's number. The client fetches the capture in
     /// pieces. The capture ends when the client has fetched nothing for more than ten seconds.
     ///

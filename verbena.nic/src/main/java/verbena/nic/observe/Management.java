@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import javax.management.JMException;
@@ -14,8 +15,10 @@ import javax.management.ObjectName;
 import javax.management.StandardMBean;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.capture.Capture;
+import verbena.nic.link.psp.PspStatus;
 import verbena.nic.management.CaptureChunk;
 import verbena.nic.management.DeviceMXBean;
+import verbena.nic.management.PeerStatus;
 import verbena.nic.management.QueuePairStatus;
 import verbena.transport.Counter;
 
@@ -178,6 +181,25 @@ public final class Management {
                     .sorted(Comparator.comparingInt(ObservedQueuePair::qpn))
                     .map(Bean::status)
                     .toList();
+        }
+
+        @Override
+        public List<PeerStatus> getPeers() {
+            return context.peers().stream().map(Bean::status).toList();
+        }
+
+        private static PeerStatus status(PspStatus peer) {
+            return new PeerStatus(
+                    peer.peer().toString(),
+                    peer.policy().toString(),
+                    peer.isPlain() ? "in the clear" : peer.spi() == 0 ? "agreeing" : "encrypted",
+                    peer.cipher(),
+                    peer.spi(),
+                    TimeUnit.NANOSECONDS.toMillis(peer.ageNanos()),
+                    peer.agreements(),
+                    peer.sealed(),
+                    peer.opened(),
+                    peer.dropped());
         }
 
         @Override

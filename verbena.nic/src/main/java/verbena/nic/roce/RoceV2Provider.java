@@ -1,6 +1,7 @@
 package verbena.nic.roce;
 
 import java.util.List;
+import java.util.Optional;
 import verbena.nic.kind.HostProvider;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.verbs.Device;
@@ -29,6 +30,14 @@ import verbena.verbs.GidType;
 public final class RoceV2Provider extends HostProvider {
     /// Called by the service loader.
     public RoceV2Provider() {}
+
+    /// Returns the policy by which devices whose names say nothing protect their packets; empty when they do not.
+    ///
+    /// @throws IllegalArgumentException when what is set is wrong; names it
+    public static Optional<String> policy() {
+        Protection protection = Protection.ofSurroundings();
+        return protection.isOn() ? Optional.of(protection.policy().toString()) : Optional.empty();
+    }
 
     @Override
     public String kind() {

@@ -6,22 +6,31 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import javax.management.JMX;
+import javax.management.ObjectName;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.link.Namespace;
+import verbena.nic.management.DeviceMXBean;
+import verbena.nic.management.PeerStatus;
+import verbena.nic.observe.Management;
 import verbena.verbs.Access;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Context;
@@ -182,6 +191,43 @@ class ProtectedDeviceTest {
         Files.setPosixFilePermissions(log, PosixFilePermissions.fromString("rw-r--r--"));
         refused("rocev2" + options + ",keylog=" + log, "others may read");
         refused("rocev2,keylog=" + log, "needs psp=on");
+    }
+
+    /// What JMX and the Flight Recorder say about keys and peers.
+    @Test
+    void whoIsProtectedCanBeSeen() throws Exception {
+        String options = SecretFile.options(folder, SECRET).replace("psp=on", "psp=offered");
+        Path file = folder.resolve("recording.jfr");
+        try (var recording = new Recording()) {
+            recording.start();
+            try (Context server = Device.named("rocev2" + options).open();
+                    Context client = Device.named("rocev2" + options).open();
+                    Context plain = Device.named("rocev2,psp=off").open()) {
+                exchange(server, client);
+                move(plain, client);
+                Management.begin();
+                var beans = ManagementFactory.getPlatformMBeanServer();
+                var name = beans.queryNames(new ObjectName(DeviceMXBean.DOMAIN + ":type=Device,*"), null).stream()
+                        .filter(one -> one.getKeyProperty("name").contains("psp=offered"))
+                        .max(Comparator.comparingInt(one -> Integer.parseInt(one.getKeyProperty("id"))))
+                        .orElseThrow();
+                List<PeerStatus> peers =
+                        JMX.newMXBeanProxy(beans, name, DeviceMXBean.class).getPeers();
+                assertThat(peers).extracting(PeerStatus::state).containsExactlyInAnyOrder("encrypted", "in the clear");
+                PeerStatus encrypted = peers.stream()
+                        .filter(one -> one.state().equals("encrypted"))
+                        .findFirst()
+                        .orElseThrow();
+                assertThat(encrypted.peer()).isEqualTo(server.gid(1, 0).gid().toString());
+                assertThat(encrypted.policy()).isEqualTo("offered");
+                assertThat(encrypted.agreements()).isOne();
+                assertThat(encrypted.sealedPackets()).isGreaterThan(200);
+            }
+            recording.dump(file);
+        }
+        assertThat(RecordingFile.readAllEvents(file))
+                .extracting(event -> event.getEventType().getName())
+                .contains("verbena.KeysAgreed", "verbena.PeerInTheClear");
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
+import verbena.nic.roce.RoceV2Provider;
 import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Device;
 import verbena.verbs.GidEntry;
@@ -35,6 +36,12 @@ public final class DevicesCommand implements Runnable {
                 line(out, device.name(), "%016x".formatted(device.nodeGuid()), provider.kind(), addresses(device));
                 any = true;
             }
+        }
+        try {
+            RoceV2Provider.policy()
+                    .ifPresent(policy -> out.println("    rocev2 encrypts, by VERBENA_PSP or verbena.psp: " + policy));
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailed(String.valueOf(e.getMessage()), e);
         }
         out.flush();
         if (!any) {

@@ -74,8 +74,15 @@ final class SelfTest implements Check {
                                     ? "the bytes that arrived are not those that were sent"
                                     : "";
             return failure.isEmpty()
-                    ? Finding.ok(device, "opens; a WRITE of " + bytes + " bytes to itself arrived")
+                    ? Finding.ok(
+                            device,
+                            "opens; a WRITE of " + bytes + " bytes to itself arrived"
+                                    + (isEncrypted(context) ? "; its packets are encrypted (psp)" : ""))
                     : Finding.fail(device, "opens, but a WRITE to itself failed: " + failure, remedy);
         }
+    }
+
+    private static boolean isEncrypted(Context context) {
+        return context.counters().getOrDefault("psp.peers.now", 0L) > 0;
     }
 }

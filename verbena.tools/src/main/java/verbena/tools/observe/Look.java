@@ -3,6 +3,7 @@ package verbena.tools.observe;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.management.PeerStatus;
 import verbena.nic.management.QueuePairStatus;
 
 /// The result of one look at the processes of a host.
@@ -27,7 +28,8 @@ public record Look(long timeMillis, List<ProcessLook> processes) {
             long nanoTime,
             List<String> gids,
             Map<String, Long> counters,
-            List<QueuePairStatus> queuePairs) {
+            List<QueuePairStatus> queuePairs,
+            List<PeerStatus> peers) {
         long count(String counter) {
             return counters.getOrDefault(counter, 0L);
         }

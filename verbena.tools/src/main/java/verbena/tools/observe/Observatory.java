@@ -117,7 +117,8 @@ public final class Observatory implements AutoCloseable {
                 nanoTime,
                 bean.getGids(),
                 bean.getCounters(),
-                bean.getQueuePairs());
+                bean.getQueuePairs(),
+                bean.getPeers());
     }
 
     /// Closes an observed process, also while the program still attaches to it.

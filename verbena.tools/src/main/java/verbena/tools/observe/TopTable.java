@@ -10,7 +10,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.management.PeerStatus;
 import verbena.nic.management.QueuePairStatus;
 import verbena.tools.observe.Look.DeviceLook;
 import verbena.tools.observe.Look.ProcessLook;
@@ -41,6 +43,7 @@ public final class TopTable {
             "    PID QP       TYPE STATE PEER                      TX pkt/s  RX pkt/s   TX B/s   RX B/s  RETRANS  RNR        SQ"
                     + "          RQ      CQ   ERRORS";
     private static final int PEER_CHARS = 24;
+    private static final int PEERS_MAX = 8;
     private static final double NANOS_PER_SECOND = 1e9;
 
     private TopTable() {}
@@ -80,6 +83,7 @@ public final class TopTable {
                 if (device.count("direct.messages") > 0) {
                     body.add(messages(was, device));
                 }
+                body.addAll(peers(device));
                 add(queuePairs, process.pid(), was, device);
             }
         }
@@ -150,6 +154,32 @@ public final class TopTable {
                 rate(was, is, "direct.requests"),
                 rate(was, is, "direct.system-requests"),
                 rate(was, is, "direct.declined-requests"));
+    }
+
+    /// Returns a line for each of the first peers of a device that encrypts packets.
+    private static List<String> peers(DeviceLook device) {
+        var lines = new ArrayList<String>();
+        for (PeerStatus peer : device.peers()) {
+            if (lines.size() == PEERS_MAX) {
+                lines.add("        ^ and " + (device.peers().size() - PEERS_MAX) + " more");
+                break;
+            }
+            lines.add("        ^ psp %s: %s, %s%s%s"
+                    .formatted(
+                            peer.peer(),
+                            peer.policy(),
+                            peer.state(),
+                            peer.spi() == 0
+                                    ? ""
+                                    : " by %s, SPI 0x%08x, for %d s, keys no. %d"
+                                            .formatted(
+                                                    peer.cipher(),
+                                                    peer.spi(),
+                                                    peer.keyAgeMillis() / 1_000,
+                                                    peer.agreements()),
+                            peer.dropped().isEmpty() ? "" : ", dropped " + new TreeMap<>(peer.dropped())));
+        }
+        return lines;
     }
 
     private static String messages(@Nullable DeviceLook was, DeviceLook is) {

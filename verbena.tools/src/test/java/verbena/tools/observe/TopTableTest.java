@@ -2,11 +2,14 @@ package verbena.tools.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import verbena.nic.management.PeerStatus;
 import verbena.nic.management.QueuePairStatus;
 import verbena.tools.observe.Look.DeviceLook;
 import verbena.tools.observe.Look.ProcessLook;
@@ -54,7 +57,8 @@ class TopTableTest {
                 seconds * SECOND,
                 List.of("10.0.0.1"),
                 Map.of("sent.packets", sent, "dropped.icrc", 2L, "dropped.state", 3L),
-                List.of(queuePairs));
+                List.of(queuePairs),
+                List.of());
         return new Look(seconds * 1000, List.of(new ProcessLook(4711, "Server -x", null, List.of(device))));
     }
 
@@ -96,9 +100,35 @@ class TopTableTest {
                 .contains("        ^ messages/s without packets: 2.00k, with 16.0k bytes");
     }
 
+    @Test
+    void peersAndTheirKeysAreTold() {
+        var one = new PeerStatus(
+                "10.0.0.2", "required", "encrypted", "AES_GCM_256", 0x1234, 61_000, 3, 9, 8, Map.of("forged", 2L));
+        var other = new PeerStatus("10.0.0.3", "offered", "in the clear", "AES_GCM_256", 0, 0, 0, 0, 0, Map.of());
+        var peers = new ArrayList<PeerStatus>(List.of(one, other));
+        peers.addAll(Collections.nCopies(9, other));
+        var device = new DeviceLook(
+                1, "rocev2", "INFINIBAND", "ACTIVE", SECOND, List.of("10.0.0.1"), Map.of(), List.of(), peers);
+        var look = new Look(1_000, List.of(new ProcessLook(4711, "Server -x", null, List.of(device))));
+        assertThat(TopTable.lines(null, look, Order.RATE))
+                .contains(
+                        "        ^ psp 10.0.0.2: required, encrypted by AES_GCM_256, SPI 0x00001234, for 61 s, keys no. 3,"
+                                + " dropped {forged=2}",
+                        "        ^ psp 10.0.0.3: offered, in the clear",
+                        "        ^ and 3 more");
+    }
+
     private static Look sharedMemory(long seconds, Map<String, Long> counters) {
         var device = new DeviceLook(
-                1, "shm", "INFINIBAND", "ACTIVE", seconds * SECOND, List.of("127.0.0.1"), counters, List.of());
+                1,
+                "shm",
+                "INFINIBAND",
+                "ACTIVE",
+                seconds * SECOND,
+                List.of("127.0.0.1"),
+                counters,
+                List.of(),
+                List.of());
         return new Look(seconds * 1000, List.of(new ProcessLook(4711, "Server -x", null, List.of(device))));
     }
 

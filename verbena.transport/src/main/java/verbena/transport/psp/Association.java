@@ -82,6 +82,8 @@ public final class Association implements AutoCloseable {
     private final Limits limits;
     private final long[] verdicts = new long[PspVerdict.values().length];
     private long unsealed;
+    private long sealed;
+    private int agreements;
     /// The keys that were replaced, whose packets may be under way.
     private @Nullable Epoch previous;
     /// The keys that packets are sealed by.
@@ -113,6 +115,7 @@ public final class Association implements AutoCloseable {
         close(previous);
         previous = current;
         current = by;
+        agreements++;
     }
 
     private Epoch epoch(Keys keys, long now) {
@@ -158,6 +161,7 @@ public final class Association implements AutoCloseable {
             return NO_KEYS;
         }
         by.sealed++;
+        sealed++;
         return bytes;
     }
 
@@ -239,6 +243,28 @@ public final class Association implements AutoCloseable {
             epoch.keys.sealing.close();
             epoch.keys.opening.close();
         }
+    }
+
+    /// Returns the SPI of packets that leave; 0 when there are no keys.
+    public int sealingSpi() {
+        Epoch by = current;
+        return by == null ? 0 : by.keys.sealingSpi;
+    }
+
+    /// Returns the age of the keys of packets that leave; 0 when there are none.
+    public long ageNanos(long now) {
+        Epoch by = current;
+        return by == null ? 0 : now - by.bornNanos;
+    }
+
+    /// Returns how often keys have come into use.
+    public int agreements() {
+        return agreements;
+    }
+
+    /// Returns the number of packets that were sealed.
+    public long sealed() {
+        return sealed;
     }
 
     /// Returns the number of packets that had this verdict.

@@ -84,6 +84,7 @@ final class PlainPeers {
                 break; // the others repeat it
             }
         }
+        PspEvents.silent(peer);
         waiting.drop(peer);
     }
 
@@ -91,7 +92,10 @@ final class PlainPeers {
         if (peer.hasKeys(now)) {
             return;
         }
-        set(peer, true);
+        if (!peer.isPlain) {
+            set(peer, true);
+            PspEvents.silent(peer);
+        }
         if (now - reportedNanos >= REPORT_NANOS) {
             reportedNanos = now;
             LOGGER.log(

@@ -50,7 +50,7 @@ final class PspCounters {
         }
     }
 
-    private static String name(Enum<?> constant) {
+    static String name(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 }

@@ -219,6 +219,7 @@ final class PspKeys implements KeyExchange.Host {
             return; // the agreement took too long
         }
         long now = clock.getAsLong();
+        PspEvents.agreed(peer, ciphers.version().name(), agreed.sealingSpi());
         var keys = new Association.Keys(
                 agreed.sealingSpi(),
                 cipher(agreed.sealing(), agreed.sealingSpi()),

@@ -1,6 +1,7 @@
 package verbena.nic.link.psp;
 
 import java.lang.foreign.Arena;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -326,6 +327,11 @@ public final class PspLink extends ForwardingLink {
         var all = new TreeMap<>(link.counters());
         counters.report(all);
         return all;
+    }
+
+    /// Returns how the packets of each peer are protected. Any thread; the values may be a moment old.
+    public List<PspStatus> peers() {
+        return peers.statuses(clock.getAsLong());
     }
 
     @Override

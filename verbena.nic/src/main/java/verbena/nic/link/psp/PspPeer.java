@@ -2,11 +2,14 @@ package verbena.nic.link.psp;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.TreeMap;
 import verbena.cm.noise.KeyExchange;
 import verbena.nic.link.UdpSeal;
 import verbena.transport.psp.Association;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
+import verbena.wire.psp.PspVerdict;
+import verbena.wire.psp.PspVersion;
 import verbena.wire.roce.RoceV2;
 
 /// A device that this one has, or wants, keys with.
@@ -95,6 +98,27 @@ final class PspPeer {
     /// [Association#NO_KEYS].
     int sealNothing(Frame into, long now) {
         return association.seal(into.slot, 0, 0, into.slot, Frame.HEADROOM, OpenedPackets.NOTHING, now);
+    }
+
+    /// Returns how its packets are protected. Any thread; the values may be a moment old.
+    PspStatus status(PspVersion version, long now) {
+        var dropped = new TreeMap<String, Long>();
+        for (PspVerdict verdict : PspVerdict.values()) {
+            if (verdict != PspVerdict.ACCEPTED && association.count(verdict) > 0) {
+                dropped.put(PspCounters.name(verdict), association.count(verdict));
+            }
+        }
+        return new PspStatus(
+                pair.remote(),
+                mode,
+                isPlain,
+                version.name(),
+                association.sealingSpi(),
+                association.ageNanos(now),
+                association.agreements(),
+                association.sealed(),
+                association.count(PspVerdict.ACCEPTED),
+                dropped);
     }
 
     boolean isFrom(Frame frame) {

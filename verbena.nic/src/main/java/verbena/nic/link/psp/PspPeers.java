@@ -1,7 +1,9 @@
 package verbena.nic.link.psp;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -170,6 +172,17 @@ final class PspPeers {
                 }
             }
         }
+    }
+
+    /// Returns how the packets of each peer are protected. Any thread.
+    List<PspStatus> statuses(long now) {
+        var all = new ArrayList<PspStatus>();
+        for (PspPeer peer : byIndex) {
+            if (peer != null) {
+                all.add(peer.status(version, now));
+            }
+        }
+        return all;
     }
 
     /// Returns how many peers get their packets in the clear.

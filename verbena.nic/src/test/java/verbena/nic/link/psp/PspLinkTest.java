@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -384,6 +385,34 @@ class PspLinkTest {
         }
         assertThat(a.received).hasSize(1_500);
         assertThat(net.seen.stream().filter(Datagram::isExchange)).isEmpty();
+    }
+
+    @Test
+    void peersAreToldWithTheirKeys() {
+        connect();
+        Datagram one = caught(a, b, 5);
+        byte[] changed = one.bytes().clone();
+        changed[40] ^= 1;
+        refuses(b, with(one, changed));
+        net.deliver(one);
+        net.settle();
+        for (int i = 0; i < 600; i++) { // over a rotation
+            a.send(b.gid, i);
+            net.settle();
+        }
+        net.pass(3 * PspNet.SECOND);
+        PspStatus status = b.psp.peers().getFirst();
+        assertThat(b.psp.peers()).hasSize(1);
+        assertThat(status.peer()).isEqualTo(a.gid);
+        assertThat(status.policy()).isEqualTo(PspPolicy.Mode.REQUIRED);
+        assertThat(status.isPlain()).isFalse();
+        assertThat(status.cipher()).isEqualTo("AES_GCM_128");
+        assertThat(status.spi()).isNotZero();
+        assertThat(status.agreements()).isEqualTo(2);
+        assertThat(status.ageNanos()).isBetween(3 * PspNet.SECOND, 4 * PspNet.SECOND);
+        assertThat(status.dropped()).containsExactly(Map.entry("forged", 1L));
+        assertThat(status.opened()).isGreaterThanOrEqualTo(602);
+        assertThat(status.sealed()).isPositive();
     }
 
     @Test
