@@ -32,6 +32,10 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
     /// UDP port of RoCE v2 (IBTA A17.2).
     static final int PORT = 4791;
 
+    private static final String NOT_SHARED =
+            "; with psp a device shares its address with no other, because packets hide"
+                    + " for which of them they are: give each process an address (rocev2@ADDRESS)";
+
     @Override
     public TransportType transportType() {
         return TransportType.INFINIBAND;
@@ -93,7 +97,8 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
             context.watchNetwork();
             return context.capturing(options.capture());
         } catch (LinkException e) {
-            throw new DeviceException("open " + name + ": " + e.getMessage(), e);
+            boolean isShared = options.protection().isOn() && e.kind() == LinkException.Kind.PORT_IN_USE;
+            throw new DeviceException("open " + name + ": " + e.getMessage() + (isShared ? NOT_SHARED : ""), e);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("device " + name + ": " + e.getMessage(), e);
         } finally {

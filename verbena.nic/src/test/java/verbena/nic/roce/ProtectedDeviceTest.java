@@ -193,6 +193,20 @@ class ProtectedDeviceTest {
         refused("rocev2,keylog=" + log, "needs psp=on");
     }
 
+    /// Devices of several processes at one address are told apart by a field that is encrypted, so there is one.
+    @Test
+    void anAddressIsForOneDevice() {
+        String options = SecretFile.options(folder, SECRET);
+        try (Context first = Device.named("rocev2@127.0.0.77" + options).open()) {
+            assertThat(first.gids(1)).hasSize(1);
+            refused("rocev2@127.0.0.77" + options, "shares its address with no other");
+        }
+        try (Context plain = Device.named("rocev2@127.0.0.77").open()) {
+            assertThat(plain.gids(1)).hasSize(1);
+            refused("rocev2@127.0.0.77" + options, "shares its address with no other");
+        }
+    }
+
     /// What JMX and the Flight Recorder say about keys and peers.
     @Test
     void whoIsProtectedCanBeSeen() throws Exception {
