@@ -49,6 +49,7 @@ public final class KeyExchange {
 
     private static final int COMPUTE_BURST = 32;
 
+    private static final byte[] NOTHING = new byte[0];
     private static final byte[] PROLOGUE = "Verbena PSP keys 1".getBytes(StandardCharsets.US_ASCII);
 
     /// The two ends, as one of them sees it.
@@ -181,7 +182,8 @@ public final class KeyExchange {
         final Pair pair;
         final long endNanos;
         final int spi;
-        final byte[] message;
+        /// The second message, until the third has come.
+        byte[] message;
 
         @Nullable
         Handshake handshake;
@@ -465,6 +467,7 @@ public final class KeyExchange {
         if (handshake != null) {
             byte[] theirs = handshake.read(body);
             one.handshake = null;
+            one.message = NOTHING;
             if (theirs == null || !PspHeader.isSpi(number(theirs))) {
                 return false;
             }

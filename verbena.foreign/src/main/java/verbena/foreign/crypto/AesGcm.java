@@ -1,14 +1,11 @@
 package verbena.foreign.crypto;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Objects;
-import verbena.foreign.NativeLibrary;
-import verbena.foreign.SystemFunction;
 
 /// AES-GCM under one key, by OpenSSL's libcrypto, from memory to memory. Five calls of C for each packet, and no
-/// allocation. For one thread at a time.
+/// allocation. A key takes little memory as long as it is not used: what libcrypto makes of it is in one of a few
+/// [AesGcmContexts]. For one thread at a time, with all that share the contexts.
 public final class AesGcm implements AutoCloseable {
     public static final int TAG_BYTES = 16;
     public static final int NONCE_BYTES = 12;
@@ -18,59 +15,15 @@ public final class AesGcm implements AutoCloseable {
     private static final int EVP_CTRL_AEAD_SET_TAG = 0x11;
     private static final int ENCRYPT = 1;
     private static final int DECRYPT = 0;
-    private static final int BITS_SHORT = 16;
-    private static final int BITS_LONG = 32;
 
-    /// The functions that are linked once for the process.
-    private static final class Functions {
-        static final SystemFunction NEW = Libcrypto.function("EVP_CIPHER_CTX_new");
-        static final SystemFunction FREE = Libcrypto.function("EVP_CIPHER_CTX_free");
-        static final SystemFunction INIT = Libcrypto.function("EVP_CipherInit_ex2");
-        static final SystemFunction UPDATE = Libcrypto.function("EVP_CipherUpdate");
-        static final SystemFunction FINAL = Libcrypto.function("EVP_CipherFinal_ex");
-        static final SystemFunction CONTROL = Libcrypto.function("EVP_CIPHER_CTX_ctrl");
-        private static final SystemFunction FETCH = Libcrypto.function("EVP_CIPHER_fetch");
-        static final long AES_128 = fetch("AES-128-GCM");
-        static final long AES_256 = fetch("AES-256-GCM");
-
-        private static long fetch(String name) {
-            try (Arena arena = Arena.ofConfined()) {
-                long cipher = FETCH.call(0, arena.allocateFrom(name).address(), 0);
-                if (cipher == 0) {
-                    throw new NativeLibrary.MissingException("libcrypto has no " + name, null);
-                }
-                return cipher;
-            }
-        }
-    }
-
-    /// The memory into which libcrypto writes the length of its output.
-    private final MemorySegment written;
-
-    private final long sealing;
-    private final long opening;
+    private final AesKey key;
+    private final AesGcmContexts contexts;
 
     /// @param key of 16 or 32 bytes
-    /// @param scratch native, 8 bytes, in which nothing is kept; those of one thread may share it
-    /// @throws NativeLibrary.MissingException when libcrypto is not there
-    public AesGcm(byte[] key, MemorySegment scratch) {
-        if (key.length != BITS_SHORT && key.length != BITS_LONG) {
-            throw new IllegalArgumentException("key: 16 or 32 bytes, got " + key.length);
-        }
-        written = scratch.asSlice(0, Long.BYTES);
-        long cipher = key.length == BITS_SHORT ? Functions.AES_128 : Functions.AES_256;
-        try (Arena once = Arena.ofConfined()) {
-            MemorySegment copy = once.allocateFrom(ValueLayout.JAVA_BYTE, key);
-            sealing = context(cipher, copy, ENCRYPT);
-            opening = context(cipher, copy, DECRYPT);
-            copy.fill((byte) 0);
-        }
-    }
-
-    private static long context(long cipher, MemorySegment key, int direction) {
-        long context = Functions.NEW.call(0);
-        check(context != 0 && (int) Functions.INIT.call(context, cipher, key.address(), 0, direction, 0) == 1);
-        return context;
+    /// @param contexts shared by the keys of one thread
+    public AesGcm(byte[] key, AesGcmContexts contexts) {
+        this.key = new AesKey(key);
+        this.contexts = contexts;
     }
 
     /// Encrypts a text, and writes the tag behind. All memory is native, and the caller keeps it alive.
@@ -90,11 +43,12 @@ public final class AesGcm implements AutoCloseable {
         checkText(text, textAt, secretBytes);
         long clear = packet.address() + at;
         long secret = clear + clearBytes;
-        check((int) Functions.INIT.call(sealing, 0, 0, packet.address() + nonce, ENCRYPT, 0) == 1);
+        long sealing = contexts.of(key);
+        check((int) AesGcmContexts.INIT.call(sealing, 0, 0, packet.address() + nonce, ENCRYPT, 0) == 1);
         update(sealing, 0, clear, clearBytes);
         update(sealing, secret, text.address() + textAt, secretBytes);
-        check((int) Functions.FINAL.call(sealing, secret + secretBytes, written.address()) == 1);
-        check((int) Functions.CONTROL.call(sealing, EVP_CTRL_AEAD_GET_TAG, TAG_BYTES, secret + secretBytes) == 1);
+        check((int) AesGcmContexts.FINAL.call(sealing, secret + secretBytes, contexts.written) == 1);
+        check((int) AesGcmContexts.CONTROL.call(sealing, EVP_CTRL_AEAD_GET_TAG, TAG_BYTES, secret + secretBytes) == 1);
     }
 
     /// Decrypts into other memory when the tag behind is right. Otherwise the answer is false, and the other memory
@@ -117,11 +71,12 @@ public final class AesGcm implements AutoCloseable {
         if (secretBytes > 0 && to < secret + secretBytes && secret < to + secretBytes) {
             throw new IllegalArgumentException("text: may not be a part of the packet");
         }
-        check((int) Functions.INIT.call(opening, 0, 0, packet.address() + nonce, DECRYPT, 0) == 1);
+        long opening = contexts.of(key);
+        check((int) AesGcmContexts.INIT.call(opening, 0, 0, packet.address() + nonce, DECRYPT, 0) == 1);
         update(opening, 0, clear, clearBytes);
         update(opening, to, secret, secretBytes);
-        check((int) Functions.CONTROL.call(opening, EVP_CTRL_AEAD_SET_TAG, TAG_BYTES, secret + secretBytes) == 1);
-        if ((int) Functions.FINAL.call(opening, written.address(), written.address()) == 1) {
+        check((int) AesGcmContexts.CONTROL.call(opening, EVP_CTRL_AEAD_SET_TAG, TAG_BYTES, secret + secretBytes) == 1);
+        if ((int) AesGcmContexts.FINAL.call(opening, contexts.written, contexts.written) == 1) {
             return true;
         }
         text.asSlice(textAt, secretBytes).fill((byte) 0);
@@ -146,7 +101,7 @@ public final class AesGcm implements AutoCloseable {
 
     private void update(long context, long to, long from, int bytes) {
         if (bytes > 0) {
-            check((int) Functions.UPDATE.call(context, to, written.address(), from, bytes, 0) == 1);
+            check((int) AesGcmContexts.UPDATE.call(context, to, contexts.written, from, bytes, 0) == 1);
         }
     }
 
@@ -154,9 +109,10 @@ public final class AesGcm implements AutoCloseable {
         Libcrypto.check(isDone, "AES-GCM");
     }
 
+    /// Forgets the key.
     @Override
     public void close() {
-        long _ = Functions.FREE.call(sealing);
-        long _ = Functions.FREE.call(opening);
+        contexts.release(key);
+        key.forget();
     }
 }

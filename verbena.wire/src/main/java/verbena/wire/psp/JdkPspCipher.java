@@ -18,19 +18,30 @@ public final class JdkPspCipher implements PspCipher {
 
     private final SecretKeySpec key;
     private final byte[] scratch;
-    private final Cipher sealing = cipher();
-    private final Cipher opening = cipher();
+    private final Cipher sealing;
+    private final Cipher opening;
 
     /// @param key of 16 or 32 bytes; a copy is kept
     /// @param scratch as long as the longest packet, from its header through its ICV; ciphers of one thread may
     ///     share it
     /// @throws IllegalArgumentException when the key has another length
     public JdkPspCipher(byte[] key, byte[] scratch) {
+        this(key, scratch, cipher(), cipher());
+    }
+
+    private JdkPspCipher(byte[] key, byte[] scratch, Cipher sealing, Cipher opening) {
         if (key.length != PspVersion.AES_GCM_128.keyBytes() && key.length != PspVersion.AES_GCM_256.keyBytes()) {
             throw new IllegalArgumentException("key: 16 or 32 bytes, got " + key.length);
         }
         this.key = new SecretKeySpec(key, "AES");
         this.scratch = scratch;
+        this.sealing = sealing;
+        this.opening = opening;
+    }
+
+    /// Returns a cipher of another key that shares all memory with this one. Both are for the same thread.
+    public JdkPspCipher sharedWith(byte[] other) {
+        return new JdkPspCipher(other, scratch, sealing, opening);
     }
 
     private static Cipher cipher() {

@@ -68,6 +68,33 @@ class ReplayWindowTest {
         }
     }
 
+    /// Without a gap there are no bits; the first gap makes them, at any time and on both sides of it.
+    @Test
+    void aGapAfterAnyNumberOfIvsForgetsNothing() {
+        for (int run : new int[] {1, 2, 63, 64, 65, 1_983, 1_984, 1_985, 2_048, 5_000}) {
+            var window = new ReplayWindow();
+            long from = -2_500;
+            for (long iv = from; iv < from + run; iv++) {
+                assertThat(window.check(iv)).isEqualTo(ACCEPTED);
+                window.accept(iv);
+            }
+            long newest = from + run - 1;
+            assertThat(window.check(from)).isEqualTo(run <= ReplayWindow.WIDTH ? REPEATED : OLD);
+            assertThat(window.check(newest + 2)).isEqualTo(ACCEPTED);
+            window.accept(newest + 2);
+            assertThat(window.check(newest + 1)).isEqualTo(ACCEPTED);
+            assertThat(window.check(newest + 2)).isEqualTo(REPEATED);
+            for (long iv = Math.max(from, newest + 3 - ReplayWindow.WIDTH); iv <= newest; iv++) {
+                assertThat(window.check(iv)).isEqualTo(REPEATED);
+            }
+            if (run < ReplayWindow.WIDTH - 3) {
+                assertThat(window.check(from - 1)).isEqualTo(ACCEPTED);
+                window.accept(from - 1);
+                assertThat(window.check(from - 1)).isEqualTo(REPEATED);
+            }
+        }
+    }
+
     /// The IVs wander over 0, so the modulus is in it.
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})

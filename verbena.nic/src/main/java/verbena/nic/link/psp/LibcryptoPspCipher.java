@@ -2,6 +2,7 @@ package verbena.nic.link.psp;
 
 import java.lang.foreign.MemorySegment;
 import verbena.foreign.crypto.AesGcm;
+import verbena.foreign.crypto.AesGcmContexts;
 import verbena.wire.psp.PspCipher;
 import verbena.wire.psp.PspHeader;
 
@@ -11,10 +12,9 @@ public final class LibcryptoPspCipher implements PspCipher {
     private final AesGcm cipher;
 
     /// @param key of 16 or 32 bytes
-    /// @param scratch native, 8 bytes, in which nothing is kept; ciphers of one thread may share it
-    /// @throws verbena.foreign.NativeLibrary.MissingException when libcrypto is not there
-    public LibcryptoPspCipher(byte[] key, MemorySegment scratch) {
-        cipher = new AesGcm(key, scratch);
+    /// @param contexts shared by the ciphers of one thread
+    public LibcryptoPspCipher(byte[] key, AesGcmContexts contexts) {
+        cipher = new AesGcm(key, contexts);
     }
 
     @Override

@@ -77,15 +77,16 @@ final class PlainPeers {
             goPlain(peer, now);
             return;
         }
-        for (Frame frame : peer.waiting) {
+        PspEvents.silent(peer);
+        boolean isAnswered = false;
+        for (Frame frame : waiting.taken(peer)) {
+            counters.unsealed.incrementAndGet();
             Frame back = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
-            if (refusal.answer(frame, CmRefusal.PSP_UNANSWERED, back, now)) {
+            if (!isAnswered && refusal.answer(frame, CmRefusal.PSP_UNANSWERED, back, now)) {
                 refusals.add(back);
-                break; // the others repeat it
+                isAnswered = true; // the others repeat it
             }
         }
-        PspEvents.silent(peer);
-        waiting.drop(peer);
     }
 
     private void goPlain(PspPeer peer, long now) {

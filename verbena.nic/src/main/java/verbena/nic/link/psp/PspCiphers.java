@@ -1,36 +1,35 @@
 package verbena.nic.link.psp;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import verbena.cm.noise.JdkX25519;
 import verbena.cm.noise.X25519;
 import verbena.foreign.NativeLibrary;
+import verbena.foreign.crypto.AesGcmContexts;
 import verbena.wire.Frame;
 import verbena.wire.psp.JdkPspCipher;
 import verbena.wire.psp.PspCipher;
 import verbena.wire.psp.PspVersion;
 
-/// The factory of the ciphers of a [PspLink], which share their scratch: by OpenSSL's libcrypto where it is
+/// The factory of the ciphers of a [PspLink], which share memory: by OpenSSL's libcrypto where it is
 /// installed, else by the JDK, which makes garbage.
-final class PspCiphers {
+final class PspCiphers implements AutoCloseable {
     private final PspVersion version;
-    private final boolean isLibcrypto;
     private final KeyLog log;
-    private final MemorySegment scratch = Arena.ofAuto().allocate(Long.BYTES);
-    private final byte[] heapScratch;
+    private final @Nullable AesGcmContexts contexts;
+    private final @Nullable JdkPspCipher first;
 
     /// @param version one that encrypts
     /// @param log gets all keys
     PspCiphers(PspVersion version, boolean isLibcrypto, KeyLog log) {
         this.version = version;
-        this.isLibcrypto = isLibcrypto;
         this.log = log;
-        heapScratch = new byte[isLibcrypto ? 0 : Frame.PACKET_MAX];
+        contexts = isLibcrypto ? new AesGcmContexts() : null;
+        first = isLibcrypto ? null : new JdkPspCipher(new byte[version.keyBytes()], new byte[Frame.PACKET_MAX]);
     }
 
     static boolean isLibcryptoThere() {
-        try (Arena once = Arena.ofConfined()) {
-            new LibcryptoPspCipher(new byte[PspVersion.AES_GCM_128.keyBytes()], once.allocate(Long.BYTES)).close();
+        try (var _ = new AesGcmContexts()) {
             return true;
         } catch (NativeLibrary.MissingException | LinkageError | IllegalCallerException _) {
             return false;
@@ -43,7 +42,7 @@ final class PspCiphers {
     }
 
     X25519 curve() {
-        return curve(isLibcrypto);
+        return curve(contexts != null);
     }
 
     PspVersion version() {
@@ -52,6 +51,22 @@ final class PspCiphers {
 
     PspCipher cipher(int spi, byte[] key) {
         log.add(spi, key);
-        return isLibcrypto ? new LibcryptoPspCipher(key, scratch) : new JdkPspCipher(key, heapScratch);
+        AesGcmContexts shared = contexts;
+        return shared != null
+                ? new LibcryptoPspCipher(key, shared)
+                : Objects.requireNonNull(first, "else there is libcrypto").sharedWith(key);
+    }
+
+    /// Returns the number of contexts of libcrypto.
+    int contexts() {
+        return contexts == null ? 0 : contexts.count();
+    }
+
+    /// Forgets all keys. No cipher is used any more.
+    @Override
+    public void close() {
+        if (contexts != null) {
+            contexts.close();
+        }
     }
 }

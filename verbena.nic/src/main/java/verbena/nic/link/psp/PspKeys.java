@@ -208,7 +208,10 @@ final class PspKeys implements KeyExchange.Host {
     @Override
     public int chooseSpi(KeyExchange.Pair pair) {
         long now = clock.getAsLong();
-        PspPeer peer = meet(pair, now);
+        PspPeer peer = peers.of(pair);
+        if (peer == null && peers.hasRoomFor(pair.remote())) {
+            peer = meet(pair, now);
+        }
         return peer == null ? 0 : peers.chooseSpi(peer, now);
     }
 

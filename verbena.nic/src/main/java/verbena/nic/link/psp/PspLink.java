@@ -57,6 +57,7 @@ public final class PspLink extends ForwardingLink {
 
     private final OpenedPackets opened = new OpenedPackets(arena, BATCH);
     private final Occupancy occupancy = new Occupancy();
+    private final PspCiphers ciphers;
     private final PspPeers peers;
     private final PspKeys keys;
     private final PspCounters counters = new PspCounters();
@@ -88,6 +89,7 @@ public final class PspLink extends ForwardingLink {
             RandomGenerator random,
             Association.Limits limits) {
         super(link);
+        this.ciphers = ciphers;
         this.clock = clock;
         peers = new PspPeers(ciphers.version(), policy, limits, random::nextInt);
         keys = new PspKeys(link, secret, ciphers, peers, counters, clock, random, arena);
@@ -339,6 +341,7 @@ public final class PspLink extends ForwardingLink {
         if (occupancy.close(link::wakeup)) {
             link.close();
             peers.close();
+            ciphers.close();
             arena.close();
         }
     }

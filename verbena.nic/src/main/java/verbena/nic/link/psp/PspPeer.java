@@ -1,8 +1,8 @@
 package verbena.nic.link.psp;
 
-import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import verbena.cm.noise.KeyExchange;
 import verbena.nic.link.UdpSeal;
 import verbena.transport.psp.Association;
@@ -22,8 +22,9 @@ final class PspPeer {
     final Association association;
     /// The seal of the text: of packets as they would leave without PSP.
     private final UdpSeal seal;
-    /// The packets that wait for keys.
-    final Deque<Frame> waiting = new ArrayDeque<>();
+    /// The packets that wait for keys; null when none has.
+    @Nullable
+    Deque<Frame> waiting;
 
     /// Whether its packets are in the clear, because it has not answered. Only when protection is offered.
     boolean isPlain;

@@ -18,6 +18,8 @@ import verbena.wire.psp.PspVersion;
 /// finding allocates nothing.
 final class PspPeers {
     static final int PEERS_MAX = 4_096;
+    /// The most peers of one network of IPv6, whose hosts have as many addresses as they like, that may ask for keys.
+    static final int OF_NETWORK_MAX = 256;
 
     /// Longer than any agreement takes.
     private static final long KEPT_NANOS = 60_000_000_000L;
@@ -107,6 +109,18 @@ final class PspPeers {
             }
         }
         return null;
+    }
+
+    /// Returns whether a new peer that asks for keys gets a place.
+    boolean hasRoomFor(Gid remote) {
+        if (remote.isIpv4()) {
+            return count < PEERS_MAX;
+        }
+        int there = 0;
+        for (PspPeer peer : byIndex) {
+            there += peer != null && peer.pair.remote().high() == remote.high() ? 1 : 0;
+        }
+        return count < PEERS_MAX && there < OF_NETWORK_MAX;
     }
 
     /// Adds a peer; null when there is no room.

@@ -1,6 +1,10 @@
 package verbena.nic.link.psp;
 
 import java.lang.foreign.Arena;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
 import verbena.nic.link.Link;
 import verbena.wire.Frame;
 
@@ -24,20 +28,21 @@ final class WaitingPackets {
 
     /// Keeps a copy.
     void keep(PspPeer peer, Frame frame) {
-        if (peer.waiting.size() == OF_PEER_MAX || count == OF_ALL_MAX) {
+        Deque<Frame> queue = peer.waiting == null ? new ArrayDeque<>(OF_PEER_MAX) : peer.waiting;
+        if (queue.size() == OF_PEER_MAX || count == OF_ALL_MAX) {
             counters.unsealed.incrementAndGet();
             return;
         }
         Frame copy = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
         copy.copyFrom(frame);
-        peer.waiting.add(copy);
+        queue.add(copy);
+        peer.waiting = queue;
         count++;
     }
 
     /// Sends all packets to a peer, protected or as its policy has it now.
     void send(PspPeer peer, long now) {
-        for (Frame frame = peer.waiting.poll(); frame != null; frame = peer.waiting.poll()) {
-            count--;
+        for (Frame frame : taken(peer)) {
             plain[0] = frame;
             boolean isReady = peer.isPlain || peer.seal(frame, sealed[0], now);
             if (!isReady || link.transmit(peer.isPlain ? plain : sealed, 0, 1) == 0) {
@@ -46,10 +51,11 @@ final class WaitingPackets {
         }
     }
 
-    /// Drops all packets to a peer.
-    void drop(PspPeer peer) {
-        count -= peer.waiting.size();
-        counters.unsealed.addAndGet(peer.waiting.size());
-        peer.waiting.clear();
+    /// Takes all packets to a peer away.
+    Collection<Frame> taken(PspPeer peer) {
+        Deque<Frame> queue = peer.waiting;
+        peer.waiting = null;
+        count -= queue == null ? 0 : queue.size();
+        return queue == null ? List.of() : queue;
     }
 }

@@ -7,11 +7,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.foreign.NativeLibrary;
+import verbena.foreign.crypto.AesGcmContexts;
 import verbena.wire.psp.JdkPspCipher;
 import verbena.wire.psp.PspHeader;
 
@@ -21,6 +24,7 @@ class LibcryptoPspCipherTest {
     private static final int TEXT_MAX = 4200;
     private static final int MEMORY = AT + TEXT_MAX + 2 * PspHeader.ICV_BYTES;
 
+    private final AesGcmContexts contexts = contexts();
     private final Arena arena = Arena.ofConfined();
     private final Random random = new Random(54);
     private final MemorySegment packet = arena.allocate(MEMORY);
@@ -29,15 +33,20 @@ class LibcryptoPspCipherTest {
 
     @AfterEach
     void close() {
+        contexts.close();
         arena.close();
     }
 
-    private LibcryptoPspCipher libcrypto(byte[] key) {
+    private static AesGcmContexts contexts() {
         try {
-            return new LibcryptoPspCipher(key, arena.allocate(Long.BYTES));
-        } catch (NativeLibrary.MissingException e) {
+            return new AesGcmContexts();
+        } catch (NativeLibrary.MissingException | LinkageError e) {
             return abort(e.getMessage());
         }
+    }
+
+    private LibcryptoPspCipher libcrypto(byte[] key) {
+        return new LibcryptoPspCipher(key, contexts);
     }
 
     private byte[] fill(int keyBytes) {
@@ -120,5 +129,31 @@ class LibcryptoPspCipherTest {
             }
             assertThat(least).isLessThan(5_000);
         }
+    }
+
+    /// Each key keeps its meaning when others need its context, and their number has a bound.
+    @Test
+    void moreKeysThanContextsWork() {
+        int keys = 3 * AesGcmContexts.MAX;
+        var ciphers = new ArrayList<LibcryptoPspCipher>();
+        var others = new ArrayList<JdkPspCipher>();
+        for (int i = 0; i < keys; i++) {
+            byte[] key = fill(i % 2 == 0 ? 16 : 32);
+            ciphers.add(libcrypto(key));
+            others.add(new JdkPspCipher(key, new byte[MEMORY]));
+        }
+        for (int i = 0; i < 4 * keys; i++) {
+            int which = random.nextInt(keys);
+            fill(16);
+            ciphers.get(which).seal(packet, AT + 36, packet, AT, 36, 100);
+            copy.copyFrom(packet);
+            assertThat(others.get(which).open(copy, AT, 36, 100, copy, AT + 36)).isTrue();
+            assertThat(ciphers.get((which + 1) % keys).open(packet, AT, 36, 100, opened, AT))
+                    .isFalse();
+            assertThat(ciphers.get(which).open(packet, AT, 36, 100, opened, AT)).isTrue();
+            assertThat(contexts.count()).isLessThanOrEqualTo(AesGcmContexts.MAX);
+        }
+        ciphers.forEach(LibcryptoPspCipher::close);
+        assertThat(contexts.count()).isZero();
     }
 }

@@ -27,6 +27,8 @@ final class PspNet {
     static final long SECOND = 1_000_000_000;
     static final Association.Limits LIMITS =
             new Association.Limits(500, 5_000, 600 * SECOND, 1_800 * SECOND, 10 * SECOND);
+    static final Association.Limits UNLIMITED =
+            new Association.Limits(1L << 40, 1L << 41, 600 * SECOND, 1_800 * SECOND, 10 * SECOND);
     static final byte[] SECRET = "a secret of thirty-two bytes 001".getBytes(StandardCharsets.US_ASCII);
     /// Text that must not be seen on the wire.
     static final byte[] TEXT = "attack at dawn, by the north gate".getBytes(StandardCharsets.US_ASCII);
