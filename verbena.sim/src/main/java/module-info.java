@@ -11,6 +11,8 @@ module verbena.sim {
     requires transitive verbena.nic;
 
     exports verbena.sim;
+    exports verbena.sim.card to
+            verbena.tools;
     exports verbena.sim.ethernet to
             verbena.tools;
     exports verbena.sim.scenario to

@@ -22,6 +22,8 @@ module verbena.tools {
 
     opens verbena.tools to
             info.picocli;
+    opens verbena.tools.card to
+            info.picocli;
     opens verbena.tools.check to
             info.picocli;
     opens verbena.tools.decode to

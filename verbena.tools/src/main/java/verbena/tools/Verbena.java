@@ -24,6 +24,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 import verbena.nic.link.LinkException;
+import verbena.tools.card.CardCommand;
 import verbena.tools.check.CheckCommand;
 import verbena.tools.check.ConformCommand;
 import verbena.tools.check.SimCommand;
@@ -112,6 +113,7 @@ public final class Verbena implements Runnable {
                         CheckCommand.class,
                         FabricCommand.class,
                         NetworkCommand.class,
+                        CardCommand.class,
                         SimCommand.class,
                         ConformCommand.class));
         return groups;

@@ -48,6 +48,10 @@ class CommandLineTest {
                 "network list",
                 "network run",
                 "network try",
+                "card",
+                "card list",
+                "card run",
+                "card try",
                 "conform"
             })
     void everyCommandHasHelp(String command) {
@@ -95,6 +99,10 @@ class CommandLineTest {
                 "network list",
                 "network run",
                 "network try",
+                "card",
+                "card list",
+                "card run",
+                "card try",
                 "conform"
             })
     void everyCommandTellsTheVersion(String command) {

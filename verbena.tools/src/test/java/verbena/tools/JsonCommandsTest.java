@@ -40,6 +40,8 @@ class JsonCommandsTest {
     /// How each is called here, by name.
     private static SortedMap<String, String> calls() {
         var calls = new TreeMap<String, String>();
+        calls.put("verbena card run", "card run on-demand --seed 2");
+        calls.put("verbena card try", "card try cx3 read+64+threads=2 -n 2000");
         calls.put("verbena check litmus", "check litmus ring -d shm --runs 3");
         calls.put("verbena cp", "cp --compare --size 1 --rounds 1");
         calls.put("verbena demo", "demo --seconds 0.02");

@@ -43,33 +43,33 @@ public record Outcome(List<Figure> figures, List<Claim> claims, List<Plot> plots
     public record Plot(String title, String xUnit, String yUnit, List<Double> x, Map<String, List<Double>> curves) {}
 
     /// A builder that collects the findings of an experiment.
-    static final class Builder {
+    public static final class Builder {
         private final List<Figure> figures = new ArrayList<>();
         private final List<Claim> claims = new ArrayList<>();
         private final List<Plot> plots = new ArrayList<>();
 
-        Builder figure(String name, double value, String unit) {
+        public Builder figure(String name, double value, String unit) {
             figures.add(new Figure(name, value, unit));
             return this;
         }
 
-        Builder figure(String name, long value, String unit) {
+        public Builder figure(String name, long value, String unit) {
             return figure(name, (double) value, unit);
         }
 
-        Builder atLeast(String text, double value, double low) {
+        public Builder atLeast(String text, double value, double low) {
             return claim(new Claim(text, value, low, false));
         }
 
-        Builder atMost(String text, double value, double high) {
+        public Builder atMost(String text, double value, double high) {
             return claim(new Claim(text, value, high, true));
         }
 
-        Builder atLeast(String text, long value, long low) {
+        public Builder atLeast(String text, long value, long low) {
             return atLeast(text, (double) value, (double) low);
         }
 
-        Builder atMost(String text, long value, long high) {
+        public Builder atMost(String text, long value, long high) {
             return atMost(text, (double) value, (double) high);
         }
 
@@ -78,12 +78,12 @@ public record Outcome(List<Figure> figures, List<Claim> claims, List<Plot> plots
             return this;
         }
 
-        Builder plot(Plot plot) {
+        public Builder plot(Plot plot) {
             plots.add(plot);
             return this;
         }
 
-        Outcome done() {
+        public Outcome done() {
             return new Outcome(figures, claims, plots);
         }
     }

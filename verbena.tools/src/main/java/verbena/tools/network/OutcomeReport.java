@@ -21,10 +21,10 @@ import verbena.tools.report.Report;
 ///
 /// @param json whether as JSON and not as lines
 /// @param html the page; null for none
-record OutcomeReport(
+public record OutcomeReport(
         ToolCommand command, boolean json, @Nullable Path html) {
     /// Checks before a long run that the page can be written.
-    static void checkPage(ToolCommand command, @Nullable Path html) {
+    public static void checkPage(ToolCommand command, @Nullable Path html) {
         if (html == null) {
             return;
         }
@@ -35,7 +35,7 @@ record OutcomeReport(
     }
 
     /// @param facts what has to be known about it
-    void tell(String title, Map<String, String> facts, Outcome outcome, double seconds) {
+    public void tell(String title, Map<String, String> facts, Outcome outcome, double seconds) {
         if (json || html != null) {
             Report report = report(title, facts, outcome);
             if (json) {

@@ -71,7 +71,7 @@ class HouseTest {
             floors("verbena.junit", ""),
             floors("verbena.abi", "", "verbs", "cm", "rsocket", "entry"),
             floors("verbena.messages", "protocol", "rail", ""),
-            floors("verbena.sim", "", "traffic", "ethernet", "scenario"),
+            floors("verbena.sim", "", "traffic", "ethernet", "scenario", "card"),
             floors("verbena.check", "litmus", "", "races", "rules", "device"),
             floors("verbena.conformance", "fixture", "cases", ""),
             floors(
@@ -91,6 +91,7 @@ class HouseTest {
                     "device",
                     "fabric",
                     "network",
+                    "card",
                     ""));
 
     /// Where an API meets those that implement it, as `java.nio.file` meets its `spi`: the arrows that run up

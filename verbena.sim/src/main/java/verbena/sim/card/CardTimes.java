@@ -1,0 +1,72 @@
+package verbena.sim.card;
+
+/// The numbers of a card as a run needs them: times in picoseconds, lengths in bytes.
+///
+/// @param cache     the bytes of memory that reads of the card find in the cache
+/// @param isPast    whether a write of the card goes past the cache
+/// @param pcieWrite one way over PCIe: an answer waits until its data have left the card
+record CardTimes(
+        long build,
+        long doorbell,
+        long poll,
+        long interrupt,
+        long request,
+        long arrive,
+        long acknowledge,
+        long respond,
+        long finish,
+        long contextMiss,
+        long tableMiss,
+        long fault,
+        long atomic,
+        long dram,
+        long pcieWrite,
+        long wire,
+        int wqe,
+        int fetch,
+        int blueflame,
+        int cqe,
+        int contextBytes,
+        int reads,
+        long cache,
+        boolean isPast,
+        int mtu,
+        int headers,
+        double picosPerByte) {
+    static CardTimes of(Card card) {
+        return new CardTimes(
+                card.picos(Quantity.BUILD),
+                card.picos(Quantity.DOORBELL),
+                card.picos(Quantity.POLL),
+                card.picos(Quantity.INTERRUPT),
+                card.picos(Quantity.REQUEST),
+                card.picos(Quantity.ARRIVE),
+                card.picos(Quantity.ACKNOWLEDGE),
+                card.picos(Quantity.RESPOND),
+                card.picos(Quantity.FINISH),
+                card.picos(Quantity.QP_MISS),
+                card.picos(Quantity.TABLE_MISS),
+                card.picos(Quantity.FAULT),
+                card.picos(Quantity.PCIE_READ),
+                card.picos(Quantity.DRAM),
+                card.picos(Quantity.PCIE_WRITE),
+                card.picos(Quantity.WIRE),
+                card.count(Quantity.WQE),
+                card.count(Quantity.FETCH),
+                card.count(Quantity.BLUEFLAME),
+                card.count(Quantity.CQE),
+                card.count(Quantity.QP_BYTES),
+                card.count(Quantity.READS),
+                (long) card.value(Quantity.LLC),
+                card.value(Quantity.DDIO) == 0,
+                card.count(Quantity.MTU),
+                card.count(Quantity.HEADERS),
+                8000 / card.value(Quantity.RATE));
+    }
+
+    /// Returns what a message takes on the wire.
+    long wirePicos(int bytes) {
+        int packets = Math.max(1, (bytes + mtu - 1) / mtu);
+        return Math.round((bytes + (double) packets * headers) * picosPerByte);
+    }
+}

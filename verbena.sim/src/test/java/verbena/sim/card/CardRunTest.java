@@ -1,0 +1,194 @@
+package verbena.sim.card;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CardRunTest {
+    private static final String MIX = "read 64 threads=4 qps=64 window=16 regions=10 memory=64M page=4K peers=2";
+
+    private static Measured run(String card, String load) {
+        return CardRun.of(Cards.of(card), Load.of(load), 7, 20_000);
+    }
+
+    /// A program with an end, each of whose requests has to end too.
+    private static final class Finite implements CardProgram {
+        private final List<Operation> operations;
+        private final boolean acknowledged;
+        private final boolean sleeps;
+        private int left;
+        private int posts;
+
+        Finite(List<Operation> operations, int count, boolean acknowledged, boolean sleeps) {
+            this.operations = operations;
+            this.acknowledged = acknowledged;
+            this.sleeps = sleeps;
+            left = count;
+        }
+
+        @Override
+        public int threads() {
+            return 1;
+        }
+
+        @Override
+        public int queuePairs() {
+            return 3;
+        }
+
+        @Override
+        public boolean next(int thread, Post post) {
+            if (thread != 0 || left == 0) {
+                return false;
+            }
+            post.completions = Math.max(0, posts - 4);
+            post.thinkPicos = posts % 3 * 1000L;
+            for (int i = 0; i < 5 && left > 0; i++, left--) {
+                Operation operation = operations.get(left % operations.size());
+                int index = post.add(operation, 8 + left % 5000, left % 4 == 0, i == 4 || left == 1);
+                post.queuePairs[index] = left % 3;
+                post.pages[index] = left % 40;
+            }
+            posts++;
+            return true;
+        }
+
+        @Override
+        public int target(int machine, int queuePair) {
+            return 1;
+        }
+
+        @Override
+        public boolean isAcknowledged() {
+            return acknowledged;
+        }
+
+        @Override
+        public boolean sleeps() {
+            return sleeps;
+        }
+
+        @Override
+        public long memory() {
+            return 1 << 20;
+        }
+
+        @Override
+        public boolean isPinned() {
+            return false;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cheap", "cx3", "connect-ib", "cx4", "cx5", "cx6", "cloud", "cx5 reads=1 qp-cache=1"})
+    void eachRequestEndsOnce(String name) {
+        for (boolean acknowledged : new boolean[] {true, false}) {
+            for (boolean sleeps : new boolean[] {true, false}) {
+                var all = new Finite(List.of(Operation.values()), 1_003, acknowledged, sleeps);
+                assertThat(CardRun.of(Cards.of(name), all).requests()).isEqualTo(1_003);
+            }
+        }
+    }
+
+    @Test
+    void theSameSeedHasTheSameFigures() {
+        assertThat(run("cx5", MIX)).isEqualTo(run("cx5", MIX));
+    }
+
+    @Test
+    void anotherSeedHasOtherFiguresThatAreNear() {
+        Measured one = CardRun.of(Cards.of("cx3"), Load.of(MIX), 1, 20_000);
+        Measured two = CardRun.of(Cards.of("cx3"), Load.of(MIX), 2, 20_000);
+        assertThat(one.nanos()).isNotEqualTo(two.nanos());
+        assertThat(one.rate()).isBetween(two.rate() * 0.9, two.rate() * 1.1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "FULL units=4, 6, 16",
+                "FULL request=200ns, 80ns, 20ns",
+                "FULL qp-cache=4, 32, 128",
+                "FULL qp-miss=400ns, 100ns, 0ns",
+                "FULL tlp=40ns, 10ns, 1ns",
+                "FULL lanes=1, 4, 16",
+                "FULL rate=10G, 40G, 100G",
+                "IDLE pcie-read=2us, 1us, 500ns",
+                "IDLE wire=5us, 1us, 100ns",
+                "IDLE reads=1, 4, 16",
+                "INBOUND mtt-cache=64, 1024, 32768",
+                "INBOUND table-miss=900ns, 100ns, 0ns",
+                "INBOUND respond=900ns, 100ns, 10ns"
+            })
+    void aBetterCardIsNotSlower(String steps) {
+        String[] parts = steps.split("[ =]", 3);
+        String load = switch (parts[0]) {
+            case "FULL" -> "read 64 threads=4 qps=64 window=64";
+            case "IDLE" -> "read 64 threads=4 qps=8 window=16";
+            default -> "read 64 threads=4 qps=4 window=64 memory=64M page=4K inbound peers=3";
+        };
+        var rates = new ArrayList<Double>();
+        for (String value : parts[2].split(", ", -1)) {
+            rates.add(run("cx5 qp-cache=16 units=6 " + parts[1] + "=" + value, load)
+                    .rate());
+        }
+        for (int i = 1; i < rates.size(); i++) {
+            assertThat(rates.get(i)).as(steps + ": " + rates).isGreaterThan(rates.get(i - 1) * 0.99);
+        }
+        assertThat(rates.getLast()).as(steps + ": " + rates).isGreaterThan(rates.getFirst() * 1.05);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"window=1, 2, 8, 32", "threads=1, 2, 8"})
+    void moreUnderWayIsNotSlower(String steps) {
+        String[] parts = steps.split("=", 2);
+        double before = 0;
+        for (String value : parts[1].split(", ", -1)) {
+            double rate = run("cx5", "read 64 qps=8 " + parts[0] + "=" + value).rate();
+            assertThat(rate).as(steps).isGreaterThan(before);
+            before = rate;
+        }
+    }
+
+    @Test
+    void noPartIsBusierThanAlways() {
+        for (Card card : Cards.known()) {
+            Measured measured = CardRun.of(card, Load.of(MIX), 3, 20_000);
+            // What was begun in the start-up may end in the measurement, so a part may be a little above.
+            assertThat(measured.busy())
+                    .allSatisfy((part, share) ->
+                            assertThat(share).as(card.name() + " " + part).isBetween(0.0, 1.02));
+        }
+    }
+
+    @Test
+    void whatGoesOverPcieIsCounted() {
+        // Read by the doorbell, and the data; a completion at the sender, and the data at the receiver.
+        Measured fetched = run("cx5 blueflame=0", "write 64");
+        assertThat(fetched.pcieReads()).isBetween(1.99, 2.01);
+        assertThat(fetched.pcieWrites()).isBetween(1.99, 2.01);
+        Measured given = run("cx5", "write 28 inline signal=16");
+        assertThat(given.pcieReads()).isLessThan(0.01);
+        assertThat(given.pcieWrites()).isBetween(1.05, 1.08);
+        assertThat(run("cx5 blueflame=0", "write 28 inline batch=4 window=16").pcieReads())
+                .isBetween(0.24, 0.26);
+    }
+
+    @Test
+    void aWindowOfOneTakesItsLatency() {
+        Measured one = run("cx6", "read 8 window=1");
+        assertThat(1e3 / one.rate()).isBetween(one.median() * 0.9, one.median() * 1.2);
+        assertThat(one.bound()).isEqualTo("latency");
+    }
+
+    @Test
+    void aSleepingThreadIsLater() {
+        double polls = run("cx5", "read 8 window=1").median();
+        double sleeps = run("cx5", "read 8 window=1 interrupts").rate();
+        assertThat(1e3 / sleeps).isGreaterThan(polls + 4_900);
+    }
+}
