@@ -1,12 +1,16 @@
 package verbena.check;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// A place in the program: the innermost frames of it that called a verb. Two places with the same frames are equal.
+/// Immutable.
 ///
-/// @param frames innermost first; none when the program has not called
-public record CallPlace(List<Frame> frames) {
+/// Most places are never read, and to find out the names of frames takes most of the time. So a place keeps what the
+/// JVM has noted of the stack, and reads it when a rule or a report asks for it.
+public final class CallPlace {
     /// One frame of the program.
     ///
     /// @param type fully qualified name of the class
@@ -26,22 +30,62 @@ public record CallPlace(List<Frame> frames) {
     private static final int DEPTH = 4;
     private static final List<String> BELOW =
             List.of("verbena.check.", "verbena.verbs.", "verbena.abi.", "java.", "jdk.", "sun.");
-    private static final StackWalker WALKER = StackWalker.getInstance();
 
-    public CallPlace {
-        frames = List.copyOf(frames);
+    /// The stack of a thread, as the JVM notes it for exceptions.
+    private static final class Stack extends Throwable {
+        private static final long serialVersionUID = 1;
+
+        Stack() {
+            super(null, null, false, true);
+        }
+    }
+
+    /// The stack as long as no rule has asked for frames; null otherwise.
+    private @Nullable Stack unread;
+
+    private List<Frame> frames;
+
+    private CallPlace(Stack unread) {
+        this.unread = unread;
+        this.frames = List.of();
+    }
+
+    /// @param frames innermost first; none when the program has not called
+    public CallPlace(List<Frame> frames) {
+        this.frames = List.copyOf(frames);
     }
 
     /// Returns where the program has called: the frames outside of this module and of the verbs.
     public static CallPlace here() {
-        return new CallPlace(WALKER.walk(frames -> frames.dropWhile(frame -> isBelow(frame.getClassName()))
-                .limit(DEPTH)
-                .map(frame -> new Frame(
-                        frame.getClassName(),
-                        frame.getMethodName(),
-                        frame.getFileName() == null ? "" : frame.getFileName(),
-                        frame.getLineNumber()))
-                .toList()));
+        return new CallPlace(new Stack());
+    }
+
+    /// Returns the frames, innermost first; none when the program has not called.
+    public synchronized List<Frame> frames() {
+        Stack stack = unread;
+        if (stack != null) {
+            frames = Arrays.stream(stack.getStackTrace())
+                    .dropWhile(frame -> isBelow(frame.getClassName()))
+                    .limit(DEPTH)
+                    .map(frame -> new Frame(
+                            frame.getClassName(),
+                            frame.getMethodName(),
+                            frame.getFileName() == null ? "" : frame.getFileName(),
+                            frame.getLineNumber()))
+                    .toList();
+            unread = null;
+        }
+        return frames;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other || (other instanceof CallPlace place && frames().equals(place.frames()));
+    }
+
+    @Override
+    public int hashCode() {
+        return frames().hashCode();
     }
 
     private static boolean isBelow(String type) {
@@ -51,17 +95,17 @@ public record CallPlace(List<Frame> frames) {
     /// Returns the innermost frame in one line.
     @Override
     public String toString() {
-        return frames.isEmpty()
+        return frames().isEmpty()
                 ? "(no place in the program)"
-                : frames.getFirst().toString();
+                : frames().getFirst().toString();
     }
 
     /// Returns all frames, each on a line of its own.
     ///
     /// @param indent in front of each line but the first
     public String stack(String indent) {
-        return frames.isEmpty()
+        return frames().isEmpty()
                 ? toString()
-                : frames.stream().map(Frame::toString).collect(Collectors.joining(System.lineSeparator() + indent));
+                : frames().stream().map(Frame::toString).collect(Collectors.joining(System.lineSeparator() + indent));
     }
 }

@@ -68,6 +68,12 @@ public enum Rule {
             "IBTA 9.7.5.2.8: the peer answers with an RNR NAK, and the sender waits",
             "each RNR NAK stops the connection for the whole RNR timer",
             "post receives before the peer is told to send, and count credits"),
+    SRQ_UNARMED(
+            Grade.LUCK,
+            "a message was posted for a shared queue that is empty and was never told to warn",
+            "ibv_modify_srq(3): IBV_SRQ_LIMIT raises an event before the queue is empty",
+            "one peer that sends much takes the receives of all, and each of them waits or fails",
+            "arm the limit, and post receives when its event comes"),
     QUEUE_SMALL(
             Grade.LUCK,
             "more requests may complete than their completion queue holds",
@@ -140,6 +146,18 @@ public enum Rule {
             "IBTA 9.4.5: an atomic is atomic with regard to atomics only",
             "the WRITE is lost between the read and the write of the atomic",
             "change words that atomics change by atomics only"),
+    ATOMIC_UNALIGNED(
+            Grade.ERROR,
+            "an atomic names an address that is not aligned to 8 bytes",
+            "IBTA 9.4.5, ibv_post_send(3): atomics work on aligned words of 8 bytes",
+            "the request ends with REM_INV_REQ_ERR and the connection is gone",
+            "align the word to 8 bytes"),
+    KEY_INVALID(
+            Grade.ERROR,
+            "a request names a key that was invalidated",
+            "ibv_post_send(3), IBTA 10.6.5: an invalidated key gives access no more",
+            "the request ends with REM_ACCESS_ERR and the connection is gone",
+            "bind the window again, and tell the peer its new key"),
     RACE_WRITE(
             Grade.LUCK,
             "two queue pairs write to the same bytes with no order",
@@ -194,6 +212,18 @@ public enum Rule {
             "ibv_post_send(3): IBV_SEND_INLINE",
             "the card fetches them by one more read across PCIe",
             "call inline() for data up to maxInlineBytes"),
+    UNALIGNED(
+            Grade.COST,
+            "large transfers do not begin at a cache line",
+            "ibv_reg_mr(3) allows any address",
+            "each transfer takes one more line across PCIe, and parts of lines cost a read before the write",
+            "begin buffers at multiples of 64 bytes"),
+    RIGHT_UNUSED(
+            Grade.COST,
+            "a region gives peers rights that no peer has used",
+            "ibv_reg_mr(3): remote rights are for each region to choose",
+            "who learns the key, by a mistake or on purpose, may change the memory",
+            "register with local rights where peers have no business"),
     REGISTER_HOT(
             Grade.COST,
             "memory is registered again and again between requests",

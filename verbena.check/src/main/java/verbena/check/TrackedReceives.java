@@ -10,6 +10,7 @@ public final class TrackedReceives {
     private final ArrayDeque<TrackedRequest> posted = new ArrayDeque<>();
     private final boolean isShared;
     private long total;
+    private volatile boolean hasLimit;
 
     /// @param isShared whether several queue pairs take from it
     public TrackedReceives(boolean isShared) {
@@ -62,7 +63,18 @@ public final class TrackedReceives {
         total = 0;
     }
 
-    synchronized boolean isEmpty() {
+    /// Notes that the program is told before the queue is empty.
+    public void arm() {
+        hasLimit = true;
+    }
+
+    /// Returns whether the program was ever told before the queue is empty.
+    public boolean hasLimit() {
+        return hasLimit;
+    }
+
+    /// Returns whether the program knows of no receive that is still there.
+    public synchronized boolean isEmpty() {
         return posted.isEmpty();
     }
 

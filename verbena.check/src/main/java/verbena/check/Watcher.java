@@ -64,9 +64,6 @@ public abstract class Watcher {
     /// @param queues those that report there
     public void onWait(List<TrackedQueue> queues) {}
 
-    /// Hears that a key gives access no more, though its region or window is open.
-    public void onInvalidate(TrackedDevice device, int key, CallPlace where) {}
-
     /// Hears that the process ends.
     ///
     /// @param open the devices that are open

@@ -51,6 +51,9 @@ final class CheckedSharedQueue extends CheckedObject<SharedReceiveQueue> impleme
     @Override
     public void armLimit(int limit) {
         inner().armLimit(limit);
+        if (limit > 0) {
+            receives.arm();
+        }
     }
 
     @Override

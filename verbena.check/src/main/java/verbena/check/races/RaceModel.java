@@ -162,8 +162,8 @@ public final class RaceModel {
         return spaces.computeIfAbsent(access.memory().space(), _ -> new AccessIndex());
     }
 
-    /// Finds out whether a reader looks at a version: at a word of the same memory before its READ, or after it. Such
-    /// a reader will notice by itself.
+    /// Finds out whether a reader looks at a version: at a word of the same memory before its READ, or after it.
+    /// Such a reader will notice by itself.
     private void version(Chain chain, RaceStep step) {
         Access read = remote(step, Kind.READ);
         RaceStep last = chain.lastRead;

@@ -45,10 +45,14 @@ final class Credits extends Watcher {
         }
         TrackedPair peer = checker.peer(pair).orElse(null);
         QpAttributes attributes = pair.attributes();
-        if (peer == null || attributes == null || peer.queues().receives().isShared()) {
+        if (peer == null || attributes == null) {
             return;
         }
         TrackedReceives receives = peer.queues().receives();
+        if (receives.isShared()) {
+            checkShared(receives, peer, requests.getLast());
+            return;
+        }
         long messages = pair.messages();
         if (messages > receives.total()) {
             findings.tell(
@@ -56,6 +60,17 @@ final class Credits extends Watcher {
                     "message " + messages + " of a queue pair was posted when its peer had posted " + receives.total()
                             + " receives; it tries again " + attempts(attributes.rnrRetry()) + ".",
                     requests.getLast().place(),
+                    "the peer was made",
+                    peer.made());
+        }
+    }
+
+    private void checkShared(TrackedReceives receives, TrackedPair peer, TrackedRequest request) {
+        if (receives.isEmpty() && !receives.hasLimit()) {
+            findings.tell(
+                    Rule.SRQ_UNARMED,
+                    "a message was posted for a shared receive queue that is empty and has no limit.",
+                    request.place(),
                     "the peer was made",
                     peer.made());
         }

@@ -1,10 +1,10 @@
 package verbena.check.rules;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import verbena.check.CallPlace;
 import verbena.check.Checker;
 import verbena.check.Findings;
 import verbena.check.Rule;
@@ -18,21 +18,23 @@ import verbena.verbs.spi.SendOperation;
 final class PostingCosts extends Watcher {
     /// Requests in a row, without a look at completions, from which on there was something to gather.
     private static final int ROW = 16;
-    /// Short requests of one place from which on it is told.
+    /// Bytes of a cache line, and of a request from which on lines matter.
+    private static final int LINE = 64;
+    private static final int LARGE = 4_096;
+    /// Requests of one queue pair, short or unaligned, from which on it is told.
     private static final int SHORT = 64;
-    /// Places whose short requests are counted.
-    private static final int PLACES = 1_000;
 
     /// Requests in a row on one queue pair. The posting side of a queue pair is one thread's at a time.
     private static final class Row {
         private long polls;
         private int calls;
         private int signaled;
+        private final AtomicInteger shorts = new AtomicInteger();
+        private final AtomicInteger unaligned = new AtomicInteger();
     }
 
     private final Findings findings;
     private final Map<TrackedPair, Row> rows = new ConcurrentHashMap<>();
-    private final Map<CallPlace, AtomicInteger> shorts = new ConcurrentHashMap<>();
 
     PostingCosts(Checker checker) {
         this.findings = checker.findings();
@@ -72,10 +74,31 @@ final class PostingCosts extends Watcher {
         }
     }
 
+    private void checkLines(TrackedRequest request, TrackedPair pair) {
+        for (TrackedRequest.Piece each : request.pieces()) {
+            MemorySegment memory = each.memory();
+            if (memory != null && each.length() >= LARGE && memory.address() % LINE != 0) {
+                if (rows.computeIfAbsent(pair, _ -> new Row()).unaligned.incrementAndGet() == SHORT) {
+                    findings.tell(
+                            Rule.UNALIGNED,
+                            SHORT + " requests of " + LARGE + " bytes or more did not begin at a multiple of " + LINE
+                                    + ".",
+                            request.place(),
+                            "the queue pair was made",
+                            pair.made());
+                }
+                return;
+            }
+        }
+    }
+
     @Override
     public void onPost(TrackedRequest request) {
         SendOperation operation = request.operation();
         TrackedPair pair = TrackedPair.of(request);
+        if (pair != null && operation != null) {
+            checkLines(request, pair);
+        }
         if (pair == null
                 || operation == null
                 || !operation.carriesData()
@@ -85,11 +108,7 @@ final class PostingCosts extends Watcher {
                 || request.bytes() > pair.options().maxInlineBytes()) {
             return;
         }
-        AtomicInteger count = shorts.get(request.place());
-        if (count == null && shorts.size() < PLACES) {
-            count = shorts.computeIfAbsent(request.place(), _ -> new AtomicInteger());
-        }
-        if (count != null && count.incrementAndGet() == SHORT) {
+        if (rows.computeIfAbsent(pair, _ -> new Row()).shorts.incrementAndGet() == SHORT) {
             findings.tell(
                     Rule.NOT_INLINE,
                     SHORT + " requests of up to " + pair.options().maxInlineBytes() + " bytes, the last of "

@@ -4,8 +4,10 @@ import static verbena.check.Rule.ALL_SIGNALED;
 import static verbena.check.Rule.ARENA_CLOSED;
 import static verbena.check.Rule.ARM_LOST;
 import static verbena.check.Rule.ATOMIC_MIXED;
+import static verbena.check.Rule.ATOMIC_UNALIGNED;
 import static verbena.check.Rule.CLOSE_BUSY;
 import static verbena.check.Rule.KEY_CLOSED;
+import static verbena.check.Rule.KEY_INVALID;
 import static verbena.check.Rule.LEAK;
 import static verbena.check.Rule.MTU_MISMATCH;
 import static verbena.check.Rule.NOT_INLINE;
@@ -27,14 +29,17 @@ import static verbena.check.Rule.REGISTER_HOT;
 import static verbena.check.Rule.REMOTE_BUSY;
 import static verbena.check.Rule.RESET_BUSY;
 import static verbena.check.Rule.RETRY_ZERO;
+import static verbena.check.Rule.RIGHT_UNUSED;
 import static verbena.check.Rule.RNR_WAIT;
 import static verbena.check.Rule.SEND_CHANGED;
 import static verbena.check.Rule.SEND_OVERLAP;
 import static verbena.check.Rule.SMALL_REGIONS;
+import static verbena.check.Rule.SRQ_UNARMED;
 import static verbena.check.Rule.STATUS_IGNORED;
 import static verbena.check.Rule.TARGET_SHARED;
 import static verbena.check.Rule.TIMEOUT_NEVER;
 import static verbena.check.Rule.UD_SHORT;
+import static verbena.check.Rule.UNALIGNED;
 
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -53,12 +58,13 @@ public final class Watchers {
     private static final Map<Set<Rule>, Function<Checker, Watcher>> GROUPS = Map.of(
             EnumSet.of(SEND_CHANGED, SEND_OVERLAP, READ_UNFENCED, TARGET_SHARED), Buffers::new,
             EnumSet.of(ARENA_CLOSED, REGION_BUSY, REMOTE_BUSY, KEY_CLOSED), Regions::new,
-            EnumSet.of(UD_SHORT, NO_RECEIVE, RNR_WAIT), Credits::new,
+            EnumSet.of(UD_SHORT, NO_RECEIVE, RNR_WAIT, SRQ_UNARMED), Credits::new,
             EnumSet.of(QUEUE_SMALL, QUEUE_STUCK, ARM_LOST, STATUS_IGNORED), Completing::new,
             EnumSet.of(READ_DEPTH, PSN_MISMATCH, MTU_MISMATCH, TIMEOUT_NEVER, RETRY_ZERO, CLOSE_BUSY, RESET_BUSY),
                     ConnectionRules::new,
-            EnumSet.of(ONE_BY_ONE, ALL_SIGNALED, NOT_INLINE), PostingCosts::new,
+            EnumSet.of(ONE_BY_ONE, ALL_SIGNALED, NOT_INLINE, UNALIGNED), PostingCosts::new,
             EnumSet.of(REGISTER_HOT, SMALL_REGIONS), MemoryCosts::new,
+            EnumSet.of(ATOMIC_UNALIGNED, KEY_INVALID, RIGHT_UNUSED), Keys::new,
             EnumSet.of(LEAK), Leaks::new);
 
     private static final Set<Rule> RACES =

@@ -78,7 +78,12 @@ final class Corpus {
             new LoadWhileWritten(),
             new StoreWhileRead(),
             new ReceiveReadEarly(),
-            new CounterStored());
+            new CounterStored(),
+            new AtomicBesideAWord(),
+            new KeyInvalidated(),
+            new SharedQueueEmpty(),
+            new RightsForNobody(),
+            new BesideALine());
 
     private Corpus() {}
 }

@@ -1,0 +1,146 @@
+package verbena.check.rules;
+
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import verbena.check.CallPlace;
+import verbena.check.Checker;
+import verbena.check.Findings;
+import verbena.check.Rule;
+import verbena.check.TrackedDevice;
+import verbena.check.TrackedObject;
+import verbena.check.TrackedPair;
+import verbena.check.TrackedRegion;
+import verbena.check.TrackedRequest;
+import verbena.check.Watcher;
+import verbena.verbs.Access;
+import verbena.verbs.spi.SendOperation;
+
+/// Watches the keys by which peers reach memory.
+final class Keys extends Watcher {
+    /// Keys that are kept, the oldest of which are forgotten.
+    private static final int KEYS = 4_096;
+    /// Requests for a device from which on a region should have had one.
+    private static final int MANY = 64;
+    private static final Set<Access> REMOTE = EnumSet.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
+
+    private record Key(TrackedDevice device, int rkey) {}
+
+    private final Checker checker;
+    private final Findings findings;
+    private final Map<Key, CallPlace> invalid = new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Key, CallPlace> eldest) {
+            return size() > KEYS;
+        }
+    };
+    private final Set<Key> used = ConcurrentHashMap.newKeySet();
+    private final Map<TrackedDevice, AtomicLong> requests = new ConcurrentHashMap<>();
+
+    Keys(Checker checker) {
+        this.checker = checker;
+        this.findings = checker.findings();
+    }
+
+    @Override
+    public void onPost(TrackedRequest request) {
+        TrackedPair pair = TrackedPair.of(request);
+        SendOperation operation = request.operation();
+        if (pair == null || operation == null) {
+            return;
+        }
+        if (operation.isAtomic() && request.remoteAddress() % Long.BYTES != 0) {
+            findings.tell(
+                    Rule.ATOMIC_UNALIGNED,
+                    "a " + operation + " names the address " + Long.toHexString(request.remoteAddress())
+                            + ", which is not that of a word.",
+                    request.place(),
+                    "the queue pair was made",
+                    pair.made());
+        }
+        if (operation == SendOperation.BIND_WINDOW) {
+            synchronized (invalid) {
+                invalid.remove(new Key(pair.device(), request.rkey()));
+            }
+        }
+        TrackedPair peer = Regions.isRemote(request) ? checker.peer(pair).orElse(null) : null;
+        if (peer != null) {
+            checkTarget(request, new Key(peer.device(), request.rkey()));
+        }
+    }
+
+    private void checkTarget(TrackedRequest request, Key key) {
+        used.add(key);
+        requests.computeIfAbsent(key.device, _ -> new AtomicLong()).incrementAndGet();
+        CallPlace where;
+        synchronized (invalid) {
+            where = invalid.get(key);
+        }
+        if (where != null) {
+            findings.tell(
+                    Rule.KEY_INVALID,
+                    "a request names a key that was invalidated before.",
+                    request.place(),
+                    "the key was invalidated",
+                    where);
+        }
+    }
+
+    @Override
+    public void onEnd(TrackedRequest request, boolean isOk) {
+        TrackedPair pair = TrackedPair.of(request);
+        Key key = pair == null || !isOk ? null : invalidated(request, pair);
+        if (key != null) {
+            synchronized (invalid) {
+                invalid.put(key, request.place());
+            }
+        }
+    }
+
+    private @Nullable Key invalidated(TrackedRequest request, TrackedPair pair) {
+        if (request.operation() == SendOperation.LOCAL_INVALIDATE) {
+            return new Key(pair.device(), request.rkey());
+        }
+        if (request.operation() == SendOperation.SEND_WITH_INVALIDATE) {
+            return checker.peer(pair)
+                    .map(peer -> new Key(peer.device(), request.rkey()))
+                    .orElse(null);
+        }
+        return null;
+    }
+
+    @Override
+    public void onUnregister(TrackedRegion region) {
+        AtomicLong count = requests.get(region.device());
+        var key = new Key(region.device(), region.rkey());
+        boolean isRemote = region.region().access().stream().anyMatch(REMOTE::contains);
+        if (isRemote && count != null && count.get() >= MANY && !used.contains(key) && hasNoOtherPeers(region)) {
+            findings.tell(
+                    Rule.RIGHT_UNUSED,
+                    "a region gave rights to peers, and none of their " + count.get() + " requests has used it.",
+                    CallPlace.here(),
+                    "it was registered",
+                    region.made());
+        }
+    }
+
+    /// Returns whether all peers of the device are in this process, so that no other can have used the
+    /// region. The key of a window is another one.
+    private boolean hasNoOtherPeers(TrackedRegion region) {
+        for (TrackedObject each : region.device().objects()) {
+            if (each instanceof TrackedPair pair && checker.peer(pair).isEmpty()) {
+                return false;
+            }
+        }
+        return !region.region().access().contains(Access.MW_BIND);
+    }
+
+    @Override
+    public void onUnregistered(TrackedRegion region) {
+        used.remove(new Key(region.device(), region.rkey()));
+    }
+}

@@ -1,0 +1,27 @@
+package verbena.checked.corpus;
+
+import verbena.check.Rule;
+
+/// Pages are sent from behind a header of 12 bytes.
+final class BesideALine implements Program {
+    @Override
+    public Rule rule() {
+        return Rule.UNALIGNED;
+    }
+
+    @Override
+    public void wrong(TwoEnds scene) throws Exception {
+        for (int i = 0; i < 64; i++) {
+            scene.here.postWrite(i, scene.local, 12, 4_096, scene.remote.address(), scene.remote.rkey()); // here
+            scene.take(scene.sent);
+        }
+    }
+
+    @Override
+    public void right(TwoEnds scene) throws Exception {
+        for (int i = 0; i < 64; i++) {
+            scene.here.postWrite(i, scene.local, 64, 4_096, scene.remote.address(), scene.remote.rkey());
+            scene.take(scene.sent);
+        }
+    }
+}
