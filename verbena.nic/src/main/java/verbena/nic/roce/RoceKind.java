@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmLimits;
 import verbena.cm.CommunicationManager;
@@ -15,6 +16,7 @@ import verbena.nic.kind.DeviceKind;
 import verbena.nic.kind.DeviceProfile;
 import verbena.nic.kind.QueuePairDriver;
 import verbena.nic.kind.QueuePairWiring;
+import verbena.nic.link.psp.PspLink;
 import verbena.nic.link.tap.Tap;
 import verbena.nic.link.tap.TapLink;
 import verbena.transport.QueuePairParameters;
@@ -71,6 +73,15 @@ public class RoceKind implements DeviceKind {
             MulticastGroups.GROUPS_MAX,
             MulticastGroups.ATTACHED_MAX,
             Integer.MAX_VALUE); // address handles cost nothing but heap
+
+    /// The profile of devices that protect packets: a group has no keys.
+    private static final DeviceProfile WITHOUT_GROUPS = new DeviceProfile(
+            PROFILE.capabilities().stream()
+                    .filter(one -> one != Capability.MULTICAST)
+                    .collect(Collectors.toSet()),
+            0,
+            0,
+            Integer.MAX_VALUE);
 
     private final DeviceHost host;
     private final CongestionRule congestion;
@@ -157,7 +168,7 @@ public class RoceKind implements DeviceKind {
 
     @Override
     public DeviceProfile profile() {
-        return PROFILE;
+        return host.engine().link().service(PspLink.class) == null ? PROFILE : WITHOUT_GROUPS;
     }
 
     @Override

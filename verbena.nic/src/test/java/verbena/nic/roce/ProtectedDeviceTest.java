@@ -33,6 +33,7 @@ import verbena.nic.management.PeerStatus;
 import verbena.nic.observe.Management;
 import verbena.verbs.Access;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Capability;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
@@ -199,10 +200,12 @@ class ProtectedDeviceTest {
         String options = SecretFile.options(folder, SECRET);
         try (Context first = Device.named("rocev2@127.0.0.77" + options).open()) {
             assertThat(first.gids(1)).hasSize(1);
+            assertThat(first.attributes().has(Capability.MULTICAST)).isFalse();
             refused("rocev2@127.0.0.77" + options, "shares its address with no other");
         }
         try (Context plain = Device.named("rocev2@127.0.0.77").open()) {
             assertThat(plain.gids(1)).hasSize(1);
+            assertThat(plain.attributes().has(Capability.MULTICAST)).isTrue();
             refused("rocev2@127.0.0.77" + options, "shares its address with no other");
         }
     }
