@@ -8,8 +8,8 @@ import verbena.messages.rail.Rail;
 import verbena.messages.rail.Remote;
 
 /// A message for an [ActiveHandler]. It is valid until the handler returns, on the handler's thread. [#keep()] makes
-/// it valid for longer, and for any thread, until [#release()]. Reading the content or sender of an invalid message
-/// throws [IllegalStateException].
+/// it valid for longer, and for any thread, until [#release()]. All methods of an invalid message but [#release()]
+/// throw [IllegalStateException].
 ///
 /// @since 0.1
 public final class ActiveMessage {
@@ -93,16 +93,19 @@ public final class ActiveMessage {
 
     /// Returns the number of its handler.
     public int number() {
+        sender();
         return number;
     }
 
     /// Returns the length of its header, in bytes.
     public int headerBytes() {
+        sender();
         return headerBytes;
     }
 
     /// Returns the length of its data, in bytes.
     public long dataBytes() {
+        sender();
         return dataBytes;
     }
 

@@ -113,6 +113,9 @@ class ActiveMessagesTest {
             second.release();
             second.release();
             assertThatIllegalStateException().isThrownBy(second::data);
+            assertThatIllegalStateException().isThrownBy(second::number);
+            assertThatIllegalStateException().isThrownBy(second::headerBytes);
+            assertThatIllegalStateException().isThrownBy(second::dataBytes);
             ActiveMessage fourth = kept.take();
             assertThat(number(fourth)).isEqualTo(4);
             assertThat(fourth.data().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(pattern(120_000, 4));

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamSleep;
-import verbena.verbs.spi.Waiter;
+import verbena.verbs.spi.DeviceWait;
 
 /// The input and output of an event loop whose channels are streams over RDMA: [VerbenaSocketChannel] and
 /// [VerbenaServerSocketChannel].
@@ -76,7 +76,7 @@ public final class VerbenaIoHandler implements IoHandler {
         private volatile @Nullable Thread thread;
 
         @Override
-        public boolean watch(Waiter at) {
+        public boolean watch(DeviceWait at) {
             return true;
         }
 

@@ -47,7 +47,7 @@ class VisitTest {
     VisitTest() {
         here.qp.connect(there.qp.endpoint(), ConnectOptions.defaults());
         there.qp.connect(here.qp.endpoint(), ConnectOptions.defaults());
-        channel.tell(told::release);
+        channel.addListener(told::release);
     }
 
     private <T extends VerbsObject> T made(T object) {

@@ -9,7 +9,7 @@ import java.nio.channels.spi.AbstractSelectionKey;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.spi.Waiter;
+import verbena.verbs.spi.DeviceWait;
 
 /// A channel's registration with an [RdmaSelector]: of a channel of ours, or of a channel of the JDK's own. The
 /// events of the kernel come through a second key, with the JDK's selector inside.
@@ -144,7 +144,7 @@ final class RdmaKey extends AbstractSelectionKey implements Selected.Key {
     }
 
     /// Makes a thread that waits watch the kernel's channel. Returns false when it watches too many.
-    boolean watch(Waiter at) {
+    boolean watch(DeviceWait at) {
         SelectionKey below = inner;
         if (below == null || !below.isValid()) {
             return true;

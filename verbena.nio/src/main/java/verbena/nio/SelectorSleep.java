@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import verbena.stream.StreamChannel;
 import verbena.stream.StreamSleep;
-import verbena.verbs.spi.Waiter;
+import verbena.verbs.spi.DeviceWait;
 
 /// The sleep of a selecting thread: at the device of its streams, where it watches the kernel's channels too, or in
 /// the selector of the JDK's.
@@ -66,7 +66,7 @@ final class SelectorSleep implements StreamSleep.Elsewhere {
     }
 
     @Override
-    public boolean watch(Waiter at) {
+    public boolean watch(DeviceWait at) {
         for (int i = 0; i < kernelKeys.size(); i++) {
             if (!kernelKeys.get(i).watch(at)) {
                 return false;

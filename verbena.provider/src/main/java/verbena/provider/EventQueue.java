@@ -3,6 +3,7 @@ package verbena.provider;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ public class EventQueue<T> {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<T> events = new ArrayDeque<>();
+    private final CopyOnWriteArrayList<Runnable> listeners = new CopyOnWriteArrayList<>();
     private boolean closed;
     private long dropped;
 
@@ -48,6 +50,22 @@ public class EventQueue<T> {
         } finally {
             lock.unlock();
         }
+        runListeners();
+    }
+
+    private void runListeners() {
+        for (int i = 0; i < listeners.size(); i++) {
+            listeners.get(i).run();
+        }
+    }
+
+    /// Adds a listener that runs after each event and after the end, on the thread that brought it.
+    public final void addListener(Runnable listener) {
+        listeners.add(listener);
+    }
+
+    public final void removeListener(Runnable listener) {
+        listeners.remove(listener);
     }
 
     public final Optional<T> poll() {
@@ -151,5 +169,6 @@ public class EventQueue<T> {
         } finally {
             lock.unlock();
         }
+        runListeners();
     }
 }

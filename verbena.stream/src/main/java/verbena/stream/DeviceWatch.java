@@ -13,8 +13,8 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.CompletionQueueOptions;
 import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.spi.DeviceWait;
 import verbena.verbs.spi.WaitableChannel;
-import verbena.verbs.spi.Waiter;
 
 /// The notifications of a device, passed on to its streams. All streams of the process on one device share a
 /// completion channel, which is closed after the last of them.
@@ -129,22 +129,30 @@ final class DeviceWatch {
         synchronized (ALL) {
             if (!isTold && streams > 0) {
                 isTold = true;
-                if (channel instanceof WaitableChannel telling) {
-                    telling.tell(() -> bring(telling));
-                } else {
-                    Thread.ofPlatform().daemon().name("verbena-stream-watch").start(this::await);
-                }
+                channel.addListener(this::bring);
             }
         }
+        bring(); // what came before
     }
 
     /// Passes notifications on to the streams. The thread that works for the device calls this, and may be in the
     /// middle of any call.
-    private void bring(WaitableChannel from) {
-        Optional<CompletionQueue> next = from.take();
+    private void bring() {
+        Optional<CompletionQueue> next = take();
         while (next.isPresent()) {
             bring(next.get());
-            next = from.take();
+            next = take();
+        }
+    }
+
+    private Optional<CompletionQueue> take() {
+        if (channel instanceof WaitableChannel working) {
+            return working.take();
+        }
+        try {
+            return channel.poll();
+        } catch (InvalidStateException e) {
+            return Optional.empty(); // the last stream has gone
         }
     }
 
@@ -156,23 +164,8 @@ final class DeviceWatch {
         }
     }
 
-    /// Waits for notifications in a thread of its own, for a device that cannot call a listener.
-    private void await() {
-        try {
-            while (true) {
-                try {
-                    bring(channel.await());
-                } catch (OutOfMemoryError e) {
-                    // the stream that needed the memory has ended; the others go on
-                }
-            }
-        } catch (InvalidStateException | InterruptedException e) {
-            // the last stream has gone; no program knows this thread
-        }
-    }
-
     /// Returns a thread that waits at a device that streams use; null when the device cannot have one.
-    static @Nullable Waiter waiter(Context at, BooleanSupplier isOver) {
+    static @Nullable DeviceWait waiter(Context at, BooleanSupplier isOver) {
         synchronized (ALL) {
             DeviceWatch watch = ALL.get(at);
             return watch != null && watch.channel instanceof WaitableChannel waiting ? waiting.waiter(isOver) : null;

@@ -4,7 +4,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Context;
 import verbena.verbs.Preview;
-import verbena.verbs.spi.Waiter;
+import verbena.verbs.spi.DeviceWait;
 
 /// The devices of this process's streams, for a thread that waits for several streams, or for other events too. Any
 /// thread may call it. It lives as long as the process.
@@ -19,7 +19,7 @@ public final class StreamDevices {
     ///
     /// @param at the device of an open stream ([StreamChannel#context()])
     /// @param isOver condition that ends the wait, as [verbena.verbs.spi.WaitableChannel#waiter] has it
-    public static @Nullable Waiter waiter(Context at, BooleanSupplier isOver) {
+    public static @Nullable DeviceWait waiter(Context at, BooleanSupplier isOver) {
         return DeviceWatch.waiter(at, isOver);
     }
 

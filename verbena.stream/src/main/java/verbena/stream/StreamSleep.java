@@ -5,7 +5,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Context;
 import verbena.verbs.Preview;
-import verbena.verbs.spi.Waiter;
+import verbena.verbs.spi.DeviceWait;
 
 /// The sleep of a thread that serves many streams, on which selectors and event loops stand. The thread sleeps at the
 /// device of its streams, so that an arrival wakes one thread. It sleeps elsewhere without streams, or when other
@@ -29,7 +29,7 @@ public final class StreamSleep {
     public interface Elsewhere {
         /// Makes the device watch the descriptors of this place. Returns false when they are too many, and the
         /// thread has to sleep here.
-        boolean watch(Waiter at);
+        boolean watch(DeviceWait at);
 
         /// Sleeps for a time at most; it may end early. A wake-up that came before ends it at once.
         ///
@@ -44,7 +44,7 @@ public final class StreamSleep {
     private final BooleanSupplier isOver;
 
     private volatile Place place = Place.NONE;
-    private volatile @Nullable Waiter waiter;
+    private volatile @Nullable DeviceWait waiter;
     /// The device of the stream that was looked at last.
     private @Nullable Context device;
 
@@ -84,7 +84,7 @@ public final class StreamSleep {
         switch (place) {
             case NONE -> {}
             case DEVICE -> {
-                Waiter at = waiter;
+                DeviceWait at = waiter;
                 if (at != null) {
                     at.wake();
                 }
@@ -99,7 +99,7 @@ public final class StreamSleep {
     /// @return whether the other place may have events
     /// @throws IOException of the other place
     public boolean sleep(long nanos) throws IOException {
-        Waiter at = waiter;
+        DeviceWait at = waiter;
         if (at == null) {
             return sleepElsewhere(nanos);
         }

@@ -80,22 +80,23 @@ public record AddressVector(
         return new AddressVector(destination, sourceGidIndex, 1, 0, 64, 0, 0, 0);
     }
 
-    /// Returns the path back to the sender of a datagram that came by port 1, with the datagram's traffic class. On
-    /// InfiniBand it also has its service level, and starts at the LID that the datagram came to.
+    /// Returns the path back to the sender of a datagram, with the datagram's traffic class. On InfiniBand it also
+    /// has its service level, and starts at the LID that the datagram came to.
     ///
     /// @param received the completion of the datagram's receive
     /// @param area the first 40 bytes of its receive, before the data: a GRH or IPv6 header, or 20 undefined bytes
     ///     and an IPv4 header (IBTA A17.4.5.1). Without [WorkCompletion#GRH] their content is undefined
     /// @param context of the device that received it
-    /// @throws IllegalArgumentException when the completion is not that of a datagram, or `area` is shorter than 40
-    ///     bytes
+    /// @param port that it came by, which is that of the queue pair ([QpAttributes#port()])
+    /// @throws IllegalArgumentException when the completion is not that of a datagram, `area` is shorter than 40
+    ///     bytes, or the device has no such port
     /// @throws DeviceException when a datagram to a group came from a peer that no own address can reach
-    public static AddressVector toSender(WorkCompletion received, MemorySegment area, Context context) {
+    public static AddressVector toSender(WorkCompletion received, MemorySegment area, Context context, int port) {
         boolean isGlobal = (received.flags() & WorkCompletion.GRH) != 0;
         if (!received.ok() || (!isGlobal && received.sourceLid() == 0)) {
             throw new IllegalArgumentException("received: no datagram's completion: " + received);
         }
-        AddressVector back = isGlobal ? toSender(area, context) : to(NONE, 0);
+        AddressVector back = (isGlobal ? toSender(area, context, port) : to(NONE, 0)).withPort(port);
         return received.sourceLid() == 0
                 ? back
                 : back.withDestinationLid(received.sourceLid())
@@ -103,7 +104,7 @@ public record AddressVector(
                         .withSourcePathBits(received.pathBits());
     }
 
-    private static AddressVector toSender(MemorySegment area, Context context) {
+    private static AddressVector toSender(MemorySegment area, Context context, int port) {
         if (area.byteSize() < 40) {
             throw new IllegalArgumentException("area: 40 bytes, got " + area.byteSize());
         }
@@ -111,10 +112,10 @@ public record AddressVector(
         Gid source = isIpv4 ? ipv4(area, 32) : gid(area, 8);
         Gid destination = isIpv4 ? ipv4(area, 36) : gid(area, 24);
         int trafficClass = isIpv4 ? area.get(JAVA_BYTE, 21) & 0xFF : area.get(INT, 0) >>> 20 & 0xFF;
-        int own = context.gids(1).stream()
+        int own = context.gids(port).stream()
                 .filter(entry -> entry.gid().equals(destination))
                 .findFirst()
-                .orElseGet(() -> context.gidFor(1, source)) // it came to a multicast group
+                .orElseGet(() -> context.gidFor(port, source)) // it came to a multicast group
                 .index();
         return to(source, own).withTrafficClass(trafficClass);
     }

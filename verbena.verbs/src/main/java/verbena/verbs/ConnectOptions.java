@@ -1,11 +1,11 @@
 package verbena.verbs;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
-/// The options of [QueuePair#connect(Endpoint, ConnectOptions)]. Start with [#defaults()]. Immutable. `connect`
-/// checks the values, and throws [InvalidAttributesException] for one out of range.
+/// The options of [QueuePair#connect(Endpoint, ConnectOptions)]. Start with [#defaults()]. Immutable.
 ///
 /// @param access rights of the peer
 /// @param mtu path MTU; empty for the smaller of what the two ends can use
@@ -13,8 +13,8 @@ import java.util.Set;
 /// @param retryCount attempts after the first, 0 to 7
 /// @param rnrRetry attempts after an RNR NAK, 0 to 6; 7 is without limit
 /// @param minRnrTimer time that the peer is asked to wait when no receive is posted
-/// @param maxReadAtomic READs and atomics that this end may have outstanding, and that it serves at once. A value
-///     over the device's limit counts as that limit ([DeviceAttributes#maxQpInitiatorReadAtomic()],
+/// @param maxReadAtomic READs and atomics that this end may have outstanding, and that it serves at once, 0 to 255. A
+///     value over the device's limit counts as that limit ([DeviceAttributes#maxQpInitiatorReadAtomic()],
 ///     [DeviceAttributes#maxQpReadAtomic()])
 /// @param trafficClass IPv6 traffic class or IPv4 TOS, 0 to 255
 /// @since 0.1
@@ -27,8 +27,16 @@ public record ConnectOptions(
         RnrTimer minRnrTimer,
         int maxReadAtomic,
         int trafficClass) {
+    /// @throws IllegalArgumentException when a number is out of range; names it
     public ConnectOptions {
         access = Set.copyOf(access);
+        Objects.requireNonNull(mtu, "mtu");
+        Objects.requireNonNull(ackTimeout, "ackTimeout");
+        Objects.requireNonNull(minRnrTimer, "minRnrTimer");
+        Checks.range("retryCount", retryCount, 0, 7);
+        Checks.range("rnrRetry", rnrRetry, 0, 7);
+        Checks.range("maxReadAtomic", maxReadAtomic, 0, 255);
+        Checks.range("trafficClass", trafficClass, 0, 255);
     }
 
     /// Returns the defaults: the peer may READ, WRITE and do atomics where regions allow; 67 ms ACK timeout, 7

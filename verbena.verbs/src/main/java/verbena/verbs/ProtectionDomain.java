@@ -87,13 +87,18 @@ public interface ProtectionDomain extends VerbsObject {
     /// @throws UnsupportedException when the device has no datagrams ([Capability#UD])
     AddressHandle createAddressHandle(AddressVector to);
 
-    /// Makes an address handle for the sender of a datagram that came by port 1 (ibv_create_ah_from_wc(3)). The
-    /// number of the sender's queue pair is [WorkCompletion#sourceQpn()].
+    /// Makes an address handle for the sender of a datagram (ibv_create_ah_from_wc(3)), by the port of the queue
+    /// pair that received it. The number of the sender's queue pair is [WorkCompletion#sourceQpn()].
     ///
     /// @param received the completion of its receive
     /// @param area the first 40 bytes of the receive
-    /// @throws IllegalArgumentException when the completion is not that of a datagram
+    /// @throws IllegalArgumentException when the completion is not that of a datagram, or of no open queue pair
     default AddressHandle createAddressHandle(WorkCompletion received, MemorySegment area) {
-        return createAddressHandle(AddressVector.toSender(received, area, context()));
+        QueuePair receiver = context().queuePair(received.qpn());
+        if (receiver == null) {
+            throw new IllegalArgumentException("received: of an open queue pair, got " + received);
+        }
+        return createAddressHandle(AddressVector.toSender(
+                received, area, context(), receiver.query().port()));
     }
 }

@@ -132,15 +132,41 @@ public final class QpModification {
 
     /// Returns the value of an attribute, or `otherwise` when it has not been set.
     ///
-    /// @param type class that the attribute's setter takes; `Integer` for numbers
-    public <T> T get(QpAttribute attribute, Class<T> type, T otherwise) {
-        Object value = values.get(attribute);
-        return value == null ? otherwise : type.cast(value);
+    /// @param otherwise of the type that the attribute's setter takes
+    /// @throws IllegalArgumentException when `otherwise` has another type, whatever has been set
+    @SuppressWarnings("unchecked") // the setters take what the attribute says
+    public <T> T get(QpAttribute attribute, T otherwise) {
+        Class<?> type = type(attribute);
+        if (!type.isInstance(otherwise)) {
+            throw new IllegalArgumentException(
+                    "otherwise: " + type.getSimpleName() + " for " + attribute + ", got " + otherwise);
+        }
+        return (T) values.getOrDefault(attribute, otherwise);
     }
 
-    /// Returns the value of a numeric attribute, or `otherwise` when it has not been set.
-    public int getInt(QpAttribute attribute, int otherwise) {
-        return values.get(attribute) instanceof Integer number ? number : otherwise;
+    private static Class<?> type(QpAttribute attribute) {
+        return switch (attribute) {
+            case STATE, CUR_STATE -> QpState.class;
+            case EN_SQD_ASYNC_NOTIFY -> Boolean.class;
+            case ACCESS_FLAGS -> Set.class;
+            case AV -> AddressVector.class;
+            case PATH_MTU -> Mtu.class;
+            case TIMEOUT -> AckTimeout.class;
+            case ALT_PATH -> AlternatePath.class;
+            case MIN_RNR_TIMER -> RnrTimer.class;
+            case PATH_MIG_STATE -> PathMigration.class;
+            case CAP -> QueuePairOptions.Sizes.class;
+            case PKEY_INDEX,
+                    PORT,
+                    QKEY,
+                    RETRY_CNT,
+                    RNR_RETRY,
+                    RQ_PSN,
+                    MAX_QP_RD_ATOMIC,
+                    SQ_PSN,
+                    MAX_DEST_RD_ATOMIC,
+                    DEST_QPN -> Integer.class;
+        };
     }
 
     private QpModification set(QpAttribute attribute, Object value) {

@@ -53,11 +53,11 @@ public final class QpStateTable {
     }
 
     private static QpState target(QpState from, QpModification modification) {
-        QpState claimed = modification.get(CUR_STATE, QpState.class, from);
+        QpState claimed = modification.get(CUR_STATE, from);
         if (claimed != from) {
             throw new InvalidStateException("modify: the queue pair is in " + from + ", not in " + claimed);
         }
-        return modification.get(STATE, QpState.class, from);
+        return modification.get(STATE, from);
     }
 
     private static QpState check(

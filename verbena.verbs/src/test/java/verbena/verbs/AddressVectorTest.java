@@ -3,12 +3,17 @@ package verbena.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.function.IntFunction;
 import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Each number of a way at its limits and beside them, and at those of its type: taken as it is, or refused by name.
 class AddressVectorTest {
@@ -46,6 +51,39 @@ class AddressVectorTest {
                 new Row("serviceLevel", 0, 15, WAY::withServiceLevel, AddressVector::serviceLevel),
                 new Row("destinationLid", 0, 65_535, WAY::withDestinationLid, AddressVector::destinationLid),
                 new Row("sourcePathBits", 0, 127, WAY::withSourcePathBits, AddressVector::sourcePathBits));
+    }
+
+    /// The sender of a datagram is reached by the port that it came by: another port has other GIDs.
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void thePathToASenderLeavesByThePortThatTheDatagramCameBy(int port) {
+        var received = new WorkCompletion();
+        received.fill(0, WcStatus.SUCCESS, WcOpcode.RECV, 0, 50, 0, 7, 9, WorkCompletion.GRH, "");
+        MemorySegment area = MemorySegment.ofArray(new byte[40]);
+        area.set(ValueLayout.JAVA_BYTE, 0, (byte) 0x60);
+        Gid sender = Gid.parse("fe80::9");
+        MemorySegment.copy(MemorySegment.ofArray(bytes(sender)), 0, area, 8, 16);
+        Gid own = Gid.parse("fd00::1");
+        MemorySegment.copy(MemorySegment.ofArray(bytes(own)), 0, area, 24, 16);
+        var ofFirst = List.of(entry(0, own));
+        var ofSecond = List.of(entry(0, Gid.parse("fd00::2")), entry(1, own));
+        var context = (Context) Proxy.newProxyInstance(
+                Context.class.getClassLoader(), new Class<?>[] {Context.class}, (_, method, arguments) -> {
+                    assertThat(method.getName()).isEqualTo("gids");
+                    return (int) arguments[0] == 1 ? ofFirst : ofSecond;
+                });
+        AddressVector back = AddressVector.toSender(received, area, context, port);
+        assertThat(back.port()).isEqualTo(port);
+        assertThat(back.sourceGidIndex()).isEqualTo(port - 1);
+        assertThat(back.destination()).isEqualTo(sender);
+    }
+
+    private static GidEntry entry(int index, Gid gid) {
+        return new GidEntry(index, gid, GidType.ROCE_V2, "eth0", 2);
+    }
+
+    private static byte[] bytes(Gid gid) {
+        return gid.address().getAddress();
     }
 
     @ParameterizedTest

@@ -272,34 +272,31 @@ final class EndpointCalls {
         for (QpAttribute each : from.mask()) {
             mask |= each.bit();
             switch (each) {
-                case STATE ->
-                    Memory.putInt(
-                            into, from.get(each, QpState.class, QpState.RESET).code());
+                case STATE -> Memory.putInt(into, from.get(each, QpState.RESET).code());
                 case ACCESS_FLAGS -> Memory.putInt(into + QP_ATTR.at("qp_access_flags"), accessBits(from));
-                case AV -> AddressCalls.put(from.get(each, AddressVector.class, NOWHERE), into + QP_ATTR.at("ah_attr"));
+                case AV -> AddressCalls.put(from.get(each, NOWHERE), into + QP_ATTR.at("ah_attr"));
                 case PATH_MTU ->
                     Memory.putInt(
                             into + QP_ATTR.at("path_mtu"),
-                            from.get(each, Mtu.class, Mtu.MTU_1024).code());
+                            from.get(each, Mtu.MTU_1024).code());
                 case TIMEOUT ->
                     Memory.putByte(
                             into + QP_ATTR.at("timeout"),
-                            from.get(each, AckTimeout.class, AckTimeout.NEVER).code());
+                            from.get(each, AckTimeout.NEVER).code());
                 case MIN_RNR_TIMER ->
                     Memory.putByte(
                             into + QP_ATTR.at("min_rnr_timer"),
-                            from.get(each, RnrTimer.class, new RnrTimer(0)).code());
-                case PKEY_INDEX -> Memory.putShort(into + QP_ATTR.at("pkey_index"), from.getInt(each, 0));
-                case QKEY -> Memory.putInt(into + QP_ATTR.at("qkey"), from.getInt(each, 0));
-                case RQ_PSN -> Memory.putInt(into + QP_ATTR.at("rq_psn"), from.getInt(each, 0));
-                case SQ_PSN -> Memory.putInt(into + QP_ATTR.at("sq_psn"), from.getInt(each, 0));
-                case DEST_QPN -> Memory.putInt(into + QP_ATTR.at("dest_qp_num"), from.getInt(each, 0));
-                case PORT -> Memory.putByte(into + QP_ATTR.at("port_num"), from.getInt(each, 0));
-                case RETRY_CNT -> Memory.putByte(into + QP_ATTR.at("retry_cnt"), from.getInt(each, 0));
-                case RNR_RETRY -> Memory.putByte(into + QP_ATTR.at("rnr_retry"), from.getInt(each, 0));
-                case MAX_QP_RD_ATOMIC -> Memory.putByte(into + QP_ATTR.at("max_rd_atomic"), from.getInt(each, 0));
-                case MAX_DEST_RD_ATOMIC ->
-                    Memory.putByte(into + QP_ATTR.at("max_dest_rd_atomic"), from.getInt(each, 0));
+                            from.get(each, new RnrTimer(0)).code());
+                case PKEY_INDEX -> Memory.putShort(into + QP_ATTR.at("pkey_index"), from.get(each, 0));
+                case QKEY -> Memory.putInt(into + QP_ATTR.at("qkey"), from.get(each, 0));
+                case RQ_PSN -> Memory.putInt(into + QP_ATTR.at("rq_psn"), from.get(each, 0));
+                case SQ_PSN -> Memory.putInt(into + QP_ATTR.at("sq_psn"), from.get(each, 0));
+                case DEST_QPN -> Memory.putInt(into + QP_ATTR.at("dest_qp_num"), from.get(each, 0));
+                case PORT -> Memory.putByte(into + QP_ATTR.at("port_num"), from.get(each, 0));
+                case RETRY_CNT -> Memory.putByte(into + QP_ATTR.at("retry_cnt"), from.get(each, 0));
+                case RNR_RETRY -> Memory.putByte(into + QP_ATTR.at("rnr_retry"), from.get(each, 0));
+                case MAX_QP_RD_ATOMIC -> Memory.putByte(into + QP_ATTR.at("max_rd_atomic"), from.get(each, 0));
+                case MAX_DEST_RD_ATOMIC -> Memory.putByte(into + QP_ATTR.at("max_dest_rd_atomic"), from.get(each, 0));
                 case CUR_STATE, EN_SQD_ASYNC_NOTIFY, ALT_PATH, PATH_MIG_STATE, CAP -> {} // no connection sets these
             }
         }
@@ -308,8 +305,8 @@ final class EndpointCalls {
 
     private static int accessBits(QpModification from) {
         int bits = 0;
-        for (Object each : from.get(QpAttribute.ACCESS_FLAGS, Set.class, Set.of())) {
-            bits |= ((Access) each).bit();
+        for (Access each : from.get(QpAttribute.ACCESS_FLAGS, Set.<Access>of())) {
+            bits |= each.bit();
         }
         return bits;
     }

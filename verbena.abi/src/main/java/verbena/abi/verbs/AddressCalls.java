@@ -37,7 +37,7 @@ public final class AddressCalls {
 
     static long createAhFromWc(long pd, long wc, long grh, long port) {
         var domain = DomainHandle.get(pd);
-        AddressVector back = back(wc, grh, domain.domain.context());
+        AddressVector back = back(wc, grh, domain.domain.context(), port);
         return back == null
                 ? Errno.EINVAL
                 : AddressHandleHandle.of(domain.domain.createAddressHandle(back), domain).pointer;
@@ -45,7 +45,7 @@ public final class AddressCalls {
 
     static long initAhFromWc(long context, long port, long wc, long grh, long into) {
         var of = Handles.get(context, ContextHandle.class).context;
-        AddressVector back = back(wc, grh, of);
+        AddressVector back = back(wc, grh, of, port);
         if (back == null) {
             return Errno.EINVAL;
         }
@@ -56,7 +56,7 @@ public final class AddressCalls {
 
     /// Returns the address of the sender of a datagram. C has its completion, and perhaps a GRH; null when it has
     /// neither a GRH nor a LID.
-    private static @Nullable AddressVector back(long wc, long grh, Context context) {
+    private static @Nullable AddressVector back(long wc, long grh, Context context, long port) {
         int flags = Memory.getInt(Native.some(wc) + WC.at("wc_flags")) & WorkCompletion.GRH;
         int lid = Memory.getUnsignedShort(wc + WC.at("slid"));
         if (flags == 0 && lid == 0) {
@@ -67,7 +67,7 @@ public final class AddressCalls {
         received.fill(0, WcStatus.SUCCESS, WcOpcode.RECV, 0, 0, 0, 0, sender, flags, "");
         // Without a GRH, C need not have one to pass.
         MemorySegment area = flags == 0 ? MemorySegment.NULL : Native.at(grh, GRH.size());
-        return AddressVector.toSender(received, area, context);
+        return AddressVector.toSender(received, area, context, (int) port & 0xFF);
     }
 
     /// Reads `struct ibv_ah_attr`. Every address over Ethernet and IP has a GRH; without a GRH InfiniBand uses the

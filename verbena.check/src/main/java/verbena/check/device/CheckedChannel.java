@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
 import verbena.check.TrackedQueue;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
@@ -51,5 +52,31 @@ class CheckedChannel extends CheckedObject<CompletionChannel> implements Complet
     @Override
     public final Optional<CompletionQueue> poll() {
         return inner().poll().map(this::outer);
+    }
+
+    @Override
+    public final boolean isReady() {
+        return inner().isReady();
+    }
+
+    @Override
+    public final void addListener(Runnable listener) {
+        inner().addListener(listener);
+    }
+
+    @Override
+    public final void removeListener(Runnable listener) {
+        inner().removeListener(listener);
+    }
+
+    @Override
+    public final boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        waiting();
+        return inner().attend(isOver, nanos);
+    }
+
+    @Override
+    public final void wakeAttendant() {
+        inner().wakeAttendant();
     }
 }

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.spi.DeviceWait;
 import verbena.verbs.spi.WaitableChannel;
-import verbena.verbs.spi.Waiter;
 
 /// The layer in front of a completion channel whose caller waits by system calls of its own.
 final class WaitableCheckedChannel extends CheckedChannel implements WaitableChannel {
@@ -19,11 +19,6 @@ final class WaitableCheckedChannel extends CheckedChannel implements WaitableCha
     @Override
     public boolean isOpen() {
         return waitable.isOpen();
-    }
-
-    @Override
-    public void tell(Runnable to) {
-        waitable.tell(to);
     }
 
     @Override
@@ -63,7 +58,7 @@ final class WaitableCheckedChannel extends CheckedChannel implements WaitableCha
     }
 
     @Override
-    public Waiter waiter(BooleanSupplier isOver) {
+    public DeviceWait waiter(BooleanSupplier isOver) {
         return waitable.waiter(isOver);
     }
 }

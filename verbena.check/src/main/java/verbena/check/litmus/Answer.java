@@ -24,7 +24,8 @@ public record Answer(List<String> names, List<Row> rows) {
     /// @param needs the freedoms of that level without which the outcome is lost; empty when every device
     ///     has it, or when one of several is enough
     /// @param isOfAll whether a device that takes no freedom has it
-    public record Row(Ending ending, String text, boolean isAsked, Level level, Set<Freedom> needs, boolean isOfAll) {}
+    public record Row(
+            Ending ending, String text, boolean isAsked, Level level, Set<ModelFreedom> needs, boolean isOfAll) {}
 
     public Answer {
         names = List.copyOf(names);
@@ -36,10 +37,10 @@ public record Answer(List<String> names, List<Row> rows) {
         Program program = variant.program();
         Map<Level, SortedSet<Ending>> byLevel = new EnumMap<>(Level.class);
         for (Level level : Level.values()) {
-            byLevel.put(level, Model.explore(program, Freedom.of(level)).outcomes());
+            byLevel.put(level, Model.explore(program, ModelFreedom.of(level)).outcomes());
         }
         SortedSet<Ending> ofAll = Model.explore(program, Set.of()).outcomes();
-        Map<Level, Map<Freedom, SortedSet<Ending>>> without = new EnumMap<>(Level.class);
+        Map<Level, Map<ModelFreedom, SortedSet<Ending>>> without = new EnumMap<>(Level.class);
         List<String> names = List.copyOf(program.condition().names());
         var rows = new ArrayList<Row>();
         for (Ending ending : Program.known(byLevel, Level.STANDARD)) {
@@ -48,7 +49,7 @@ public record Answer(List<String> names, List<Row> rows) {
                 least = Program.known(byLevel, level).contains(ending) ? level : least;
             }
             boolean isOfAll = ofAll.contains(ending);
-            Set<Freedom> needs = EnumSet.noneOf(Freedom.class);
+            Set<ModelFreedom> needs = EnumSet.noneOf(ModelFreedom.class);
             if (!isOfAll) {
                 without.computeIfAbsent(least, level -> withoutEach(program, level))
                         .forEach((freedom, outcomes) -> {
@@ -62,10 +63,10 @@ public record Answer(List<String> names, List<Row> rows) {
         return new Answer(names, rows);
     }
 
-    private static Map<Freedom, SortedSet<Ending>> withoutEach(Program program, Level level) {
-        Map<Freedom, SortedSet<Ending>> without = new EnumMap<>(Freedom.class);
-        for (Freedom freedom : Freedom.of(level)) {
-            Set<Freedom> fewer = EnumSet.copyOf(Freedom.of(level));
+    private static Map<ModelFreedom, SortedSet<Ending>> withoutEach(Program program, Level level) {
+        Map<ModelFreedom, SortedSet<Ending>> without = new EnumMap<>(ModelFreedom.class);
+        for (ModelFreedom freedom : ModelFreedom.of(level)) {
+            Set<ModelFreedom> fewer = EnumSet.copyOf(ModelFreedom.of(level));
             fewer.remove(freedom);
             without.put(freedom, Model.explore(program, fewer).outcomes());
         }
@@ -78,7 +79,7 @@ public record Answer(List<String> names, List<Row> rows) {
     }
 
     /// Returns the outcomes on devices that take these freedoms.
-    public static SortedSet<Ending> outcomes(Variant variant, Set<Freedom> freedoms) {
+    public static SortedSet<Ending> outcomes(Variant variant, Set<ModelFreedom> freedoms) {
         return new TreeSet<>(Model.explore(variant.program(), freedoms).outcomes());
     }
 }

@@ -71,13 +71,13 @@ final class Machine {
     private final Map<String, Integer> registers = new HashMap<>();
     private int size;
 
-    Machine(Program program, Set<Freedom> freedoms) {
+    Machine(Program program, Set<ModelFreedom> freedoms) {
         this.program = program;
         names = List.copyOf(program.words().sequencedKeySet());
         size = names.size();
-        boolean halves = freedoms.contains(Freedom.TORN_WORDS) && program.isWide();
+        boolean halves = freedoms.contains(ModelFreedom.TORN_WORDS) && program.isWide();
         for (Strand thread : program.threads()) {
-            add(thread, halves, freedoms.contains(Freedom.QUEUE_PAIRS));
+            add(thread, halves, freedoms.contains(ModelFreedom.QUEUE_PAIRS));
         }
         for (int i = 0; i < threads.size(); i++) {
             meet(i);

@@ -40,7 +40,7 @@ final class Model {
     /// The number of states at which a program is too large.
     private static final int MOST_STATES = 3_000_000;
 
-    private final Set<Freedom> freedoms;
+    private final Set<ModelFreedom> freedoms;
     private final Machine machine;
     private final Set<State> seen = new HashSet<>();
     private final ArrayDeque<byte[]> open = new ArrayDeque<>();
@@ -69,7 +69,7 @@ final class Model {
         }
     }
 
-    private Model(Program program, Set<Freedom> freedoms) {
+    private Model(Program program, Set<ModelFreedom> freedoms) {
         this.freedoms = freedoms;
         machine = new Machine(program, freedoms);
         asked = program.condition().names().stream().mapToInt(machine::placeOf).toArray();
@@ -78,7 +78,7 @@ final class Model {
     /// Returns how a program can end on devices that take these freedoms.
     ///
     /// @throws IllegalArgumentException when it has too many states, or waits for a request that no thread posts
-    static Result explore(Program program, Set<Freedom> freedoms) {
+    static Result explore(Program program, Set<ModelFreedom> freedoms) {
         return new Model(program, freedoms).explore();
     }
 
@@ -246,7 +246,7 @@ final class Model {
                 next[piece.at() + 1] |= GATHERED;
             }
         } else if (request.isStable()
-                || (!may(Freedom.LOCAL_BUFFERS) && !request.post().fenced())) {
+                || (!may(ModelFreedom.LOCAL_BUFFERS) && !request.post().fenced())) {
             gatherAll(next, request);
         }
     }
@@ -270,7 +270,7 @@ final class Model {
         } else {
             land(state, request);
         }
-        if (request.verb() == Verb.READ && may(Freedom.RESAMPLED)) {
+        if (request.verb() == Verb.READ && may(ModelFreedom.RESAMPLED)) {
             repeat(state, request);
         }
         if (isLateToComplete(request) && isReadyToComplete(state, request)) {
@@ -284,7 +284,7 @@ final class Model {
         if (request.post().fenced() && !isFenceOpen(state, request)) {
             return;
         }
-        if (!may(Freedom.LOCAL_BUFFERS)) {
+        if (!may(ModelFreedom.LOCAL_BUFFERS)) {
             if (!has(state, request.pieces().getFirst(), GATHERED)) {
                 byte[] next = state.clone();
                 gatherAll(next, request);
@@ -325,7 +325,7 @@ final class Model {
             Request before = machine.requests.get(number);
             if (request.verb().isPlaced()) {
                 boolean overtakes =
-                        (before.verb().isAnswered() && may(Freedom.UNFENCED)) || isExchangeable(before, request);
+                        (before.verb().isAnswered() && may(ModelFreedom.UNFENCED)) || isExchangeable(before, request);
                 if (!overtakes && !hasAll(state, before, EFFECTIVE)) {
                     return false;
                 }
@@ -341,7 +341,7 @@ final class Model {
     private boolean isExchangeable(Request before, Request request) {
         return before.verb().isPlaced()
                 && before.end().equals(request.end())
-                && (may(Freedom.UNORDERED_WRITES) || (request.isRelaxed() && may(Freedom.RELAXED_ORDERING)));
+                && (may(ModelFreedom.UNORDERED_WRITES) || (request.isRelaxed() && may(ModelFreedom.RELAXED_ORDERING)));
     }
 
     private interface Effect {
@@ -366,7 +366,7 @@ final class Model {
             return false;
         }
         for (Piece before : request.pieces()) {
-            if (before == piece || may(Freedom.TORN)) {
+            if (before == piece || may(ModelFreedom.TORN)) {
                 return true;
             }
             if (!has(state, before, flag) && before.remote() != piece.remote()) {
@@ -377,7 +377,7 @@ final class Model {
     }
 
     private void place(byte[] next, Piece piece) {
-        if (!may(Freedom.LATE_VISIBILITY)) {
+        if (!may(ModelFreedom.LATE_VISIBILITY)) {
             makeVisible(next, piece);
         }
     }
@@ -428,7 +428,7 @@ final class Model {
             }
             next[request.at()] |= READ;
             next[piece.at()] = state[piece.remote()];
-            if (!may(Freedom.SPLIT_ATOMICS)) {
+            if (!may(ModelFreedom.SPLIT_ATOMICS)) {
                 change(next, request, piece);
             }
         } else {
@@ -453,7 +453,7 @@ final class Model {
 
     // Results land in local memory: in the order of the requests, unless local memory is the device's.
     private void land(byte[] state, Request request) {
-        if (!may(Freedom.LOCAL_BUFFERS) && !isFenceOpen(state, request)) {
+        if (!may(ModelFreedom.LOCAL_BUFFERS) && !isFenceOpen(state, request)) {
             return;
         }
         for (Piece piece : request.pieces()) {
@@ -515,7 +515,7 @@ final class Model {
     }
 
     private boolean isLateToComplete(Request request) {
-        return request.isWatched() && may(Freedom.LATE_COMPLETIONS);
+        return request.isWatched() && may(ModelFreedom.LATE_COMPLETIONS);
     }
 
     private boolean isReadyToComplete(byte[] state, Request request) {
@@ -546,7 +546,7 @@ final class Model {
         return state[machine.posts.get(request.number()).at()] == DONE;
     }
 
-    private boolean may(Freedom freedom) {
+    private boolean may(ModelFreedom freedom) {
         return freedoms.contains(freedom);
     }
 

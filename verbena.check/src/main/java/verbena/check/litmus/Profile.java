@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 /// @param text in words, for a report
 /// @param freedoms the most that it may take
 /// @param isWeak whether the device takes them on purpose, from a seed, so that each has to be seen
-public record Profile(String text, Set<Freedom> freedoms, boolean isWeak) {
+public record Profile(String text, Set<ModelFreedom> freedoms, boolean isWeak) {
     private static final Pattern KIND = Pattern.compile("(rocev[12]|shm|ib|iwarp)([@_,].*)?");
 
     public Profile {
@@ -24,28 +24,28 @@ public record Profile(String text, Set<Freedom> freedoms, boolean isWeak) {
     public static Profile of(String device) {
         Matcher kind = KIND.matcher(device);
         if (!kind.matches()) {
-            return new Profile("a card", Freedom.of(Level.CARD), false);
+            return new Profile("a card", ModelFreedom.of(Level.CARD), false);
         }
-        EnumSet<Freedom> freedoms = EnumSet.copyOf(Freedom.of(Level.STRONG));
+        EnumSet<ModelFreedom> freedoms = EnumSet.copyOf(ModelFreedom.of(Level.STRONG));
         if (kind.group(1).equals("iwarp")) {
-            freedoms.add(Freedom.LATE_VISIBILITY);
+            freedoms.add(ModelFreedom.LATE_VISIBILITY);
         }
         List<String> weak = weak(device);
         if (weak.isEmpty()) {
             return new Profile(
-                    kind.group(1).equals("iwarp") ? "strong, but " + Freedom.LATE_VISIBILITY.text() : "strong",
+                    kind.group(1).equals("iwarp") ? "strong, but " + ModelFreedom.LATE_VISIBILITY.text() : "strong",
                     freedoms,
                     false);
         }
         for (String name : weak) {
             switch (name) {
-                case "card" -> freedoms.addAll(Freedom.of(Level.CARD));
+                case "card" -> freedoms.addAll(ModelFreedom.of(Level.CARD));
                 case "standard" -> {
-                    freedoms.addAll(Freedom.of(Level.STANDARD));
-                    freedoms.remove(Freedom.UNORDERED_WRITES); // no device here takes it
+                    freedoms.addAll(ModelFreedom.of(Level.STANDARD));
+                    freedoms.remove(ModelFreedom.UNORDERED_WRITES); // no device here takes it
                 }
                 default ->
-                    freedoms.addAll(EnumSet.allOf(Freedom.class).stream()
+                    freedoms.addAll(EnumSet.allOf(ModelFreedom.class).stream()
                             .filter(each -> each.text().equals(name))
                             .toList());
             }

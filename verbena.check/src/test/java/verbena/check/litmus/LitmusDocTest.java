@@ -28,7 +28,7 @@ class LitmusDocTest {
     @Test
     void theFreedomsAreThoseOfTheModel() throws IOException {
         assertThat(table("| freedom | from level | a device may |"))
-                .containsExactlyElementsOf(Stream.of(Freedom.values())
+                .containsExactlyElementsOf(Stream.of(ModelFreedom.values())
                         .map(each -> "| `%s` | %s | %s |"
                                 .formatted(each.text(), each.level().text(), each.meaning()))
                         .toList());

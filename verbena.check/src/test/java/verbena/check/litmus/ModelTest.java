@@ -85,18 +85,18 @@ class ModelTest {
     private static final List<Litmus> ALL = Litmuses.all();
     private static final Map<Asked, Model.Result> RESULTS = new HashMap<>();
 
-    private record Asked(Variant variant, Set<Freedom> freedoms) {}
+    private record Asked(Variant variant, Set<ModelFreedom> freedoms) {}
 
     static Stream<Litmus> litmuses() {
         return ALL.stream();
     }
 
-    private static Model.Result explore(Variant variant, Set<Freedom> freedoms) {
+    private static Model.Result explore(Variant variant, Set<ModelFreedom> freedoms) {
         return RESULTS.computeIfAbsent(
                 new Asked(variant, Set.copyOf(freedoms)), asked -> Model.explore(variant.program(), asked.freedoms()));
     }
 
-    private static Set<String> outcomes(Variant variant, Set<Freedom> freedoms) {
+    private static Set<String> outcomes(Variant variant, Set<ModelFreedom> freedoms) {
         return explore(variant, freedoms).outcomes().stream()
                 .map(Ending::toString)
                 .collect(Collectors.toCollection(TreeSet::new));
@@ -120,7 +120,7 @@ class ModelTest {
                         .map(String::strip)
                         .filter(each -> !each.equals("-"))
                         .forEach(expected::add);
-                assertThat(outcomes(variants.get(i), Freedom.of(level)))
+                assertThat(outcomes(variants.get(i), ModelFreedom.of(level)))
                         .as("row %d, %s: %s", i, level, variants.get(i).title())
                         .isEqualTo(expected);
             }
@@ -132,7 +132,7 @@ class ModelTest {
     void whatIsAskedCanBeFromTheLevelOnThatTheFileSays(Litmus litmus) {
         for (Variant variant : litmus.variants()) {
             for (Level level : Level.values()) {
-                Model.Result result = explore(variant, Freedom.of(level));
+                Model.Result result = explore(variant, ModelFreedom.of(level));
                 assertThat(result.outcomes().stream().anyMatch(variant.program().condition()::holds))
                         .as("%s, %s", variant.title(), level)
                         .isEqualTo(variant.allowed()
@@ -154,9 +154,9 @@ class ModelTest {
 
     @ParameterizedTest
     @EnumSource
-    void withoutAFreedomAnOutcomeOfItsLevelIsLost(Freedom freedom) {
-        Set<Freedom> with = Freedom.of(freedom.level());
-        Set<Freedom> without = EnumSet.copyOf(with);
+    void withoutAFreedomAnOutcomeOfItsLevelIsLost(ModelFreedom freedom) {
+        Set<ModelFreedom> with = ModelFreedom.of(freedom.level());
+        Set<ModelFreedom> without = EnumSet.copyOf(with);
         without.remove(freedom);
         Map<String, Set<String>> lost = new LinkedHashMap<>();
         for (Litmus litmus : ALL) {

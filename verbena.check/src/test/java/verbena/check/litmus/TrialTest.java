@@ -72,12 +72,12 @@ class TrialTest {
 
     @Test
     void aDeviceIsKnownByItsName() {
-        assertThat(Profile.of("rocev2@127.0.0.1,mtu=1024").freedoms()).isEqualTo(Freedom.of(Level.STRONG));
+        assertThat(Profile.of("rocev2@127.0.0.1,mtu=1024").freedoms()).isEqualTo(ModelFreedom.of(Level.STRONG));
         assertThat(Profile.of("shm").text()).isEqualTo("strong");
         assertThat(Profile.of("iwarp").freedoms())
-                .contains(Freedom.LATE_VISIBILITY)
-                .hasSize(Freedom.of(Level.STRONG).size() + 1);
-        assertThat(Profile.of("mlx5_0").freedoms()).isEqualTo(Freedom.of(Level.CARD));
+                .contains(ModelFreedom.LATE_VISIBILITY)
+                .hasSize(ModelFreedom.of(Level.STRONG).size() + 1);
+        assertThat(Profile.of("mlx5_0").freedoms()).isEqualTo(ModelFreedom.of(Level.CARD));
         assertThat(Profile.of("rxe0").text()).isEqualTo("a card");
     }
 }

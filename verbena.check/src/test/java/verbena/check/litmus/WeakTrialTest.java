@@ -91,13 +91,13 @@ class WeakTrialTest {
     @Test
     void aDeviceThatIsWeakerThanItsProfileIsFound() throws InterruptedException {
         Variant variant = Litmuses.named("write-then-look").variants().getFirst();
-        SortedSet<Ending> strong = Answer.outcomes(variant, Freedom.of(Level.STRONG));
+        SortedSet<Ending> strong = Answer.outcomes(variant, ModelFreedom.of(Level.STRONG));
         Set<Ending> seen = run(
                 "shm,weak=late-visibility,seed=5",
                 variant,
                 5 * RUNS_PER_SEED,
                 Set.of(),
-                Answer.outcomes(variant, Freedom.of(Level.CARD)));
+                Answer.outcomes(variant, ModelFreedom.of(Level.CARD)));
         assertThat(strong.containsAll(seen)).isFalse();
     }
 
@@ -106,12 +106,12 @@ class WeakTrialTest {
         Profile single = Profile.of("rocev2@127.0.0.1,weak=late-visibility,torn,seed=7,mtu=1024");
         assertThat(single.isWeak()).isTrue();
         assertThat(single.text()).isEqualTo("weak: late-visibility, torn");
-        var freedoms = new TreeSet<>(Freedom.of(Level.STRONG));
-        freedoms.addAll(List.of(Freedom.LATE_VISIBILITY, Freedom.TORN));
+        var freedoms = new TreeSet<>(ModelFreedom.of(Level.STRONG));
+        freedoms.addAll(List.of(ModelFreedom.LATE_VISIBILITY, ModelFreedom.TORN));
         assertThat(single.freedoms()).isEqualTo(freedoms);
-        assertThat(Profile.of("shm,weak=card").freedoms()).isEqualTo(Freedom.of(Level.CARD));
+        assertThat(Profile.of("shm,weak=card").freedoms()).isEqualTo(ModelFreedom.of(Level.CARD));
         assertThat(Profile.of("shm,weak=standard,seed=3").freedoms())
-                .contains(Freedom.TORN_WORDS)
-                .doesNotContain(Freedom.UNORDERED_WRITES);
+                .contains(ModelFreedom.TORN_WORDS)
+                .doesNotContain(ModelFreedom.UNORDERED_WRITES);
     }
 }

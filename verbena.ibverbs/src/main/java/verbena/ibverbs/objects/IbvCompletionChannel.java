@@ -103,6 +103,21 @@ public final class IbvCompletionChannel extends OwnedObject implements Completio
     }
 
     @Override
+    public boolean isReady() {
+        return notifications.isOver();
+    }
+
+    @Override
+    public void addListener(Runnable listener) {
+        notifications.addListener(listener);
+    }
+
+    @Override
+    public void removeListener(Runnable listener) {
+        notifications.removeListener(listener);
+    }
+
+    @Override
     protected void release() {
         notifications.close();
         context.poller().remove(descriptor);

@@ -302,7 +302,7 @@ public final class IbvQueuePair extends OwnedObject implements QueuePair {
             connector.reset();
         }
         if (type() == QpType.UD && to == QpState.INIT) {
-            datagramBytesMax = context.port(modification.getInt(QpAttribute.PORT, 1))
+            datagramBytesMax = context.port(modification.get(QpAttribute.PORT, 1))
                     .activeMtu()
                     .bytes();
         }

@@ -42,7 +42,7 @@ final class Modification {
         int port = number(QpAttribute.PORT, 1, limits.physicalPorts(), 1);
         putState(at, "qp_state", QpAttribute.STATE);
         putState(at, "cur_qp_state", QpAttribute.CUR_STATE);
-        Mtu mtu = wanted.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.MTU_256);
+        Mtu mtu = wanted.get(QpAttribute.PATH_MTU, Mtu.MTU_256);
         if (wanted.has(QpAttribute.PATH_MTU)) {
             Mtu active = context.port(port).activeMtu();
             if (mtu.compareTo(active) > 0) {
@@ -51,7 +51,7 @@ final class Modification {
             }
         }
         Memory.putInt(at + QP_ATTR.at("path_mtu"), mtu.code());
-        Memory.putInt(at + QP_ATTR.at("qkey"), wanted.getInt(QpAttribute.QKEY, 0));
+        Memory.putInt(at + QP_ATTR.at("qkey"), wanted.get(QpAttribute.QKEY, 0));
         Memory.putInt(at + QP_ATTR.at("rq_psn"), number(QpAttribute.RQ_PSN, 0, Endpoint.PSN_MASK, 0));
         Memory.putInt(at + QP_ATTR.at("sq_psn"), number(QpAttribute.SQ_PSN, 0, Endpoint.PSN_MASK, 0));
         Memory.putInt(at + QP_ATTR.at("dest_qp_num"), number(QpAttribute.DEST_QPN, 0, Endpoint.QPN_MASK, 0));
@@ -71,24 +71,17 @@ final class Modification {
         Memory.putByte(at + QP_ATTR.at("rnr_retry"), number(QpAttribute.RNR_RETRY, 0, 7, 0));
         Memory.putByte(
                 at + QP_ATTR.at("min_rnr_timer"),
-                wanted.get(QpAttribute.MIN_RNR_TIMER, RnrTimer.class, new RnrTimer(0))
-                        .code());
+                wanted.get(QpAttribute.MIN_RNR_TIMER, new RnrTimer(0)).code());
         Memory.putByte(
                 at + QP_ATTR.at("timeout"),
-                wanted.get(QpAttribute.TIMEOUT, AckTimeout.class, AckTimeout.NEVER)
-                        .code());
+                wanted.get(QpAttribute.TIMEOUT, AckTimeout.NEVER).code());
         Memory.putByte(
-                at + QP_ATTR.at("en_sqd_async_notify"),
-                wanted.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, Boolean.class, false) ? 1 : 0);
+                at + QP_ATTR.at("en_sqd_async_notify"), wanted.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, false) ? 1 : 0);
         if (wanted.has(QpAttribute.AV)) {
-            putPath(
-                    at + QP_ATTR.at("ah_attr"),
-                    QpAttribute.AV,
-                    wanted.get(QpAttribute.AV, AddressVector.class, NO_PATH),
-                    context);
+            putPath(at + QP_ATTR.at("ah_attr"), QpAttribute.AV, wanted.get(QpAttribute.AV, NO_PATH), context);
         }
         if (wanted.has(QpAttribute.ALT_PATH)) {
-            var to = wanted.get(QpAttribute.ALT_PATH, AlternatePath.class, NO_ALTERNATE);
+            var to = wanted.get(QpAttribute.ALT_PATH, NO_ALTERNATE);
             putPath(at + QP_ATTR.at("alt_ah_attr"), QpAttribute.ALT_PATH, to.path(), context);
             Memory.putShort(at + QP_ATTR.at("alt_pkey_index"), to.pkeyIndex());
             Memory.putByte(at + QP_ATTR.at("alt_port_num"), to.path().port());
@@ -96,14 +89,12 @@ final class Modification {
         }
         Memory.putInt(
                 at + QP_ATTR.at("path_mig_state"),
-                wanted.get(QpAttribute.PATH_MIG_STATE, PathMigration.class, PathMigration.MIGRATED)
-                        .code());
+                wanted.get(QpAttribute.PATH_MIG_STATE, PathMigration.MIGRATED).code());
     }
 
     private void putState(long at, String field, QpAttribute attribute) {
         Memory.putInt(
-                at + QP_ATTR.at(field),
-                wanted.get(attribute, QpState.class, QpState.RESET).code());
+                at + QP_ATTR.at(field), wanted.get(attribute, QpState.RESET).code());
     }
 
     private static void putPath(long at, QpAttribute attribute, AddressVector to, Context context) {
@@ -115,7 +106,7 @@ final class Modification {
     private static final AlternatePath NO_ALTERNATE = new AlternatePath(NO_PATH, 0, AckTimeout.NEVER);
 
     private int number(QpAttribute attribute, int min, int max, int otherwise) {
-        int value = wanted.getInt(attribute, otherwise);
+        int value = wanted.get(attribute, otherwise);
         if (wanted.has(attribute) && (value < min || value > max)) {
             throw new InvalidAttributesException("modify: " + attribute + ": "
                     + (min == max ? min + " is the only one" : min + " to " + max) + ", got " + value);
@@ -126,8 +117,8 @@ final class Modification {
     /// Returns its rights as C's flags.
     static int accessBits(QpModification wanted) {
         int bits = 0;
-        for (Object each : wanted.get(QpAttribute.ACCESS_FLAGS, Set.class, Set.of())) {
-            bits |= REMOTE.contains((Access) each) ? ((Access) each).bit() : 0;
+        for (Access each : wanted.get(QpAttribute.ACCESS_FLAGS, Set.<Access>of())) {
+            bits |= REMOTE.contains(each) ? each.bit() : 0;
         }
         return bits;
     }

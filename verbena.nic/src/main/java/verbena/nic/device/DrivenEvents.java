@@ -48,6 +48,19 @@ final class DrivenEvents<T> extends EventQueue<T> {
         }
     }
 
+    /// Attends for a thread that waits for more than these events; false when it cannot.
+    boolean attend(BooleanSupplier isWaitOver, long nanos) throws InterruptedException {
+        if (engines.hasThread()) {
+            return engines.attend(isWaitOver, nanos);
+        }
+        var stepper = new Stepper(engines.first(), nanos);
+        boolean isInTime = true;
+        while (isInTime && !isWaitOver.getAsBoolean()) {
+            isInTime = stepper.step();
+        }
+        return true;
+    }
+
     private Optional<T> awaitStepping(long nanos) throws InterruptedException {
         var stepper = new Stepper(engines.first(), nanos);
         do {

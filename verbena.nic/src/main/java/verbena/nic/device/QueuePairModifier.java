@@ -3,7 +3,6 @@ package verbena.nic.device;
 import verbena.nic.kind.DeviceKind;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.queue.Path;
-import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
 import verbena.verbs.PathMigration;
 import verbena.verbs.QpAttribute;
@@ -21,7 +20,7 @@ record QueuePairModifier(
         checkCanMigrate(modification);
         QpState _ = kind.check(queuePair.type(), seen, modification);
         settings.checkValues(modification);
-        var to = modification.get(QpAttribute.AV, AddressVector.class, QueuePairSettings.NO_PATH);
+        var to = modification.get(QpAttribute.AV, QueuePairSettings.NO_PATH);
         Path way = modification.has(QpAttribute.AV) ? core.path("modify: AV", to) : Path.NONE;
         Path alternate = modification.has(QpAttribute.ALT_PATH)
                 ? core.path(
@@ -49,7 +48,7 @@ record QueuePairModifier(
     /// Checks that the device can migrate paths. All queue pairs are in [PathMigration#MIGRATED], so this state may
     /// be set on every device.
     private void checkCanMigrate(QpModification m) {
-        PathMigration to = m.get(QpAttribute.PATH_MIG_STATE, PathMigration.class, PathMigration.MIGRATED);
+        PathMigration to = m.get(QpAttribute.PATH_MIG_STATE, PathMigration.MIGRATED);
         if (m.has(QpAttribute.ALT_PATH) || to != PathMigration.MIGRATED) {
             core.require("modify: path migration", Capability.PATH_MIGRATION);
         }

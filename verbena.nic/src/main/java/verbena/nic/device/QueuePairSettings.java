@@ -71,7 +71,7 @@ final class QueuePairSettings {
     /// @throws InvalidAttributesException when it does not follow from where the queue pair stands
     void checkMigration(QpModification m) {
         PathMigration now = parameters.migration;
-        PathMigration to = m.get(QpAttribute.PATH_MIG_STATE, PathMigration.class, now);
+        PathMigration to = m.get(QpAttribute.PATH_MIG_STATE, now);
         if (!m.has(QpAttribute.PATH_MIG_STATE)) {
             return;
         }
@@ -111,7 +111,7 @@ final class QueuePairSettings {
         range(m, QpAttribute.RNR_RETRY, 0, 7);
         range(m, QpAttribute.MAX_QP_RD_ATOMIC, 0, DeviceLimits.READ_ATOMIC_MAX);
         range(m, QpAttribute.MAX_DEST_RD_ATOMIC, 0, DeviceLimits.READ_ATOMIC_MAX);
-        Mtu mtu = m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.MTU_256);
+        Mtu mtu = m.get(QpAttribute.PATH_MTU, Mtu.MTU_256);
         if (mtu.compareTo(portMtu) > 0) {
             throw new InvalidAttributesException("modify: PATH_MTU " + mtu + " is more than " + portMtu
                     + ", the port's active MTU; see the network interface's own MTU");
@@ -119,7 +119,7 @@ final class QueuePairSettings {
     }
 
     private static void range(QpModification m, QpAttribute attribute, int min, int max) {
-        int value = m.getInt(attribute, min);
+        int value = m.get(attribute, min);
         if (value < min || value > max) {
             throw new InvalidAttributesException("modify: " + attribute + ": "
                     + (min == max ? min + " is the only one" : min + " to " + max) + ", got " + value);
@@ -128,7 +128,7 @@ final class QueuePairSettings {
 
     /// Returns the alternate path of a modification.
     static AlternatePath alternate(QpModification m) {
-        return m.get(QpAttribute.ALT_PATH, AlternatePath.class, NO_ALTERNATE);
+        return m.get(QpAttribute.ALT_PATH, NO_ALTERNATE);
     }
 
     /// Notes that the alternate path has taken the place of the path; called by the engine's owner.
@@ -148,8 +148,8 @@ final class QueuePairSettings {
     void apply(QpModification m, AddressVector to, Path way, Path alternateWay) {
         if (m.has(QpAttribute.ACCESS_FLAGS)) {
             var access = EnumSet.noneOf(Access.class);
-            for (Object a : m.get(QpAttribute.ACCESS_FLAGS, Set.class, Set.of())) {
-                access.add((Access) a);
+            for (Access a : m.get(QpAttribute.ACCESS_FLAGS, Set.<Access>of())) {
+                access.add(a);
             }
             access.retainAll(REMOTE);
             parameters.access = Access.bits(access);
@@ -167,26 +167,25 @@ final class QueuePairSettings {
                     loaded.timeout().duration().toNanos());
         }
         if (m.has(QpAttribute.PATH_MIG_STATE)) {
-            parameters.migration(m.get(QpAttribute.PATH_MIG_STATE, PathMigration.class, PathMigration.MIGRATED));
+            parameters.migration(m.get(QpAttribute.PATH_MIG_STATE, PathMigration.MIGRATED));
         }
-        parameters.pathMtu = m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.ofBytes(parameters.pathMtu))
-                .bytes();
-        parameters.qkey = m.getInt(QpAttribute.QKEY, parameters.qkey);
-        parameters.pkeyIndex = m.getInt(QpAttribute.PKEY_INDEX, parameters.pkeyIndex);
-        parameters.destinationQpn = m.getInt(QpAttribute.DEST_QPN, parameters.destinationQpn);
-        parameters.rqPsn = m.getInt(QpAttribute.RQ_PSN, parameters.rqPsn);
-        parameters.sqPsn = m.getInt(QpAttribute.SQ_PSN, parameters.sqPsn);
-        parameters.retryCount = m.getInt(QpAttribute.RETRY_CNT, parameters.retryCount);
-        parameters.rnrRetry = m.getInt(QpAttribute.RNR_RETRY, parameters.rnrRetry);
-        parameters.readsOutstandingMax = m.getInt(QpAttribute.MAX_QP_RD_ATOMIC, parameters.readsOutstandingMax);
-        parameters.readsServedMax = m.getInt(QpAttribute.MAX_DEST_RD_ATOMIC, parameters.readsServedMax);
-        parameters.minRnrTimerCode = m.get(
-                        QpAttribute.MIN_RNR_TIMER, RnrTimer.class, new RnrTimer(parameters.minRnrTimerCode))
+        parameters.pathMtu =
+                m.get(QpAttribute.PATH_MTU, Mtu.ofBytes(parameters.pathMtu)).bytes();
+        parameters.qkey = m.get(QpAttribute.QKEY, parameters.qkey);
+        parameters.pkeyIndex = m.get(QpAttribute.PKEY_INDEX, parameters.pkeyIndex);
+        parameters.destinationQpn = m.get(QpAttribute.DEST_QPN, parameters.destinationQpn);
+        parameters.rqPsn = m.get(QpAttribute.RQ_PSN, parameters.rqPsn);
+        parameters.sqPsn = m.get(QpAttribute.SQ_PSN, parameters.sqPsn);
+        parameters.retryCount = m.get(QpAttribute.RETRY_CNT, parameters.retryCount);
+        parameters.rnrRetry = m.get(QpAttribute.RNR_RETRY, parameters.rnrRetry);
+        parameters.readsOutstandingMax = m.get(QpAttribute.MAX_QP_RD_ATOMIC, parameters.readsOutstandingMax);
+        parameters.readsServedMax = m.get(QpAttribute.MAX_DEST_RD_ATOMIC, parameters.readsServedMax);
+        parameters.minRnrTimerCode = m.get(QpAttribute.MIN_RNR_TIMER, new RnrTimer(parameters.minRnrTimerCode))
                 .code();
-        ackTimeout = m.get(QpAttribute.TIMEOUT, AckTimeout.class, ackTimeout);
+        ackTimeout = m.get(QpAttribute.TIMEOUT, ackTimeout);
         parameters.ackTimeoutNanos = ackTimeout.duration().toNanos();
         if (parameters.state != QpState.SQD) { // SQD notification belongs to the step into SQD
-            parameters.notifyWhenDrained = m.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, Boolean.class, false);
+            parameters.notifyWhenDrained = m.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, false);
         }
     }
 

@@ -11,9 +11,9 @@ import verbena.nic.kind.DeviceLimits;
 import verbena.provider.Timeouts;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
+import verbena.verbs.spi.DeviceWait;
 import verbena.verbs.spi.OwnedObject;
 import verbena.verbs.spi.WaitableChannel;
-import verbena.verbs.spi.Waiter;
 
 final class SoftCompletionChannel extends OwnedObject implements WaitableChannel {
     /// A completion queue that notifies.
@@ -36,8 +36,6 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
     /// The engine of the queue that was notified last: driven by threads that poll.
     private volatile Engine notifiedLast;
 
-    private volatile Runnable listener = () -> {};
-
     SoftCompletionChannel(DeviceCore core, int number) {
         super("completion channel " + number);
         this.context = core.context;
@@ -54,7 +52,6 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
         if (cq.markNotified(true)) {
             notifiedLast = cq.engine();
             notifications.offer(cq);
-            listener.run();
         }
     }
 
@@ -111,12 +108,34 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
         return first.isPresent() || !notifiedLast.drive() ? first : taken(notifications.poll());
     }
 
-    // ---- for a caller that sleeps in a system call of its own
+    // ---- for a waiter
 
     @Override
-    public void tell(Runnable to) {
-        listener = to;
+    public boolean isReady() {
+        return notifications.isOver();
     }
+
+    @Override
+    public void addListener(Runnable listener) {
+        notifications.addListener(listener);
+    }
+
+    @Override
+    public void removeListener(Runnable listener) {
+        notifications.removeListener(listener);
+    }
+
+    @Override
+    public boolean attend(BooleanSupplier isWaitOver, long nanos) throws InterruptedException {
+        return notifications.attend(isWaitOver, nanos);
+    }
+
+    @Override
+    public void wakeAttendant() {
+        engines.first().wakeGuest();
+    }
+
+    // ---- for a caller that sleeps in a system call of its own
 
     @Override
     public Optional<CompletionQueue> take() {
@@ -170,8 +189,8 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
     }
 
     @Override
-    public Waiter waiter(BooleanSupplier hasCome) {
-        return new SoftWaiter(engines, hasCome);
+    public DeviceWait waiter(BooleanSupplier hasCome) {
+        return new SoftDeviceWait(engines, hasCome);
     }
 
     private static Optional<CompletionQueue> taken(Optional<CompletionQueue> notified) {

@@ -295,7 +295,7 @@ public final class SoftQueuePair extends OwnedObject implements DeviceQueuePair 
     @Override
     public void modify(QpModification modification) {
         checkOpen("modify");
-        if (sends == null || modification.get(QpAttribute.STATE, QpState.class, state) != QpState.RESET) {
+        if (sends == null || modification.get(QpAttribute.STATE, state) != QpState.RESET) {
             modifier.modify(modification, state);
             return;
         }

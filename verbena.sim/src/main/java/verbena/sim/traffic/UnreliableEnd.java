@@ -279,7 +279,7 @@ final class UnreliableEnd {
     private void onMessage(UnreliableEnd sender, long at) {
         if (type == QpType.UD) {
             MemorySegment area = inbox.segment().asSlice(at, GRH_BYTES);
-            AddressVector back = AddressVector.toSender(wc, area, device.context());
+            AddressVector back = AddressVector.toSender(wc, area, device.context(), 1);
             check(back.destination().equals(sender.gid), "the GRH area names", back.destination());
         }
         int from = mayReorder ? 0 : next.getOrDefault(sender, 0);

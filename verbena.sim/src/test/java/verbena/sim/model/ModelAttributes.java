@@ -8,6 +8,7 @@ import java.util.Set;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
+import verbena.verbs.AlternatePath;
 import verbena.verbs.Gid;
 import verbena.verbs.Mtu;
 import verbena.verbs.PathMigration;
@@ -34,8 +35,33 @@ final class ModelAttributes {
 
     void change(QpModification change) {
         for (QpAttribute attribute : change.mask()) {
-            values.put(attribute, change.get(attribute, Object.class, ""));
+            values.put(attribute, value(change, attribute));
         }
+    }
+
+    private static Object value(QpModification change, QpAttribute attribute) {
+        return switch (attribute) {
+            case STATE, CUR_STATE -> change.get(attribute, QpState.RESET);
+            case EN_SQD_ASYNC_NOTIFY -> change.get(attribute, false);
+            case ACCESS_FLAGS -> change.get(attribute, Set.<Access>of());
+            case AV -> change.get(attribute, NO_WAY);
+            case PATH_MTU -> change.get(attribute, Mtu.MTU_256);
+            case TIMEOUT -> change.get(attribute, AckTimeout.NEVER);
+            case MIN_RNR_TIMER -> change.get(attribute, new RnrTimer(0));
+            case ALT_PATH -> change.get(attribute, new AlternatePath(NO_WAY, 0, AckTimeout.NEVER));
+            case PATH_MIG_STATE -> change.get(attribute, PathMigration.MIGRATED);
+            case CAP -> throw new AssertionError("no setter sets it");
+            case PKEY_INDEX,
+                    PORT,
+                    QKEY,
+                    RETRY_CNT,
+                    RNR_RETRY,
+                    RQ_PSN,
+                    MAX_QP_RD_ATOMIC,
+                    SQ_PSN,
+                    MAX_DEST_RD_ATOMIC,
+                    DEST_QPN -> change.get(attribute, 0);
+        };
     }
 
     void forgetAll() {

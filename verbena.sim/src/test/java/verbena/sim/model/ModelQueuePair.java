@@ -220,7 +220,7 @@ public final class ModelQueuePair extends ModelObject {
     }
 
     public void modify(QpModification change) {
-        QpState to = change.get(QpAttribute.STATE, QpState.class, state);
+        QpState to = change.get(QpAttribute.STATE, state);
         attributes.change(change);
         QpState from = state;
         state = to;
@@ -238,7 +238,7 @@ public final class ModelQueuePair extends ModelObject {
             }
             case SQD -> {
                 if (from == QpState.RTS) {
-                    drainIsTold = !change.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, Boolean.class, false);
+                    drainIsTold = !change.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, false);
                 }
                 tellWhenDrained();
             }

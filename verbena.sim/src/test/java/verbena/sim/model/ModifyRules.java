@@ -114,8 +114,8 @@ final class ModifyRules {
 
     static List<Refusal> mayModify(ModelQueuePair queuePair, QpModification change) {
         QpState from = queuePair.state();
-        QpState to = change.get(QpAttribute.STATE, QpState.class, from);
-        QpState claimed = change.get(QpAttribute.CUR_STATE, QpState.class, from);
+        QpState to = change.get(QpAttribute.STATE, from);
+        QpState claimed = change.get(QpAttribute.CUR_STATE, from);
         Needs needs = needs(from, to, queuePair.type());
         var reasons = new Reasons()
                 .and(queuePair.mayBeUsed())
@@ -132,20 +132,18 @@ final class ModifyRules {
                     .when(!forbidden.isEmpty(), InvalidAttributesException.class, names(forbidden));
         }
         RANGES.forEach((attribute, range) -> {
-            int value = change.getInt(attribute, range[0]);
+            int value = change.get(attribute, range[0]);
             reasons.when(value < range[0] || value > range[1], InvalidAttributesException.class, attribute.name());
         });
         return reasons.when(
-                        change.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.MTU_256)
+                        change.get(QpAttribute.PATH_MTU, Mtu.MTU_256)
                                         .compareTo(queuePair.device().activeMtu())
                                 > 0,
                         InvalidAttributesException.class,
                         QpAttribute.PATH_MTU.name())
                 .when(
                         change.has(QpAttribute.AV)
-                                && !fits(
-                                        queuePair.device(),
-                                        change.get(QpAttribute.AV, AddressVector.class, ModelAttributes.NO_WAY)),
+                                && !fits(queuePair.device(), change.get(QpAttribute.AV, ModelAttributes.NO_WAY)),
                         InvalidAttributesException.class,
                         QpAttribute.AV.name())
                 .list();

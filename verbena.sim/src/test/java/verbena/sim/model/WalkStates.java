@@ -188,7 +188,7 @@ final class WalkStates extends WalkSteps {
                     for (int i = walk.random.nextInt(3); i > 0; i--) {
                         disturb(change, peer);
                     }
-                    QpState to = change.get(QpAttribute.STATE, QpState.class, own.state());
+                    QpState to = change.get(QpAttribute.STATE, own.state());
                     if (to == QpState.SQD && own.state() == QpState.RTS && own.unfinished() > 1) {
                         return; // which of several requests have begun is the device's choice
                     }

@@ -9,10 +9,10 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import verbena.check.litmus.Answer;
 import verbena.check.litmus.Ending;
-import verbena.check.litmus.Freedom;
 import verbena.check.litmus.Level;
 import verbena.check.litmus.Litmus;
 import verbena.check.litmus.Litmus.Variant;
+import verbena.check.litmus.ModelFreedom;
 import verbena.check.litmus.Trial;
 import verbena.verbs.UnsupportedException;
 
@@ -113,7 +113,7 @@ record LitmusStory(Litmus litmus, List<Part> parts) {
         facts.put("outcome", row.text());
         facts.put("asked", row.isAsked());
         facts.put("level", row.level().text());
-        facts.put("freedoms", row.needs().stream().map(Freedom::text).toList());
+        facts.put("freedoms", row.needs().stream().map(ModelFreedom::text).toList());
         part.seen().ifPresent(seen -> facts.put("seen", seen.counts().getOrDefault(row.ending(), 0)));
         return facts;
     }

@@ -230,7 +230,11 @@ final class PerfEnd implements AutoCloseable {
         awaitOne(receiveCq);
         int i = (int) wc.wrId();
         MemorySegment area = region.segment().asSlice(layout.sendOffset(i), Layout.DATAGRAM_HEADER_BYTES);
-        peer(i, AddressVector.toSender(wc, area, context), wc.immediate(), ConnectionId.UDP_QKEY);
+        peer(
+                i,
+                AddressVector.toSender(wc, area, context, queuePairs[i].query().port()),
+                wc.immediate(),
+                ConnectionId.UDP_QKEY);
     }
 
     private void awaitOne(CompletionQueue cq) {

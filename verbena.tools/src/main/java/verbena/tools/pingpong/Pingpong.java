@@ -373,7 +373,8 @@ final class Pingpong implements AutoCloseable {
         Player player = player(wc.qpn());
         if (service == PingpongService.UD && player.remote == null) {
             // Only the client is told by the connection manager where its peer is.
-            AddressVector back = AddressVector.toSender(wc, region.segment(), context);
+            AddressVector back = AddressVector.toSender(
+                    wc, region.segment(), context, player.qp.query().port());
             connected(back, wc.sourceQpn());
         }
         player.pending &= ~(int) wc.wrId();

@@ -324,7 +324,7 @@ public final class ConnectionId implements VerbsObject {
     synchronized void begin(EventChannel where, IncomingRequest request) {
         Exchange begun = request.exchange();
         channel = where;
-        where.add(this);
+        where.add(this, "await");
         ports.hold(request.at().again());
         negotiation.begin(begun, request.from());
         pair.expect(request.type());
@@ -430,7 +430,7 @@ public final class ConnectionId implements VerbsObject {
             throw new InvalidStateException("migrate: " + this + " is listening; close it and make another");
         }
         EventChannel from = channel;
-        to.add(this);
+        to.add(this, "migrate");
         channel = to;
         from.remove(this).forEach(step -> to.offer(this, step));
     }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
@@ -17,6 +18,7 @@ import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
+import verbena.verbs.Waitable;
 
 /// A listener at a port, which gives out [Connection]s as a server socket does. Any thread may accept, and several at
 /// once.
@@ -25,7 +27,7 @@ import verbena.verbs.VerbsException;
 /// closed listener throw [ConnectionException].
 ///
 /// @since 0.1
-public final class ConnectionListener implements AutoCloseable {
+public final class ConnectionListener implements AutoCloseable, Waitable {
     /// A waiting request has some 2 KiB, and no connection yet.
     private static final int BACKLOG = 1_024;
 
@@ -224,6 +226,37 @@ public final class ConnectionListener implements AutoCloseable {
             }
         }
     }
+
+    // ---- for a waiter
+
+    /// Returns whether [#accept(Duration)] with [Duration#ZERO] has something to do. It may still return empty: a peer
+    /// may be on its way.
+    @Override
+    public boolean isReady() {
+        return channel.isReady();
+    }
+
+    @Override
+    public void addListener(Runnable listener) {
+        channel.addListener(listener);
+    }
+
+    @Override
+    public void removeListener(Runnable listener) {
+        channel.removeListener(listener);
+    }
+
+    @Override
+    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        return channel.attend(isOver, nanos);
+    }
+
+    @Override
+    public void wakeAttendant() {
+        channel.wakeAttendant();
+    }
+
+    // ---- the end
 
     /// Stops listening. Connections that were accepted stay, and connections on their way are refused. A thread in
     /// [#accept()] gets a [ConnectionException]. Idempotent. Each of several threads that close it returns when it

@@ -8,8 +8,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException;
@@ -18,6 +20,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsObject;
+import verbena.verbs.Waitable;
 import verbena.verbs.spi.ConnectionService;
 
 /// A channel for the events of connections (rdma_create_event_channel(3)).
@@ -27,10 +30,10 @@ import verbena.verbs.spi.ConnectionService;
 /// RTS when the peer has accepted.
 ///
 /// The program closes it after its identifiers; [InUseException] names those still open. Closing wakes all waiting
-/// threads. `await` and `createId` then throw [InvalidStateException].
+/// threads. All methods then throw [InvalidStateException].
 ///
 /// @since 0.1
-public final class EventChannel implements VerbsObject {
+public final class EventChannel implements VerbsObject, Waitable {
     /// An event that the thread that takes it carries out.
     private record Pending(ConnectionId id, Step step) {}
 
@@ -52,8 +55,13 @@ public final class EventChannel implements VerbsObject {
     private volatile boolean hasEvents;
 
     private volatile boolean closed;
+    private final CopyOnWriteArrayList<Runnable> listeners = new CopyOnWriteArrayList<>();
     /// The device that a thread attends to while it waits here.
     private volatile @Nullable ConnectionService attended;
+    /// The device of one of the identifiers, so that a wait need not search; null when that is not known.
+    private volatile @Nullable ConnectionService found;
+
+    private final BooleanSupplier isOver = this::isOver;
 
     private EventChannel(ChannelDevices devices) {
         this.devices = devices;
@@ -116,16 +124,19 @@ public final class EventChannel implements VerbsObject {
     /// @throws InvalidStateException when the channel is closed
     public ConnectionId createId(PortSpace space) {
         var id = new ConnectionId(this, space);
-        add(id);
+        add(id, "createId");
         return id;
     }
 
     /// Takes the next event; empty when there is none. Never blocks.
+    ///
+    /// @throws InvalidStateException when the channel is closed
     public Optional<ConnectionEvent> poll() {
         while (true) {
             Pending next;
             lock.lock();
             try {
+                checkOpen("poll");
                 next = next();
             } finally {
                 lock.unlock();
@@ -137,6 +148,13 @@ public final class EventChannel implements VerbsObject {
             if (event.isPresent()) {
                 return event;
             }
+        }
+    }
+
+    /// Throws when the channel is closed, and has no events left. Called with the lock held.
+    private void checkOpen(String verb) {
+        if (closed && events.isEmpty()) {
+            throw new InvalidStateException(verb + ": the event channel is closed");
         }
     }
 
@@ -180,9 +198,7 @@ public final class EventChannel implements VerbsObject {
                 while (events.isEmpty() && !closed && left > 0) {
                     left = changed.awaitNanos(left);
                 }
-                if (events.isEmpty() && closed) {
-                    throw new InvalidStateException("await: the event channel is closed");
-                }
+                checkOpen("await");
                 next = next();
             } finally {
                 lock.unlock();
@@ -200,13 +216,11 @@ public final class EventChannel implements VerbsObject {
     /// Works for the device whose events are waited for, so that no other thread of this process has to wake
     /// this one; returns how much of the time is left. Does nothing where that cannot be.
     private long attend(long nanos) throws InterruptedException {
-        ConnectionService service = isOver() || nanos <= 0 ? null : service();
-        if (service == null) {
+        if (isOver() || nanos <= 0) {
             return nanos;
         }
         long start = System.nanoTime();
-        attended = service; // before the look at the events: offer() adds one first, then reads this
-        boolean _ = service.attend(this::isOver, nanos);
+        boolean _ = attend(isOver, nanos);
         return Math.max(0, nanos - (System.nanoTime() - start));
     }
 
@@ -216,6 +230,10 @@ public final class EventChannel implements VerbsObject {
 
     /// Returns the device of an identifier, of the first one that has any.
     private @Nullable ConnectionService service() {
+        ConnectionService known = found;
+        if (known != null) {
+            return known;
+        }
         List<ConnectionId> all;
         lock.lock();
         try {
@@ -226,13 +244,62 @@ public final class EventChannel implements VerbsObject {
         for (ConnectionId id : all) {
             ConnectionService there = id.ofPorts(OwnPorts::service);
             if (there != null) {
+                keep(there, id);
                 return there;
             }
         }
         return null;
     }
 
-    private void wakeAttendant() {
+    /// Keeps the device of an identifier, as long as that is here.
+    private void keep(ConnectionService service, ConnectionId of) {
+        lock.lock();
+        try {
+            if (ids.contains(of)) {
+                found = service;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Wakes a thread in [#attend], and runs the listeners.
+    private void wake() {
+        wakeAttendant();
+        for (int i = 0; i < listeners.size(); i++) {
+            listeners.get(i).run();
+        }
+    }
+
+    // ---- for a waiter
+
+    @Override
+    public boolean isReady() {
+        return isOver();
+    }
+
+    @Override
+    public void addListener(Runnable listener) {
+        listeners.add(listener);
+    }
+
+    @Override
+    public void removeListener(Runnable listener) {
+        listeners.remove(listener);
+    }
+
+    @Override
+    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        ConnectionService service = service();
+        if (service == null) {
+            return false;
+        }
+        attended = service; // before a look at the condition: wakeAttendant() follows a change, then reads this
+        return service.attend(isOver, nanos);
+    }
+
+    @Override
+    public void wakeAttendant() {
         ConnectionService there = attended;
         if (there != null) {
             there.wakeAttendant();
@@ -249,11 +316,12 @@ public final class EventChannel implements VerbsObject {
 
     // ---- by identifiers
 
-    void add(ConnectionId id) {
+    /// @param verb that the program has called
+    void add(ConnectionId id, String verb) {
         lock.lock();
         try {
             if (closed) {
-                throw new InvalidStateException("createId: the event channel is closed");
+                throw new InvalidStateException(verb + ": the event channel is closed");
             }
             ids.add(id);
         } finally {
@@ -271,7 +339,7 @@ public final class EventChannel implements VerbsObject {
         } finally {
             lock.unlock();
         }
-        wakeAttendant();
+        wake();
     }
 
     /// Removes an identifier that is closed or moves elsewhere, and returns its events.
@@ -280,6 +348,7 @@ public final class EventChannel implements VerbsObject {
         lock.lock();
         try {
             ids.remove(id);
+            found = null;
             events.removeIf(pending -> {
                 boolean is = pending.id == id;
                 if (is) {
@@ -303,7 +372,7 @@ public final class EventChannel implements VerbsObject {
             return List.copyOf(ids);
         } finally {
             lock.unlock();
-            wakeAttendant();
+            wake();
         }
     }
 
@@ -324,7 +393,7 @@ public final class EventChannel implements VerbsObject {
         } finally {
             lock.unlock();
         }
-        wakeAttendant();
+        wake();
     }
 
     @Override

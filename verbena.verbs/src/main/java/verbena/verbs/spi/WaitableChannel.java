@@ -10,7 +10,8 @@ import verbena.verbs.Preview;
 /// A completion channel whose caller waits by system calls of its own. `verbena.abi` does: a C program sleeps in C,
 /// so that signals, cancellation and long jumps meet no Java method on its stack.
 ///
-/// Such a caller waits in either of two forms. It makes a descriptor readable at each notification ([#tell]). Or it
+/// Such a caller waits in either of two forms. It makes a descriptor readable at each notification
+/// ([#addListener]). Or it
 /// visits the device: it does the device's work in place of the device's own thread, and sleeps where packets arrive.
 ///
 /// Any thread may call it, but one thread at a time visits, and that thread alone goes on with the visit and ends it.
@@ -27,10 +28,6 @@ public interface WaitableChannel extends CompletionChannel {
 
     /// Returns whether the channel is open.
     boolean isOpen();
-
-    /// Sets the listener that runs after each notification, on the thread that brought it. The listener must not
-    /// wait. Another thread may have taken the notification meanwhile.
-    void tell(Runnable to);
 
     /// Takes a notification as [#poll()] does, without a look at the device.
     Optional<CompletionQueue> take();
@@ -62,6 +59,6 @@ public interface WaitableChannel extends CompletionChannel {
     /// channel.
     ///
     /// @param isOver whether the wait is over, which the waiting thread asks often. A change to true happens in the
-    ///     device's work, or is followed by [Waiter#wake()]
-    Waiter waiter(BooleanSupplier isOver);
+    ///     device's work, or is followed by [DeviceWait#wake()]
+    DeviceWait waiter(BooleanSupplier isOver);
 }

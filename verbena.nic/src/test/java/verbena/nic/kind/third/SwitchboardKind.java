@@ -43,7 +43,7 @@ final class SwitchboardKind implements DeviceKind {
     /// Allows any step between states, and needs no attributes.
     @Override
     public QpState check(QpType type, QpState from, QpModification modification) {
-        return modification.get(QpAttribute.STATE, QpState.class, from);
+        return modification.get(QpAttribute.STATE, from);
     }
 
     @Override

@@ -13,10 +13,10 @@ import verbena.foreign.linux.Pollfds;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.Engines;
 import verbena.nic.engine.SpinPolicy;
-import verbena.verbs.spi.Waiter;
+import verbena.verbs.spi.DeviceWait;
 
 /// A waiter that visits an engine ([Engine#visit]), and sleeps by a poll(2) that watches further descriptors.
-final class SoftWaiter implements Waiter {
+final class SoftDeviceWait implements DeviceWait {
     /// The number of descriptors that a link and a program may watch, each.
     private static final int WATCHED_MAX = 64;
 
@@ -33,7 +33,7 @@ final class SoftWaiter implements Waiter {
     private int watched;
     private boolean isReady;
 
-    SoftWaiter(Engines engines, BooleanSupplier isOver) {
+    SoftDeviceWait(Engines engines, BooleanSupplier isOver) {
         this.engines = engines;
         this.isOver = isOver;
         Arena arena = Arena.ofAuto();

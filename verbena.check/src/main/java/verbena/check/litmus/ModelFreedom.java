@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /// A freedom of a device: something that the standard lets it do and that a program may not expect.
-public enum Freedom {
+public enum ModelFreedom {
     /// The order of two queue pairs. Without it, what a thread posts takes effect in one order over all its queues.
     QUEUE_PAIRS("queue-pairs", Level.STRONG, "two queue pairs have no order"),
     /// The time of an acknowledgement: an answer of the peer's program may complete first.
@@ -35,7 +35,7 @@ public enum Freedom {
     private final Level level;
     private final String meaning;
 
-    Freedom(String text, Level level, String meaning) {
+    ModelFreedom(String text, Level level, String meaning) {
         this.text = text;
         this.level = level;
         this.meaning = meaning;
@@ -57,8 +57,8 @@ public enum Freedom {
     }
 
     /// Returns the freedoms of a level.
-    public static Set<Freedom> of(Level level) {
-        EnumSet<Freedom> freedoms = EnumSet.allOf(Freedom.class);
+    public static Set<ModelFreedom> of(Level level) {
+        EnumSet<ModelFreedom> freedoms = EnumSet.allOf(ModelFreedom.class);
         freedoms.removeIf(each -> each.level.compareTo(level) > 0);
         return freedoms;
     }
@@ -66,11 +66,11 @@ public enum Freedom {
     /// Returns the freedom of that name.
     ///
     /// @throws IllegalArgumentException when there is none
-    public static Freedom named(String text) {
+    public static ModelFreedom named(String text) {
         return Arrays.stream(values())
                 .filter(each -> each.text.equals(text))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("freedom: none is named '" + text + "', of "
-                        + Arrays.stream(values()).map(Freedom::text).collect(Collectors.joining(", "))));
+                        + Arrays.stream(values()).map(ModelFreedom::text).collect(Collectors.joining(", "))));
     }
 }

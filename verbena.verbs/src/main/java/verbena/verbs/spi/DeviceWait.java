@@ -11,7 +11,7 @@ import verbena.verbs.Preview;
 ///
 /// @since 0.1
 @Preview
-public interface Waiter {
+public interface DeviceWait {
     /// Adds a descriptor, which ends the following waits when it is ready.
     ///
     /// @param events those of poll(2)

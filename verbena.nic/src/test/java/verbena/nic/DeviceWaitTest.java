@@ -30,12 +30,12 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.VerbsObject;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.DeviceWait;
 import verbena.verbs.spi.WaitableChannel;
-import verbena.verbs.spi.Waiter;
 
 /// A thread that waits for a device, for descriptors and for other threads at once.
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class WaiterTest {
+class DeviceWaitTest {
     private static final long SOON = Duration.ofSeconds(20).toNanos();
 
     private final List<VerbsObject> made = new ArrayList<>();
@@ -45,13 +45,13 @@ class WaiterTest {
     private final End here = new End(a, Optional.empty());
     private final End there = new End(b, Optional.of(channel));
     private final AtomicBoolean hasCome = new AtomicBoolean();
-    private final Waiter waiter = channel.waiter(hasCome::get);
+    private final DeviceWait waiter = channel.waiter(hasCome::get);
     private final WorkCompletion wc = new WorkCompletion();
 
-    WaiterTest() {
+    DeviceWaitTest() {
         here.qp.connect(there.qp.endpoint(), ConnectOptions.defaults());
         there.qp.connect(here.qp.endpoint(), ConnectOptions.defaults());
-        channel.tell(() -> hasCome.set(channel.take().isPresent() || hasCome.get()));
+        channel.addListener(() -> hasCome.set(channel.take().isPresent() || hasCome.get()));
     }
 
     private <T extends VerbsObject> T made(T object) {
@@ -90,7 +90,7 @@ class WaiterTest {
         here.qp.postSend(number, here.memory, 0, 8);
     }
 
-    private static void awaitUntil(Waiter waiter, BooleanSupplier isThere) {
+    private static void awaitUntil(DeviceWait waiter, BooleanSupplier isThere) {
         long end = System.nanoTime() + SOON;
         while (!isThere.getAsBoolean()) {
             assertThat(waiter.await(SOON)).isTrue();
@@ -161,7 +161,7 @@ class WaiterTest {
     void aSecondThreadIsSentElsewhereAndTheDevicesThreadBringsItsNews() throws Exception {
         var isThere = new CountDownLatch(1);
         var first = new AtomicBoolean();
-        Waiter other = channel.waiter(() -> {
+        DeviceWait other = channel.waiter(() -> {
             isThere.countDown();
             return first.get();
         });

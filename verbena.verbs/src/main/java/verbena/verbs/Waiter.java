@@ -1,0 +1,218 @@
+package verbena.verbs;
+
+import java.time.Duration;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/// A place where one thread waits for several sources at once, as at a selector: completions, connection events,
+/// accepted connections, and a wake-up by another thread.
+///
+/// ```java
+/// try (var waiter = new Waiter()) {
+///     waiter.add(completions); // a CompletionChannel
+///     waiter.add(listener);    // a ConnectionListener
+///     while (isRunning) {
+///         waiter.await();
+///         completions.poll().ifPresent(this::takeCompletions);
+///         listener.accept(Duration.ZERO).ifPresent(this::serve);
+///     }
+/// }
+/// ```
+///
+/// A source is ready as long as it has something to take ([Waitable#isReady()]), so nothing that was left is
+/// forgotten. A closed source stays ready until it is removed. The thread asks each source itself, which never
+/// blocks.
+///
+/// Any thread may add, remove, wake up and close; one thread at a time waits. While it waits it does the work of a
+/// device of the sources, where that device lets it, and otherwise it parks. A virtual thread releases its carrier. A
+/// wait allocates nothing. The program closes the waiter, which leaves its sources open. After that all methods but
+/// [#remove] and [#wakeup] throw [InvalidStateException], and so does a wait that is under way.
+///
+/// @since 0.1
+public final class Waiter implements AutoCloseable {
+    // No wake-up is lost. What makes a wait end comes first; then signal() sets `isSignaled`, and only then reads where
+    // the thread sleeps. The thread clears `isSignaled`, and only then looks for a reason to end. It says where it
+    // sleeps, and only then reads `isSignaled` for the last time. All these are volatile, so they have one order: the
+    // thread sees the reason, or the signal, or signal() sees where it sleeps. A permit for a thread that does not
+    // park yet stays until it does.
+
+    private static final long FOREVER = Long.MAX_VALUE;
+
+    private final CopyOnWriteArrayList<Waitable> sources = new CopyOnWriteArrayList<>();
+    private final Runnable listener = this::signal;
+    private final BooleanSupplier isOver = this::isSignaled;
+    /// The thread that waits; null while none does.
+    private final AtomicReference<@Nullable Thread> waiting = new AtomicReference<>();
+    /// The source whose device's work the thread does; null while it does none.
+    private volatile @Nullable Waitable attended;
+
+    private volatile boolean isSignaled;
+    private volatile boolean isWoken;
+    private volatile boolean isClosed;
+
+    /// A waiter without sources.
+    public Waiter() {}
+
+    // ---- sources
+
+    /// Adds a source. Adding it again changes nothing.
+    ///
+    /// @throws InvalidStateException when the waiter is closed
+    public void add(Waitable source) {
+        requireOpen("add");
+        if (sources.addIfAbsent(source)) {
+            source.addListener(listener);
+            if (isClosed) {
+                remove(source); // closed meanwhile
+            }
+            signal(); // it may be ready already
+        }
+    }
+
+    /// Removes a source; does nothing when it was not added.
+    public void remove(Waitable source) {
+        if (sources.remove(source)) {
+            source.removeListener(listener);
+        }
+    }
+
+    // ---- waiting
+
+    /// Waits until a source is ready or another thread has called [#wakeup()].
+    ///
+    /// @throws InterruptedException when the thread is interrupted; nothing is lost
+    /// @throws IllegalStateException when another thread waits
+    /// @throws InvalidStateException when the waiter is closed, also while waiting
+    public void await() throws InterruptedException {
+        boolean _ = await(FOREVER);
+    }
+
+    /// Waits as [#await()] does; false when `timeout` passed. [Duration#ZERO] only looks.
+    public boolean await(Duration timeout) throws InterruptedException {
+        long nanos = FOREVER;
+        try {
+            nanos = timeout.toNanos();
+        } catch (ArithmeticException e) {
+            // longer than 292 years
+        }
+        return await(nanos);
+    }
+
+    private boolean await(long nanos) throws InterruptedException {
+        if (!waiting.compareAndSet(null, Thread.currentThread())) {
+            throw new IllegalStateException("await: another thread waits: one at a time");
+        }
+        try {
+            long start = nanos == FOREVER ? 0 : System.nanoTime();
+            while (true) {
+                isSignaled = false;
+                requireOpen("await");
+                if (isWoken) {
+                    isWoken = false;
+                    return true;
+                }
+                if (hasReady()) {
+                    return true;
+                }
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+                long left = nanos == FOREVER ? nanos : nanos - (System.nanoTime() - start);
+                if (left <= 0) {
+                    return false;
+                }
+                sleep(left);
+            }
+        } finally {
+            waiting.set(null);
+        }
+    }
+
+    private boolean hasReady() {
+        for (int i = 0; i < sources.size(); i++) {
+            Waitable source = at(i);
+            if (source != null && source.isReady()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Returns a source by its place; null when others were removed meanwhile.
+    private @Nullable Waitable at(int i) {
+        try {
+            return sources.get(i);
+        } catch (IndexOutOfBoundsException e) {
+            return null;
+        }
+    }
+
+    private void sleep(long nanos) throws InterruptedException {
+        for (int i = 0; i < sources.size() && !isSignaled; i++) {
+            Waitable source = at(i);
+            if (source != null && attend(source, nanos)) {
+                return;
+            }
+        }
+        if (isSignaled) {
+            return;
+        }
+        if (nanos == FOREVER) {
+            LockSupport.park(this);
+        } else {
+            LockSupport.parkNanos(this, nanos);
+        }
+    }
+
+    private boolean attend(Waitable source, long nanos) throws InterruptedException {
+        attended = source;
+        try {
+            return source.attend(isOver, nanos);
+        } finally {
+            attended = null;
+        }
+    }
+
+    private boolean isSignaled() {
+        return isSignaled;
+    }
+
+    // ---- by other threads
+
+    /// Ends the wait, or the next one when no thread waits. Several calls before a wait end one.
+    public void wakeup() {
+        isWoken = true;
+        signal();
+    }
+
+    private void signal() {
+        isSignaled = true;
+        Waitable source = attended;
+        if (source != null) {
+            source.wakeAttendant();
+        }
+        Thread thread = waiting.get();
+        if (thread != null && thread != Thread.currentThread()) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private void requireOpen(String verb) {
+        if (isClosed) {
+            throw new InvalidStateException(verb + ": the waiter is closed");
+        }
+    }
+
+    /// Leaves all sources, and ends a wait that is under way. Idempotent.
+    @Override
+    public void close() {
+        isClosed = true;
+        for (Waitable each : sources) {
+            remove(each);
+        }
+        signal();
+    }
+}

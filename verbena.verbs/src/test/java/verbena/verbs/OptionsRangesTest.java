@@ -1,0 +1,74 @@
+package verbena.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.Set;
+import java.util.function.IntFunction;
+import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/// The numbers of [ConnectOptions] at their limits and beside them, and the types of [QpModification].
+class OptionsRangesTest {
+    private static final ConnectOptions DEFAULTS = ConnectOptions.defaults();
+
+    record Row(String name, int high, IntFunction<ConnectOptions> with, ToIntFunction<ConnectOptions> of) {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    static Stream<Row> numbers() {
+        return Stream.of(
+                new Row(
+                        "retryCount",
+                        7,
+                        value -> DEFAULTS.withRetries(AckTimeout.NEVER, value, 7),
+                        ConnectOptions::retryCount),
+                new Row(
+                        "rnrRetry",
+                        7,
+                        value -> DEFAULTS.withRetries(AckTimeout.NEVER, 7, value),
+                        ConnectOptions::rnrRetry),
+                new Row("maxReadAtomic", 255, DEFAULTS::withMaxReadAtomic, ConnectOptions::maxReadAtomic),
+                new Row("trafficClass", 255, DEFAULTS::withTrafficClass, ConnectOptions::trafficClass));
+    }
+
+    @ParameterizedTest
+    @MethodSource("numbers")
+    void aNumberIsTakenOrRefusedByName(Row row) {
+        for (int value : new int[] {0, row.high}) {
+            assertThat(row.of.applyAsInt(row.with.apply(value))).isEqualTo(value);
+        }
+        for (int value : new int[] {-1, row.high + 1}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> row.with.apply(value))
+                    .withMessage(row.name + ": 0 to " + row.high + ", got " + value);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(QpAttribute.class)
+    void anAttributeIsAskedForByItsTypeOnly(QpAttribute attribute) {
+        var wrong = new Object();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new QpModification().get(attribute, wrong))
+                .withMessageMatching("otherwise: \\w+ for " + attribute + ", got .*");
+    }
+
+    @Test
+    void anAttributeHasTheValueThatWasSet() {
+        var change = new QpModification().state(QpState.RTR).port(2).access(Set.of(Access.REMOTE_READ));
+        assertThat(change.get(QpAttribute.STATE, QpState.RESET)).isEqualTo(QpState.RTR);
+        int port = change.get(QpAttribute.PORT, 1);
+        assertThat(port).isEqualTo(2);
+        assertThat(change.get(QpAttribute.ACCESS_FLAGS, Set.<Access>of())).containsExactly(Access.REMOTE_READ);
+        int psn = change.get(QpAttribute.SQ_PSN, 5);
+        assertThat(psn).isEqualTo(5);
+    }
+}

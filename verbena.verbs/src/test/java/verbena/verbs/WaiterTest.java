@@ -1,0 +1,247 @@
+package verbena.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// A waiter over sources that the test fills: what ends a wait, and that no wake-up is lost.
+@Timeout(120)
+class WaiterTest {
+    /// A source with a device that a thread may attend to, or without.
+    private static final class Source implements Waitable {
+        private final AtomicInteger events = new AtomicInteger();
+        private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+        private final boolean hasDevice;
+        private volatile Thread attendant;
+        private volatile int attended;
+
+        Source(boolean hasDevice) {
+            this.hasDevice = hasDevice;
+        }
+
+        void offer() {
+            events.incrementAndGet();
+            listeners.forEach(Runnable::run);
+        }
+
+        boolean take() {
+            return events.getAndUpdate(count -> Math.max(0, count - 1)) > 0;
+        }
+
+        @Override
+        public boolean isReady() {
+            return events.get() > 0;
+        }
+
+        @Override
+        public void addListener(Runnable listener) {
+            listeners.add(listener);
+        }
+
+        @Override
+        public void removeListener(Runnable listener) {
+            listeners.remove(listener);
+        }
+
+        @Override
+        public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+            if (!hasDevice) {
+                return false;
+            }
+            long start = System.nanoTime();
+            attendant = Thread.currentThread();
+            attended++;
+            while (!isOver.getAsBoolean() && System.nanoTime() - start < nanos) {
+                LockSupport.parkNanos(this, nanos - (System.nanoTime() - start));
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+            }
+            return true;
+        }
+
+        @Override
+        public void wakeAttendant() {
+            LockSupport.unpark(attendant);
+        }
+    }
+
+    private final Waiter waiter = new Waiter();
+
+    @AfterEach
+    void close() {
+        waiter.close();
+    }
+
+    private CompletableFuture<Void> waits(boolean isVirtual) {
+        var ended = new CompletableFuture<Void>();
+        Thread.Builder builder = isVirtual ? Thread.ofVirtual() : Thread.ofPlatform();
+        Thread thread = builder.start(() -> {
+            try {
+                waiter.await();
+                ended.complete(null);
+            } catch (Throwable e) {
+                ended.completeExceptionally(e);
+            }
+        });
+        interrupts.add(thread);
+        return ended;
+    }
+
+    private final List<Thread> interrupts = new ArrayList<>();
+
+    /// Waits until the thread sleeps.
+    private void untilAsleep() {
+        Thread.State state = interrupts.getLast().getState();
+        while (state != Thread.State.WAITING && state != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+            state = interrupts.getLast().getState();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void eachEventOfManySourcesIsSeen(boolean isVirtual) throws Exception {
+        var sources = List.of(new Source(false), new Source(true), new Source(false));
+        sources.forEach(waiter::add);
+        var ended = new CompletableFuture<Void>();
+        Thread.Builder builder = isVirtual ? Thread.ofVirtual() : Thread.ofPlatform();
+        int rounds = 30_000;
+        builder.start(() -> {
+            try {
+                int taken = 0;
+                while (taken < rounds * sources.size()) {
+                    waiter.await();
+                    for (Source each : sources) {
+                        taken += each.take() ? 1 : 0;
+                    }
+                }
+                ended.complete(null);
+            } catch (Throwable e) {
+                ended.completeExceptionally(e);
+            }
+        });
+        var offers = new ArrayList<Thread>();
+        for (Source each : sources) {
+            offers.add(Thread.ofPlatform().start(() -> {
+                for (int i = 0; i < rounds; i++) {
+                    each.offer();
+                    while (i % 3 == 0 && each.isReady()) {
+                        Thread.onSpinWait(); // so that the other thread goes to sleep now and then
+                    }
+                }
+            }));
+        }
+        ended.get(100, TimeUnit.SECONDS);
+        for (Thread each : offers) {
+            each.join();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aWakeUpEndsAWaitAtADeviceOrElsewhere(boolean hasDevice) throws Exception {
+        var source = new Source(hasDevice);
+        waiter.add(source);
+        for (int i = 0; i < 10_000; i++) {
+            var waiting = waits(i % 2 == 0);
+            if (i % 100 == 0) {
+                untilAsleep();
+            }
+            waiter.wakeup();
+            waiting.get(60, TimeUnit.SECONDS);
+        }
+        assertThat(source.attended > 0).isEqualTo(hasDevice);
+    }
+
+    @Test
+    void aWakeUpThatCameBeforeEndsOneWait() throws Exception {
+        waiter.wakeup();
+        waiter.wakeup();
+        waiter.await();
+        assertThat(waiter.await(Duration.ZERO)).isFalse();
+        assertThat(waiter.await(Duration.ofMillis(2))).isFalse();
+    }
+
+    @Test
+    void aSourceThatIsReadyStaysReadyUntilItsEventIsTaken() throws Exception {
+        var source = new Source(false);
+        source.offer();
+        waiter.add(source);
+        waiter.add(source);
+        assertThat(source.listeners).hasSize(1);
+        assertThat(waiter.await(Duration.ZERO)).isTrue();
+        waiter.await();
+        assertThat(source.take()).isTrue();
+        assertThat(waiter.await(Duration.ZERO)).isFalse();
+        waiter.remove(source);
+        source.offer();
+        assertThat(waiter.await(Duration.ZERO)).isFalse();
+    }
+
+    @Test
+    void aSourceThatIsAddedWhileAThreadWaitsIsSeen() throws Exception {
+        var waiting = waits(false);
+        untilAsleep();
+        var source = new Source(false);
+        source.offer();
+        waiter.add(source);
+        waiting.get(60, TimeUnit.SECONDS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anInterruptEndsAWaitAndLosesNothing(boolean hasDevice) throws Exception {
+        var source = new Source(hasDevice);
+        waiter.add(source);
+        var waiting = waits(false);
+        interrupts.getLast().interrupt();
+        assertThat(waiting.handle((_, e) -> e).get(60, TimeUnit.SECONDS)).isInstanceOf(InterruptedException.class);
+        source.offer();
+        Thread.currentThread().interrupt();
+        waiter.await(); // what is there is told first
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void closingEndsAWait(boolean hasDevice) throws Exception {
+        var source = new Source(hasDevice);
+        waiter.add(source);
+        var waiting = waits(true);
+        untilAsleep();
+        waiter.close();
+        assertThat(waiting.handle((_, e) -> e).get(60, TimeUnit.SECONDS))
+                .isInstanceOf(InvalidStateException.class)
+                .hasMessage("await: the waiter is closed");
+        assertThat(source.listeners).isEmpty();
+        assertThatExceptionOfType(InvalidStateException.class)
+                .isThrownBy(() -> waiter.add(source))
+                .withMessage("add: the waiter is closed");
+    }
+
+    @Test
+    void aSecondThreadMayNotWait() throws Exception {
+        var waiting = waits(false);
+        untilAsleep();
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(waiter::await)
+                .withMessageContaining("another thread waits");
+        waiter.wakeup();
+        waiting.get(60, TimeUnit.SECONDS);
+    }
+}
