@@ -26,9 +26,9 @@ final class Attempt {
     private static final long NANOS_PER_MILLI = 1_000_000;
     private final InetSocketAddress peer;
     private final SocketChoices choices;
-    private final Opener<SocketChannel> opener;
     private final @Nullable SocketChannel bound;
     private final long limitNanos;
+    private final @Nullable Pace pace;
     private final Runnable onEnd;
     private final long begun = System.nanoTime();
     private final ReentrantLock lock = new ReentrantLock();
@@ -46,19 +46,20 @@ final class Attempt {
     /// @param bound a TCP channel that the program has bound, whose address and port are to be the
     ///     connection's; else null
     /// @param limitNanos how long the program waits at most, `Long.MAX_VALUE` when it has not said so
+    /// @param pace of a connection that begins by TCP; null when RDMA is tried first
     /// @param onEnd runs in a thread of the attempt's
     Attempt(
             InetSocketAddress peer,
             SocketChoices choices,
-            Opener<SocketChannel> opener,
             @Nullable SocketChannel bound,
             long limitNanos,
+            @Nullable Pace pace,
             Runnable onEnd) {
         this.peer = peer;
         this.choices = choices;
-        this.opener = opener;
         this.bound = bound;
         this.limitNanos = limitNanos;
+        this.pace = pace;
         this.tcp = bound;
         this.onEnd = onEnd;
     }
@@ -102,7 +103,7 @@ final class Attempt {
     /// Runs the attempt. Any failure, an error too, ends it, because a thread of the program waits for the end.
     private void run() {
         try {
-            Choice made = Routes.choose(peer, limitNanos, begun);
+            Choice made = Routes.choose(peer, pace == null ? limitNanos : 0, begun);
             if (begins(made)) {
                 Thread.ofVirtual().name("verbena-nio-rdma").start(() -> tryRdma(made));
                 Thread.ofVirtual().name("verbena-nio-tcp").start(() -> tryTcp(made));
@@ -293,7 +294,7 @@ final class Attempt {
     // ---- TCP
 
     private void byTcp(Choice of) throws IOException {
-        SocketChannel made = bound == null ? opener.open() : bound;
+        SocketChannel made = bound == null ? choices.open() : bound;
         boolean isTaken = false;
         try {
             keep(made);
@@ -397,15 +398,20 @@ final class Attempt {
             if (isCancelled) {
                 throw new AsynchronousCloseException();
             }
-            switch (failure) {
-                case null -> {}
-                case IOException e -> throw e;
-                default -> throw new IOException("connect: " + peer + ": " + failure.getMessage(), failure);
+            if (failure instanceof IOException e) { // no switch by type: its first one costs as much as a connection
+                throw e;
+            }
+            if (failure != null) {
+                throw new IOException("connect: " + peer + ": " + failure.getMessage(), failure);
             }
             Usage usage = Usage.of(peer, System.nanoTime() - begun, Routes::closed);
-            return stream != null
-                    ? Carrier.ByStream.connected(stream, peer, usage)
-                    : new Carrier.ByTcp(Objects.requireNonNull(tcp), usage);
+            if (stream != null) {
+                return Carrier.ByStream.connected(stream, peer, usage);
+            }
+            var by = new Carrier.ByTcp(Objects.requireNonNull(tcp), usage);
+            return pace == null || !Routes.mayGoByRdma(peer)
+                    ? by
+                    : new Moving(by, true, pace, new Mover(peer, choices.stream()));
         } finally {
             lock.unlock();
         }

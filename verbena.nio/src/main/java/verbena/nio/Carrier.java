@@ -19,7 +19,7 @@ import verbena.stream.StreamChannel;
 
 /// A carrier of the bytes of a connected [RdmaSocketChannel]. Each carrier counts them in [NioCounters]. Threads,
 /// results and exceptions as [SocketChannel] has them.
-sealed interface Carrier {
+interface Carrier {
     /// The operations that a connected channel can be ready for.
     int OPS = SelectionKey.OP_READ | SelectionKey.OP_WRITE;
 
@@ -59,6 +59,13 @@ sealed interface Carrier {
     /// Returns the channel of the kernel as [Selected#kernel] does.
     @Nullable
     SocketChannel kernel();
+
+    /// Returns the operations to ask the kernel for, as [Selected#kernelOps] does.
+    int kernelOps(int interestOps);
+
+    /// Returns the stream as [Selected#stream] does.
+    @Nullable
+    StreamChannel stream();
 
     /// Begins: `listener` runs when something may be ready which [#readyOps] did not find so.
     void begin(Runnable listener) throws IOException;
@@ -168,6 +175,11 @@ sealed interface Carrier {
         @Override
         public @Nullable SocketChannel kernel() {
             return null;
+        }
+
+        @Override
+        public int kernelOps(int interestOps) {
+            return 0;
         }
 
         @Override
@@ -373,6 +385,16 @@ sealed interface Carrier {
         @Override
         public SocketChannel kernel() {
             return channel;
+        }
+
+        @Override
+        public int kernelOps(int interestOps) {
+            return interestOps & OPS;
+        }
+
+        @Override
+        public @Nullable StreamChannel stream() {
+            return null;
         }
 
         @Override

@@ -44,6 +44,7 @@ public final class NioAgent {
         setUnlessSet(RelocatedNetty.NO_NATIVE, "true");
         jvm.addTransformer(new RelocatedNetty());
         Routes.check();
+        var _ = Pace.chosen();
         ChosenDevice.check();
         String summary = System.getProperty("verbena.nio.summary");
         if (summary != null) {

@@ -16,7 +16,8 @@ public final class NioCounters {
 
     private NioCounters() {}
 
-    /// The counters at one moment. Immutable.
+    /// The counters at one moment. A connection that began over TCP and goes on over RDMA counts in both.
+    /// Immutable.
     ///
     /// @param rdmaBytesIn read from connections over RDMA
     /// @param rdmaBytesOut written to them

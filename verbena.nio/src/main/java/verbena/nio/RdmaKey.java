@@ -126,13 +126,20 @@ final class RdmaKey extends AbstractSelectionKey implements Selected.Key {
         return readyOps;
     }
 
-    /// Registers with the JDK's selector, when there is something to register and it has not been done. Returns
-    /// whether it does so now.
+    /// Registers with the JDK's selector, when there is something to register and it has not been done; and asks it
+    /// for the operations that the kernel reports now. Returns whether it registers now.
     ///
     /// @throws IOException when the channel below cannot be made non-blocking
     boolean join(Selector innerSelector) throws IOException {
         SelectableChannel below = ours == null ? channel : ours.kernel();
-        if (below == null || inner != null) {
+        SelectionKey own = inner;
+        if (own != null && ours != null && own.isValid()) {
+            int wanted = ours.kernelOps(interestOps);
+            if (own.interestOps() != wanted) {
+                own.interestOps(wanted);
+            }
+        }
+        if (below == null || own != null) {
             return false;
         }
         if (ours != null) {
@@ -141,6 +148,15 @@ final class RdmaKey extends AbstractSelectionKey implements Selected.Key {
         int ops = interestOps;
         inner = below.register(innerSelector, ours == null ? ops : ours.kernelOps(ops), this);
         return true;
+    }
+
+    /// Returns whether its channel has left the kernel, and forgets the key below.
+    boolean hasLeftKernel() {
+        boolean hasLeft = inner != null && ours != null && ours.kernel() == null;
+        if (hasLeft) {
+            inner = null;
+        }
+        return hasLeft;
     }
 
     /// Makes a thread that waits watch the kernel's channel. Returns false when it watches too many.

@@ -298,6 +298,8 @@ final class RdmaSelector extends AbstractSelector {
     private void join(RdmaKey key) throws IOException {
         if (key.join(inner)) {
             sleep.addKernel(key);
+        } else if (key.hasLeftKernel()) {
+            sleep.removeKernel(key);
         }
     }
 

@@ -21,8 +21,17 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @since 0.1
 public final class RdmaSelectorProvider extends SelectorProvider {
+    private final @Nullable Pace pace;
+
     /// Makes a provider for the JDK, which finds the class by its name.
-    public RdmaSelectorProvider() {}
+    public RdmaSelectorProvider() {
+        this(Pace.chosen());
+    }
+
+    /// @param pace of connections, which begin by TCP; null when they begin by RDMA
+    RdmaSelectorProvider(@Nullable Pace pace) {
+        this.pace = pace;
+    }
 
     @Override
     public DatagramChannel openDatagramChannel() throws IOException {
@@ -46,26 +55,26 @@ public final class RdmaSelectorProvider extends SelectorProvider {
 
     @Override
     public ServerSocketChannel openServerSocketChannel() throws IOException {
-        return new RdmaServerSocketChannel(this, Jdk.provider()::openServerSocketChannel);
+        return new RdmaServerSocketChannel(this, Jdk.provider()::openServerSocketChannel, pace);
     }
 
     @Override
     public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
         if (isOurs(family)) {
-            return new RdmaServerSocketChannel(this, () -> Jdk.provider().openServerSocketChannel(family));
+            return new RdmaServerSocketChannel(this, () -> Jdk.provider().openServerSocketChannel(family), pace);
         }
         return Jdk.provider().openServerSocketChannel(family);
     }
 
     @Override
     public SocketChannel openSocketChannel() throws IOException {
-        return new RdmaSocketChannel(this, Jdk.provider()::openSocketChannel);
+        return new RdmaSocketChannel(this, Jdk.provider()::openSocketChannel, pace);
     }
 
     @Override
     public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
         if (isOurs(family)) {
-            return new RdmaSocketChannel(this, () -> Jdk.provider().openSocketChannel(family));
+            return new RdmaSocketChannel(this, () -> Jdk.provider().openSocketChannel(family), pace);
         }
         return Jdk.provider().openSocketChannel(family);
     }

@@ -40,6 +40,8 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     private static final int TRIES = 32;
 
     private final Opener<ServerSocketChannel> opener;
+    private final @Nullable Pace pace;
+    private final MoveListener moves;
     private final Opener<SocketChannel> sockets = Jdk.provider()::openSocketChannel;
     private final Selected selected = new Selection();
     private final ReentrantLock accepting = new ReentrantLock();
@@ -61,9 +63,13 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     private boolean isStreamNext;
     private @Nullable ServerSocketView view;
 
-    RdmaServerSocketChannel(SelectorProvider provider, Opener<ServerSocketChannel> opener) throws IOException {
+    /// @param pace of the connections, which begin by TCP; null when they begin by either
+    RdmaServerSocketChannel(SelectorProvider provider, Opener<ServerSocketChannel> opener, @Nullable Pace pace)
+            throws IOException {
         super(provider);
         this.opener = opener;
+        this.pace = pace;
+        this.moves = new MoveListener(() -> listen(local(), false));
         this.tcp = make();
     }
 
@@ -139,8 +145,12 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             InetSocketAddress at = (InetSocketAddress) Objects.requireNonNull(tcp.getLocalAddress());
             this.local = at;
             try {
-                listener = Routes.listensForRdma(at) ? listen(at, choosesPort) : null;
+                boolean isForRdma = Routes.listensForRdma(at);
+                listener = isForRdma && pace == null ? listen(at, choosesPort) : null;
                 isBound = true;
+                if (isForRdma && pace != null && pace.isAtOnce()) {
+                    moves.listenAtOnce();
+                }
                 return;
             } catch (BindException e) {
                 replace();
@@ -159,11 +169,14 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             }
             StreamOptions options = ChosenDevice.choose(SocketChoices.DEFAULTS);
             int ring = Math.max(options.receiveBytes(), tcp.getOption(StandardSocketOptions.SO_RCVBUF));
-            options = options.withBuffers(options.sendBytes(), ring);
+            options = options.withBuffers(options.sendBytes(), ring)
+                    .withProtocol(pace == null ? 0 : TcpAddresses.PROTOCOL);
             StreamListener made =
                     ChosenDevice.hasPortsOfTcp() ? listenElsewhere(at, options) : StreamListener.bind(at, options);
             made.configureBlocking(false);
-            made.onReadiness(this::onReadiness);
+            if (pace == null) {
+                made.onReadiness(this::onReadiness);
+            }
             Routes.listensForBoth(at.getPort());
             return made;
         } catch (BindException e) {
@@ -172,6 +185,8 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             }
             Routes.listensByTcpOnly(at, e); // another program has the number for RDMA; the kernel's is ours
             return null;
+        } catch (ClosedChannelException e) {
+            return null; // the program has closed it
         } catch (IOException | VerbsException | LinkageError e) {
             Routes.listensByTcpOnly(at, e); // no device: the kernel's port is there all the same
             return null;
@@ -300,7 +315,11 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
 
     private @Nullable Carrier pollTcp() throws IOException {
         SocketChannel found = tcp.accept();
-        return found == null ? null : new Carrier.ByTcp(found, Usage.NONE);
+        if (found == null) {
+            return null;
+        }
+        var by = new Carrier.ByTcp(found, Usage.NONE);
+        return pace == null || !Routes.listensForRdma(local()) ? by : moves.accepted(by, pace);
     }
 
     private @Nullable Carrier pollStream() throws IOException {
@@ -332,6 +351,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     }
 
     private void closeStreams() {
+        moves.close();
         Opener.quietly(mapped);
         StreamListener streams = listener;
         listener = null;

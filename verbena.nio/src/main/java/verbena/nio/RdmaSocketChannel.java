@@ -27,11 +27,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 
-/// A socket channel whose bytes go by RDMA, or by TCP when the peer speaks no RDMA. Which [Carrier] it has is known
-/// when it is connected, and does not change. Threads as [SocketChannel] has them.
+/// A socket channel whose bytes go by RDMA, or by TCP when the peer speaks no RDMA. Its [Carrier] is known when it is
+/// connected, and stays. Threads as [SocketChannel] has them.
 final class RdmaSocketChannel extends SocketChannel {
-    private final Opener<SocketChannel> opener;
     private final SocketChoices choices;
+    /// Null when it begins by RDMA.
+    private final @Nullable Pace pace;
+
     private final Selected selected = new Selection();
     /// Held while a connection is made.
     private final ReentrantLock connecting = new ReentrantLock();
@@ -52,9 +54,9 @@ final class RdmaSocketChannel extends SocketChannel {
     private volatile boolean isOutputShut;
     private @Nullable SocketView view;
 
-    RdmaSocketChannel(SelectorProvider provider, Opener<SocketChannel> opener) {
+    RdmaSocketChannel(SelectorProvider provider, Opener<SocketChannel> opener, @Nullable Pace pace) {
         super(provider);
-        this.opener = opener;
+        this.pace = pace;
         this.choices = new SocketChoices(opener);
     }
 
@@ -62,7 +64,7 @@ final class RdmaSocketChannel extends SocketChannel {
     static RdmaSocketChannel accepted(
             SelectorProvider provider, Opener<SocketChannel> opener, Carrier carrier, NetworkChannel listener)
             throws IOException {
-        var made = new RdmaSocketChannel(provider, opener);
+        var made = new RdmaSocketChannel(provider, opener, null);
         made.choices.inherit(listener);
         made.adopt(carrier);
         return made;
@@ -88,7 +90,8 @@ final class RdmaSocketChannel extends SocketChannel {
         @Override
         @Nullable
         StreamChannel stream() {
-            return carrier instanceof Carrier.ByStream by ? by.stream() : null;
+            Carrier now = carrier;
+            return now == null ? null : now.stream();
         }
 
         @Override
@@ -100,7 +103,8 @@ final class RdmaSocketChannel extends SocketChannel {
 
         @Override
         int kernelOps(int interestOps) {
-            return interestOps & Carrier.OPS;
+            Carrier now = carrier;
+            return now == null ? 0 : now.kernelOps(interestOps);
         }
     }
 
@@ -131,7 +135,7 @@ final class RdmaSocketChannel extends SocketChannel {
             if (attempt != null) {
                 throw new ConnectionPendingException();
             }
-            var made = new Attempt(peer, choices, opener, bound, nanos, this::onReadiness);
+            var made = new Attempt(peer, choices, bound, nanos, pace, this::onReadiness);
             remote = peer;
             attempt = made;
             bound = null;
@@ -209,9 +213,9 @@ final class RdmaSocketChannel extends SocketChannel {
         lock.lock();
         try {
             made.configureBlocking(waits);
-            made.begin(this::onReadiness);
             local = made.local();
             remote = made.remote();
+            made.begin(this::onReadiness);
             carrier = made;
             attempt = null;
         } finally {

@@ -29,6 +29,7 @@ final class Routes {
     private static final AddressRules RDMA = new AddressRules(System.getProperty("verbena.nio.rdma", "local"));
     private static final AddressRules TCP = new AddressRules(System.getProperty("verbena.nio.tcp", ""));
     private static final Duration WAIT = Duration.ofMillis(Math.max(1, Long.getLong("verbena.nio.wait", 250)));
+    private static final int PATIENCE_WAITS = 4;
     private static final KnownPeers KNOWN = new KnownPeers(WAIT.toNanos());
 
     private static final Map<InetSocketAddress, Boolean> TOLD = new ConcurrentHashMap<>();
@@ -46,15 +47,20 @@ final class Routes {
 
     /// Returns the choice of transport for a connection to this peer.
     ///
-    /// @param limitNanos as [Choice] has it
+    /// @param limitNanos as [Choice] has it; 0 leaves no time for RDMA
     static Choice choose(InetSocketAddress peer, long limitNanos, long now) {
         Reach reach =
                 ChosenDevice.hasPortsOfTcp() ? Reach.LISTENER : isWithin(peer.getAddress()) ? Reach.WITHIN : Reach.HOST;
-        boolean mayTryRdma = !TCP.match(peer) && RDMA.match(peer);
+        boolean mayTryRdma = limitNanos > 0 && mayGoByRdma(peer);
         if (mayTryRdma && reach == Reach.WITHIN && !ChosenDevice.isNamed()) {
             mayTryRdma = KNOWN.headStart(peer, reach, limitNanos, now) > 0 && isServedWithin(peer);
         }
         return new Choice(KNOWN, peer, reach, mayTryRdma, limitNanos, now);
+    }
+
+    /// Returns whether the rules let connections to this peer go by RDMA.
+    static boolean mayGoByRdma(InetSocketAddress peer) {
+        return !TCP.match(peer) && RDMA.match(peer);
     }
 
     private static boolean isServedWithin(InetSocketAddress peer) {
@@ -74,6 +80,11 @@ final class Routes {
     /// Returns the time in which a peer has to answer with the port of its device ([MappedPort]).
     static Duration waitForPort() {
         return WAIT;
+    }
+
+    /// Returns the time in which a peer has to accept a stream to which a connection moves.
+    static Duration patience() {
+        return WAIT.multipliedBy(PATIENCE_WAITS);
     }
 
     private static boolean isWithin(InetAddress address) {

@@ -34,6 +34,10 @@ final class SelectorSleep implements StreamSleep.Elsewhere {
         kernelKeys.add(key);
     }
 
+    void removeKernel(RdmaKey key) {
+        kernelKeys.remove(key);
+    }
+
     boolean hasKernel() {
         return !kernelKeys.isEmpty();
     }

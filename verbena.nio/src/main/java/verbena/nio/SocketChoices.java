@@ -41,6 +41,11 @@ final class SocketChoices {
         this.opener = opener;
     }
 
+    /// Makes a socket of the kernel's without the options.
+    SocketChannel open() throws IOException {
+        return opener.open();
+    }
+
     /// Refuses an option that there is not.
     void check(SocketOption<?> name) {
         if (!supported().contains(Objects.requireNonNull(name))) {

@@ -20,9 +20,12 @@ class AttemptTest {
     private final RdmaSelectorProvider ours = new RdmaSelectorProvider();
 
     private RdmaSocketChannel withoutClasses() {
-        return new RdmaSocketChannel(ours, () -> {
-            throw new NoClassDefFoundError("no descriptor is left to load it");
-        });
+        return new RdmaSocketChannel(
+                ours,
+                () -> {
+                    throw new NoClassDefFoundError("no descriptor is left to load it");
+                },
+                null);
     }
 
     @Test
@@ -59,10 +62,13 @@ class AttemptTest {
         var openedBy = new AtomicReference<Thread>();
         try (ServerSocketChannel listener =
                         Jdk.provider().openServerSocketChannel().bind(Providers.anyPort());
-                RdmaSocketChannel client = new RdmaSocketChannel(ours, () -> {
-                    openedBy.set(Thread.currentThread());
-                    return Jdk.provider().openSocketChannel();
-                })) {
+                RdmaSocketChannel client = new RdmaSocketChannel(
+                        ours,
+                        () -> {
+                            openedBy.set(Thread.currentThread());
+                            return Jdk.provider().openSocketChannel();
+                        },
+                        null)) {
             assertThat(client.connect(listener.getLocalAddress(), Providers.LIMIT.toNanos()))
                     .isTrue();
             assertThat(client.toString()).contains("TCP");

@@ -147,6 +147,7 @@ class ProcessEndContractTest {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")); // short programs
         command.add("-javaagent:" + AgentJar.make(folder));
+        command.add("-Dverbena.nio.begin=rdma");
         command.add("-Dverbena.nio.wait=20000"); // by RDMA, however busy the machine is
         command.add("-Dverbena.nio.device=" + System.getProperty("verbena.nio.device", ""));
         command.addAll(List.of("-cp", AgentJar.programs(), Leaver.class.getName()));

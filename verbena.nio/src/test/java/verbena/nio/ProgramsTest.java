@@ -40,8 +40,14 @@ class ProgramsTest {
     /// Of one end of a connection that is idle, with what the collector has not found yet.
     private static final int HEAP_BYTES_MAX = 17_000;
 
+    /// The same while it goes by TCP.
+    private static final int IDLE_HEAP_BYTES_MAX = 8_000;
+
     @TempDir
     Path folder;
+
+    /// The transport with which connections begin.
+    private String begin = "rdma";
 
     /// Of both ends, when it is not to be the nearest.
     private Optional<String> device = Optional.empty();
@@ -130,6 +136,55 @@ class ProgramsTest {
                     .hasMessageStartingWith("Connection "); // reset, or timed out: nothing has answered
         } finally {
             server.destroyForcibly();
+        }
+    }
+
+    /// A server that knows nothing of it, and a client that talks to it until both have moved.
+    @Test
+    void anEchoThatBeginsByTcpGoesOnByRdma() throws Exception {
+        begin = "tcp";
+        var provider = new RdmaSelectorProvider(Pace.ofMillis(0));
+        Process server = start(NettyEcho.class, List.of("-Dverbena.nio.after=0"), true, "server", "server");
+        try (var answers = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8));
+                SocketChannel client = provider.openSocketChannel()) {
+            int port = Integer.parseInt(answers.readLine());
+            client.connect(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port));
+            while (!client.toString().contains("begun by TCP, ")) {
+                echo(client, 1_000);
+            }
+            for (int i = 0; i < BYTES / 1_000; i++) {
+                echo(client, 1_000);
+            }
+            client.shutdownOutput();
+            server.getOutputStream().close();
+            assertThat(server.waitFor()).as(errors("server")).isZero();
+            String summary = Files.readString(folder.resolve("server.summary"));
+            assertThat(count(summary, "rdma-in")).as(summary).isGreaterThan(BYTES / 2); // each direction by itself
+            assertThat(count(summary, "rdma-out")).as(summary).isGreaterThan(BYTES / 2);
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    private static void echo(SocketChannel through, int bytes) throws IOException {
+        ByteBuffer data = Providers.pattern(bytes, 1);
+        through.write(data.duplicate());
+        assertThat(Providers.readFully(through, bytes)).isEqualTo(data);
+    }
+
+    /// A connection that is not busy costs what it costs without the agent.
+    @Test
+    void idleConnectionsKeepTcpAndASmallHeap() throws Exception {
+        begin = "tcp";
+        Process crowd = start(Crowd.class, List.of("-Xmx32m"), true, "crowd", "400");
+        try (var said = crowd.getInputStream()) {
+            String line = new String(said.readAllBytes(), StandardCharsets.UTF_8).strip();
+            assertThat(line).as(errors("crowd")).matches("\\d+ \\d+ \\d+ \\d+");
+            assertThat(Integer.parseInt(line.split(" ")[3])).as(line).isLessThan(IDLE_HEAP_BYTES_MAX);
+            assertThat(crowd.waitFor()).isZero();
+            assertThat(Files.readString(folder.resolve("crowd.summary"))).contains("rdma-connections=0 ");
+        } finally {
+            crowd.destroyForcibly();
         }
     }
 
@@ -225,6 +280,7 @@ class ProgramsTest {
         command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")); // short programs
         if (hasAgent) {
             command.add("-javaagent:" + AgentJar.make(folder));
+            command.add("-Dverbena.nio.begin=" + begin);
             command.add("-Dverbena.nio.wait=2000"); // which way the bytes go, on a busy machine too
             command.add("-Dverbena.nio.summary=" + folder.resolve(role + ".summary"));
             device.ifPresent(name -> command.add("-Dverbena.nio.device=" + name));

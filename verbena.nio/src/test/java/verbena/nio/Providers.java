@@ -35,7 +35,8 @@ final class Providers {
     static Stream<Named<SelectorProvider>> withOwnClients() {
         return Stream.of(
                 Named.of("JDK", Jdk.provider()),
-                Named.of("RDMA", new RdmaSelectorProvider()),
+                Named.of("RDMA", new RdmaSelectorProvider((Pace) null)),
+                Named.of("TCP, then RDMA", new RdmaSelectorProvider(Pace.ofMillis(0))),
                 Named.of("TCP, our client", new Mixed(new RdmaSelectorProvider(), Jdk.provider())));
     }
 

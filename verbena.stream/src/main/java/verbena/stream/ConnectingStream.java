@@ -161,7 +161,7 @@ final class ConnectingStream {
 
     private ConnectionParameters parameters(ByteStream made) {
         return ConnectionParameters.defaults()
-                .withPrivateData(made.hello().privateData())
+                .withPrivateData(made.hello().withProtocol(options.protocol()).privateData())
                 .withKeepAlive(options.keepAlive());
     }
 

@@ -274,7 +274,9 @@ public final class StreamListener implements Channel {
                     return;
                 }
                 request = first.getValue();
-                Hello peer = Hello.parse(request.peer().privateData()).orElse(null);
+                Hello peer = Hello.parse(request.peer().privateData())
+                        .filter(hello -> hello.protocol() == options.protocol())
+                        .orElse(null);
                 if (peer != null) {
                     begun = new Begun(new StreamChannel(options, request.id(), null), peer);
                     arriving.put(request.id(), begun);

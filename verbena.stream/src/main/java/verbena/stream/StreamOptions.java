@@ -20,6 +20,8 @@ import verbena.verbs.ProtectionDomain;
 /// @param keepAlive silence of the peer after which the device probes it; zero for never
 /// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else the
 ///     device with the right address
+/// @param protocol number of the protocol that the program speaks over its streams, 0 to 255. Both ends must have the
+///     same: a listener refuses others. 0 is that of rsocket(7)
 /// @param domain of the queue pairs and rings of the channels, of `device`; empty for one of each channel's own
 /// @since 0.1
 public record StreamOptions(
@@ -30,6 +32,7 @@ public record StreamOptions(
         Optional<Duration> timeout,
         Duration linger,
         Duration keepAlive,
+        int protocol,
         Optional<Context> device,
         Optional<ProtectionDomain> domain) {
     private static final int BYTES_MIN = 2_048;
@@ -43,6 +46,7 @@ public record StreamOptions(
         timeout.ifPresent(limit -> positive("timeout", limit));
         notNegative("linger", linger);
         notNegative("keepAlive", keepAlive);
+        range("protocol", protocol, 0, 0xFF);
         Objects.requireNonNull(device, "device");
         if (domain.isPresent() && !device.equals(domain.map(ProtectionDomain::context))) {
             throw new IllegalArgumentException("domain: it belongs to "
@@ -80,6 +84,7 @@ public record StreamOptions(
                 Optional.empty(),
                 Duration.ofSeconds(10),
                 Duration.ZERO,
+                0,
                 Optional.empty(),
                 Optional.empty());
     }
@@ -87,17 +92,44 @@ public record StreamOptions(
     /// Returns these options with rings of these sizes, in bytes.
     public StreamOptions withBuffers(int sendBytes, int receiveBytes) {
         return new StreamOptions(
-                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
+                sendBytes,
+                receiveBytes,
+                messages,
+                connectTimeout,
+                timeout,
+                linger,
+                keepAlive,
+                protocol,
+                device,
+                domain);
     }
 
     public StreamOptions withMessages(int messages) {
         return new StreamOptions(
-                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
+                sendBytes,
+                receiveBytes,
+                messages,
+                connectTimeout,
+                timeout,
+                linger,
+                keepAlive,
+                protocol,
+                device,
+                domain);
     }
 
     public StreamOptions withConnectTimeout(Duration connectTimeout) {
         return new StreamOptions(
-                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
+                sendBytes,
+                receiveBytes,
+                messages,
+                connectTimeout,
+                timeout,
+                linger,
+                keepAlive,
+                protocol,
+                device,
+                domain);
     }
 
     public StreamOptions withTimeout(Duration timeout) {
@@ -109,18 +141,51 @@ public record StreamOptions(
                 Optional.of(timeout),
                 linger,
                 keepAlive,
+                protocol,
                 device,
                 domain);
     }
 
     public StreamOptions withLinger(Duration linger) {
         return new StreamOptions(
-                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
+                sendBytes,
+                receiveBytes,
+                messages,
+                connectTimeout,
+                timeout,
+                linger,
+                keepAlive,
+                protocol,
+                device,
+                domain);
     }
 
     public StreamOptions withKeepAlive(Duration keepAlive) {
         return new StreamOptions(
-                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
+                sendBytes,
+                receiveBytes,
+                messages,
+                connectTimeout,
+                timeout,
+                linger,
+                keepAlive,
+                protocol,
+                device,
+                domain);
+    }
+
+    public StreamOptions withProtocol(int protocol) {
+        return new StreamOptions(
+                sendBytes,
+                receiveBytes,
+                messages,
+                connectTimeout,
+                timeout,
+                linger,
+                keepAlive,
+                protocol,
+                device,
+                domain);
     }
 
     public StreamOptions withDevice(Context device) {
@@ -137,7 +202,16 @@ public record StreamOptions(
 
     private StreamOptions at(Optional<Context> device, Optional<ProtectionDomain> domain) {
         return new StreamOptions(
-                sendBytes, receiveBytes, messages, connectTimeout, timeout, linger, keepAlive, device, domain);
+                sendBytes,
+                receiveBytes,
+                messages,
+                connectTimeout,
+                timeout,
+                linger,
+                keepAlive,
+                protocol,
+                device,
+                domain);
     }
 
     StreamSizes sizes() {

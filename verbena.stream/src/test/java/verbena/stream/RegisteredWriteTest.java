@@ -192,6 +192,7 @@ class RegisteredWriteTest {
                         Optional.empty(),
                         Duration.ZERO,
                         Duration.ZERO,
+                        0,
                         Optional.of(serverDevice),
                         Optional.of(domain)))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -187,7 +187,11 @@ public final class SparkBench {
         }
         add(SORT, "sort", JAVA, Map.of());
         String device = options.network().isEmpty() ? "" : " -Dverbena.nio.rdma=*";
-        add(AGENT, "sort", JAVA + " -javaagent:" + agent + " -Dverbena.nio.wait=5000" + device, Map.of());
+        add(
+                AGENT,
+                "sort",
+                JAVA + " -javaagent:" + agent + " -Dverbena.nio.begin=rdma -Dverbena.nio.wait=5000" + device,
+                Map.of());
         String ours = VerbenaShuffleManager.class.getName();
         if (options.network().isEmpty()) {
             add(SHM, ours, JAVA, Map.of("spark.verbena.devices", "shm"));

@@ -152,7 +152,8 @@ public final class SparkDemo {
         String name = "sort shuffle under the agent";
         Path summary = spark.home().resolve("summary");
         Files.deleteIfExists(summary);
-        String options = "-javaagent:" + agent + " -Dverbena.nio.wait=5000 -Dverbena.nio.summary=" + summary;
+        String options = "-javaagent:" + agent
+                + " -Dverbena.nio.begin=rdma -Dverbena.nio.wait=5000 -Dverbena.nio.summary=" + summary;
         ProcessBuilder application = spark.application(managedBy("sort", Map.of()), arguments(UNDER_THE_AGENT));
         application.environment().put("JAVA_TOOL_OPTIONS", options);
         SparkRun.Outcome under = spark.run(application);

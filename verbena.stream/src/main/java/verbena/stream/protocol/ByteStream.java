@@ -78,7 +78,7 @@ public final class ByteStream {
     /// Messages received, 16 bits, and at which of them credits are due.
     private int received;
     private int creditsAt;
-    private StreamMessage.Hello peer = new StreamMessage.Hello(false, 0, 0, 0, 0, 1, 0, 0, 1);
+    private StreamMessage.Hello peer = new StreamMessage.Hello(false, 0, 0, 0, 0, 1, 0, 0, 1, 0);
     private boolean hasBegun;
 
     /// The announcements of the peer, and the fate of what was sent to it.
@@ -168,7 +168,8 @@ public final class ByteStream {
                 StreamMessage.TARGETS,
                 receiveRing.buffer().address(),
                 receiveRing.buffer().rkey(),
-                halfBytes);
+                halfBytes,
+                0);
     }
 
     /// Begins the stream, when its queue pair and the peer's are ready.

@@ -60,6 +60,7 @@ public final class StreamMessage {
     /// @param targets where its list of targets is
     /// @param targetCount entries of that list
     /// @param buffer its first receive buffer
+    /// @param protocol of the program, 8 bits where rsockets have a zero
     public record Hello(
             boolean isBigEndian,
             int credits,
@@ -69,14 +70,31 @@ public final class StreamMessage {
             int targetCount,
             long buffer,
             int bufferKey,
-            int bufferBytes) {
+            int bufferBytes,
+            int protocol) {
+        /// Returns the same parameters for streams of this protocol.
+        public Hello withProtocol(int protocol) {
+            return new Hello(
+                    isBigEndian,
+                    credits,
+                    mappings,
+                    targets,
+                    targetsKey,
+                    targetCount,
+                    buffer,
+                    bufferKey,
+                    bufferBytes,
+                    protocol);
+        }
+
         /// Returns the private data for the other side.
         public PrivateData privateData() {
             return PrivateData.of(ByteBuffer.allocate(HELLO_BYTES)
                     .put((byte) VERSION)
                     .put((byte) (HAS_MAPPINGS | (isBigEndian ? IS_BIG_ENDIAN : 0)))
                     .putShort((short) credits)
-                    .put(new byte[3])
+                    .putShort((short) 0)
+                    .put((byte) protocol)
                     .put((byte) scale(mappings))
                     .putLong(targets)
                     .putInt(targetsKey)
@@ -95,7 +113,8 @@ public final class StreamMessage {
             ByteBuffer from = ByteBuffer.wrap(data.bytes()).position(1);
             int flags = from.get();
             int credits = from.getShort() & 0xFFFF;
-            int mappings = unscale(from.position(7).get() & 0xFF);
+            int protocol = from.position(6).get() & 0xFF;
+            int mappings = unscale(from.get() & 0xFF);
             long targets = from.getLong();
             int targetsKey = from.getInt();
             int targetCount = from.getInt();
@@ -114,7 +133,8 @@ public final class StreamMessage {
                     targetCount,
                     buffer,
                     bufferKey,
-                    bufferBytes));
+                    bufferBytes,
+                    protocol));
         }
 
         ByteOrder order() {

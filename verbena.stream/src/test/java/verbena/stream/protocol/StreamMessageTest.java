@@ -12,8 +12,8 @@ import verbena.verbs.cm.PrivateData;
 
 /// What rsockets say to each other, byte for byte: `struct rs_conn_data` and immediate data of librdmacm.
 class StreamMessageTest {
-    private static final Hello HELLO =
-            new Hello(false, 384, 1, 0x1122_3344_5566_7788L, 0xA1A2_A3A4, 2, 0x7FFF_0000_1000L, 0xB1B2_B3B4, 0x8_0000);
+    private static final Hello HELLO = new Hello(
+            false, 384, 1, 0x1122_3344_5566_7788L, 0xA1A2_A3A4, 2, 0x7FFF_0000_1000L, 0xB1B2_B3B4, 0x8_0000, 0);
 
     /// Version 1, flags, credits, mappings; the list of targets; the first buffer.
     private static final byte[] BYTES = HexFormat.of().parseHex("""
@@ -30,6 +30,13 @@ class StreamMessageTest {
     @Test
     void helloIsReadWithTheZeroesThatTheWirePutsBehindIt() {
         assertThat(Hello.parse(PrivateData.of(Arrays.copyOf(BYTES, 196)))).contains(HELLO);
+    }
+
+    @Test
+    void theProtocolOfTheProgramIsTheLastByteThatRsocketsReserve() {
+        Hello other = HELLO.withProtocol(0xFE);
+        assertThat(other.privateData().bytes()[6]).isEqualTo((byte) 0xFE);
+        assertThat(Hello.parse(other.privateData())).contains(other);
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -32,8 +33,8 @@ import verbena.tools.report.Report;
         footer = "Exit status: 0 measured (whatever the figures), 1 failed, 2 wrong usage.")
 public final class NioBench implements Callable<Integer> {
 
-    /// The time limit with which the measured bytes go by RDMA, however busy the machine is.
-    private static final String WAIT = "-Dverbena.nio.wait=5000";
+    /// The options with which all measured bytes go by RDMA, however busy the machine is.
+    private static final List<String> BY_RDMA = List.of("-Dverbena.nio.begin=rdma", "-Dverbena.nio.wait=5000");
 
     private static final int BUSY_MAX = 64;
 
@@ -60,7 +61,11 @@ public final class NioBench implements Callable<Integer> {
 
     private NioPair over(String kind) {
         return NioPair.unmodified(
-                "Verbena " + kind, List.of("-javaagent:" + agent, WAIT, "-Dverbena.nio.device=" + kind + "@127.0.0.1"));
+                "Verbena " + kind, byRdma("-javaagent:" + agent, "-Dverbena.nio.device=" + kind + "@127.0.0.1"));
+    }
+
+    private static List<String> byRdma(String... options) {
+        return Stream.concat(BY_RDMA.stream(), Stream.of(options)).toList();
     }
 
     @Override
@@ -72,7 +77,7 @@ public final class NioBench implements Callable<Integer> {
         var pairs = new ArrayList<NioPair>();
         try (Neighbours neighbours = Neighbours.start(busy)) {
             pairs.add(NioPair.unmodified(NioPair.JDK, List.of("-Dio.netty.transport.noNative=true")));
-            pairs.add(NioPair.unmodified(NioPair.SHM, List.of("-javaagent:" + agent, WAIT)));
+            pairs.add(NioPair.unmodified(NioPair.SHM, byRdma("-javaagent:" + agent)));
             pairs.add(over("rocev2"));
             pairs.add(over("iwarp"));
             String hadroNio = System.getenv("VERBENA_HADRONIO");

@@ -123,8 +123,8 @@ final class Run {
     private String agent(Path folder) {
         String device =
                 scene.device().map(name -> " -Dverbena.nio.device=" + name).orElse("");
-        return "-javaagent:" + jvm.agent() + device + " -Dverbena.nio.wait=" + WAIT_MILLIS + " -Dverbena.nio.summary="
-                + summary(folder);
+        return "-javaagent:" + jvm.agent() + device + " -Dverbena.nio.begin=rdma -Dverbena.nio.wait=" + WAIT_MILLIS
+                + " -Dverbena.nio.summary=" + summary(folder);
     }
 
     private static Path summary(Path folder) {

@@ -1,0 +1,225 @@
+package verbena.nio;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import verbena.stream.PendingCloses;
+import verbena.stream.StreamChannel;
+import verbena.stream.StreamListener;
+
+/// The server of connections that move to RDMA ([Moving]): it knows those that its listener has accepted, and listens
+/// for streams when one of them is busy. A stream whose first bytes name none of them is closed. Safe for use by any
+/// thread.
+final class MoveListener implements Moving.Side, Closeable {
+    /// Opens the listener for streams at the port of the listener by TCP; null when there is no device, which it
+    /// has told.
+    @FunctionalInterface
+    interface Streams {
+        @Nullable
+        StreamListener listen() throws IOException;
+    }
+
+    /// The time in which a peer has to name its connection. It does so at once.
+    private static final Duration NAME = Duration.ofSeconds(10);
+    /// The time in which the program has to accept the connection. A client may ask while it waits in the backlog.
+    private static final long ACCEPTED_NANOS = Duration.ofSeconds(5).toNanos();
+    /// The number of streams that have not named a connection yet. Further ones are closed.
+    private static final int NAMELESS_MAX = 64;
+
+    private static final byte TAKEN = 1;
+
+    private final Streams streams;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    /// Guarded by the lock.
+    private final Map<TcpAddresses, Moving> movable = new HashMap<>();
+
+    private final Semaphore nameless = new Semaphore(NAMELESS_MAX);
+    private final AtomicBoolean isAsked = new AtomicBoolean();
+
+    // Guarded by the lock, both below.
+    private @Nullable StreamListener listener;
+    private boolean isClosed;
+
+    MoveListener(Streams streams) {
+        this.streams = streams;
+    }
+
+    /// Makes the carrier of an accepted connection.
+    Moving accepted(Carrier.ByTcp by, Pace pace) throws IOException {
+        var made = new Moving(by, false, pace.ofListener(), this);
+        lock.lock();
+        try {
+            movable.put(made.addresses(), made);
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        return made;
+    }
+
+    @Override
+    public void onOver(Moving it) {
+        lock.lock();
+        try {
+            boolean _ = movable.remove(it.addresses(), it);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void onBusy(Moving it) {
+        listen();
+    }
+
+    private void listen() {
+        if (isAsked.compareAndSet(false, true)) {
+            start(this::open);
+        }
+    }
+
+    /// Listens for streams from now on; waits until it does.
+    void listenAtOnce() throws IOException {
+        if (isAsked.compareAndSet(false, true)) {
+            StreamListener made = open();
+            start(() -> made);
+        }
+    }
+
+    private void start(Streams from) {
+        try {
+            Thread.ofVirtual().name("verbena-nio-moves").start(() -> acceptAll(from));
+        } catch (OutOfMemoryError e) {
+            isAsked.set(false); // the next busy connection tries again
+        }
+    }
+
+    private void acceptAll(Streams from) {
+        try {
+            StreamListener made = from.listen();
+            while (made != null) {
+                StreamChannel found = made.accept();
+                if (found != null) {
+                    take(found);
+                }
+            }
+        } catch (ClosedChannelException e) {
+            // the program has closed the listener
+        } catch (IOException e) {
+            close(); // the device has failed: TCP goes on
+        }
+    }
+
+    private @Nullable StreamListener open() throws IOException {
+        StreamListener made = streams.listen();
+        if (made != null) {
+            made.configureBlocking(true);
+        }
+        lock.lock();
+        try {
+            if (!isClosed) {
+                listener = made;
+                return made;
+            }
+        } finally {
+            lock.unlock();
+        }
+        Opener.quietly(made);
+        return null;
+    }
+
+    private void take(StreamChannel found) {
+        if (!nameless.tryAcquire()) {
+            PendingCloses.add(found);
+            return;
+        }
+        boolean isBegun = false;
+        try {
+            Thread.ofVirtual().name("verbena-nio-move").start(() -> {
+                try {
+                    join(found);
+                } finally {
+                    nameless.release();
+                }
+            });
+            isBegun = true;
+        } finally {
+            if (!isBegun) {
+                nameless.release();
+                PendingCloses.add(found);
+            }
+        }
+    }
+
+    private void join(StreamChannel found) {
+        boolean isTaken = false;
+        try {
+            InetAddress from = found.peerAddress().orElseThrow().getAddress();
+            Optional<TcpAddresses> name =
+                    name(found).filter(of -> of.client().getAddress().equals(from));
+            Moving named = name.isPresent() ? await(name.get()) : null;
+            isTaken = named != null && named.take(found, ByteBuffer.wrap(new byte[] {TAKEN}));
+        } catch (IOException | RuntimeException e) {
+            // the peer learns it from the end of the stream
+        } catch (InterruptedException e) {
+            // no program knows this thread
+        } finally {
+            if (!isTaken) {
+                PendingCloses.add(found);
+            }
+        }
+    }
+
+    /// Returns the connection of this name, when the program accepts it in time.
+    private @Nullable Moving await(TcpAddresses name) throws InterruptedException {
+        long left = ACCEPTED_NANOS;
+        lock.lock();
+        try {
+            while (!movable.containsKey(name) && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+            return movable.get(name);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static Optional<TcpAddresses> name(StreamChannel from) throws IOException {
+        ByteBuffer into = ByteBuffer.allocate(TcpAddresses.BYTES);
+        while (into.hasRemaining()) {
+            if (from.read(into, NAME) < 0) {
+                return Optional.empty();
+            }
+        }
+        return TcpAddresses.parse(into.flip());
+    }
+
+    /// Listens no more. Connections that have moved stay.
+    @Override
+    public void close() {
+        StreamListener open;
+        lock.lock();
+        try {
+            isClosed = true;
+            open = listener;
+            listener = null;
+        } finally {
+            lock.unlock();
+        }
+        if (open != null) {
+            open.close();
+        }
+    }
+}

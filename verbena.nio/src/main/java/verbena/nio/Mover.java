@@ -1,0 +1,116 @@
+package verbena.nio;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.PortUnreachableException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import verbena.nio.Choice.Failure;
+import verbena.nio.Choice.Turn;
+import verbena.stream.PendingCloses;
+import verbena.stream.StreamChannel;
+import verbena.stream.StreamOptions;
+
+/// The client of a connection that moves to RDMA ([Moving]). It makes a stream to the listener, and says in the first
+/// bytes which connection is to move there.
+final class Mover implements Moving.Side {
+    /// The time in which the listener has to answer. It answers at once.
+    private static final Duration ANSWER = Duration.ofSeconds(10);
+
+    private final InetSocketAddress peer;
+    private final StreamOptions options;
+    private final AtomicBoolean isUnderWay = new AtomicBoolean();
+
+    Mover(InetSocketAddress peer, StreamOptions options) {
+        this.peer = peer;
+        this.options = options;
+    }
+
+    @Override
+    public void onBusy(Moving it) {
+        if (isUnderWay.compareAndSet(false, true)) {
+            try {
+                Thread.ofVirtual().name("verbena-nio-move").start(() -> {
+                    try {
+                        move(it);
+                    } finally {
+                        isUnderWay.set(false);
+                    }
+                });
+            } catch (OutOfMemoryError e) {
+                isUnderWay.set(false); // it stays with TCP
+            }
+        }
+    }
+
+    @Override
+    public void onOver(Moving it) {
+        // an attempt that is under way finds out
+    }
+
+    /// Moves the connection, or finds that it stays with TCP. Waits for the peer.
+    private void move(Moving it) {
+        try {
+            Choice choice = Routes.choose(peer, Long.MAX_VALUE, System.nanoTime());
+            if (choice.turn() == Turn.RDMA) {
+                move(it, choice);
+            }
+        } catch (Throwable e) { // whatever it is, the connection stays with TCP
+            Routes.fellBack(peer, e);
+        }
+    }
+
+    private void move(Moving it, Choice choice) {
+        StreamChannel made = null;
+        boolean isTaken = false;
+        try {
+            made = StreamChannel.open(ChosenDevice.choose(options)
+                    .withConnectTimeout(Routes.patience())
+                    .withProtocol(TcpAddresses.PROTOCOL));
+            InetSocketAddress to = ChosenDevice.hasPortsOfTcp()
+                    ? new InetSocketAddress(peer.getAddress(), MappedPort.ask(peer, Routes.waitForPort()))
+                    : peer;
+            boolean _ = made.connectTo(to);
+            boolean _ = choice.onAnswer(System.nanoTime());
+            isTaken = it.asks() && ask(it, made);
+        } catch (Throwable e) { // a device that cannot be used is no reason to end the connection
+            Failure how = failure(e);
+            boolean _ = choice.onRdmaFailed(how, System.nanoTime());
+            if (how != Failure.REFUSED) { // a listener may listen for streams later
+                Routes.fellBack(peer, e);
+            }
+        } finally {
+            if (made != null && !isTaken) {
+                PendingCloses.add(made);
+            }
+        }
+    }
+
+    private static Failure failure(Throwable why) {
+        return switch (why) {
+            case SocketTimeoutException e -> Failure.SILENCE;
+            case ConnectException e -> Failure.REFUSED;
+            case PortUnreachableException e -> Failure.REFUSED;
+            default -> Failure.OWN;
+        };
+    }
+
+    private static boolean ask(Moving it, StreamChannel by) throws IOException {
+        boolean isKnown = false;
+        boolean isTaken = false;
+        try {
+            int _ = by.write(it.addresses().name());
+            int answer = by.read(ByteBuffer.allocate(1), ANSWER);
+            isKnown = answer < 0; // the peer has refused, and knows no stream
+            isTaken = answer > 0 && it.take(by, ByteBuffer.allocate(0));
+        } finally {
+            if (!isTaken) {
+                it.stays(isKnown);
+            }
+        }
+        return isTaken;
+    }
+}

@@ -1,0 +1,281 @@
+package verbena.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.stream.StreamChannel;
+import verbena.stream.StreamOptions;
+
+/// Connections that begin by TCP, and go on by RDMA.
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class MovingTest {
+    private final RdmaSelectorProvider atOnce = new RdmaSelectorProvider(Pace.ofMillis(0));
+
+    private static void await(BooleanSupplier isSo) throws InterruptedException {
+        long end = System.nanoTime() + Providers.LIMIT.toNanos();
+        while (!isSo.getAsBoolean()) {
+            assertThat(System.nanoTime() - end).as("time left").isNegative();
+            Thread.sleep(Duration.ofMillis(1));
+        }
+    }
+
+    private static boolean isByRdma(SocketChannel channel) {
+        return channel.toString().contains("begun by TCP, ");
+    }
+
+    private static void exchange(Providers.Pair pair, int bytes, long seed) throws IOException {
+        ByteBuffer question = Providers.pattern(bytes, seed);
+        pair.client().write(question.duplicate());
+        assertThat(Providers.readFully(pair.server(), bytes)).isEqualTo(question);
+        ByteBuffer answer = Providers.pattern(bytes, seed + 1);
+        pair.server().write(answer.duplicate());
+        assertThat(Providers.readFully(pair.client(), bytes)).isEqualTo(answer);
+    }
+
+    @Test
+    void bothEndsMoveAndKeepTheirAddresses() throws Exception {
+        try (var pair = Providers.Pair.of(atOnce)) {
+            InetSocketAddress at = (InetSocketAddress) pair.client().getLocalAddress();
+            await(() -> isByRdma(pair.client()) && isByRdma(pair.server()));
+            exchange(pair, 100_000, 1);
+            assertThat(pair.client().getLocalAddress()).isEqualTo(at);
+            assertThat(pair.server().getRemoteAddress()).isEqualTo(at);
+            assertThat(pair.client().getRemoteAddress())
+                    .isEqualTo(pair.listener().getLocalAddress());
+        }
+    }
+
+    /// Over and over, because the move meets another byte each time.
+    @RepeatedTest(50)
+    void noByteIsLostOrDoubledWhileBothEndsWriteAndMove() throws Exception {
+        int bytes = 1 << 20;
+        try (var pair = Providers.Pair.of(atOnce)) {
+            var sent = new FutureTask<Void>(() -> {
+                writePieces(pair.client(), bytes, 7);
+                pair.client().shutdownOutput();
+                return null;
+            });
+            var answered = new FutureTask<Void>(() -> {
+                writePieces(pair.server(), bytes, 8);
+                pair.server().shutdownOutput();
+                return null;
+            });
+            var read = new FutureTask<>(() -> readToEnd(pair.server(), bytes));
+            Thread.ofPlatform().start(sent);
+            Thread.ofPlatform().start(answered);
+            Thread.ofVirtual().start(read);
+            assertThat(readToEnd(pair.client(), bytes)).isEqualTo(Providers.pattern(bytes, 8));
+            assertThat(read.get()).isEqualTo(Providers.pattern(bytes, 7));
+            sent.get();
+            answered.get();
+        }
+    }
+
+    private static void writePieces(SocketChannel to, int bytes, long seed) throws IOException {
+        ByteBuffer all = Providers.pattern(bytes, seed);
+        var sizes = new Random(seed);
+        while (all.hasRemaining()) {
+            ByteBuffer piece = all.slice(all.position(), Math.min(all.remaining(), 1 + sizes.nextInt(5_000)));
+            all.position(all.position() + piece.remaining());
+            to.write(piece);
+            assertThat(piece.hasRemaining()).isFalse();
+        }
+    }
+
+    private static ByteBuffer readToEnd(SocketChannel from, int bytes) throws IOException {
+        var into = ByteBuffer.allocate(bytes + 1);
+        while (from.read(into) >= 0) {
+            assertThat(into.hasRemaining()).as("no byte more").isTrue();
+        }
+        return into.flip();
+    }
+
+    /// The end of the data may come before the move, in the middle of it, and after it.
+    @RepeatedTest(50)
+    void anEndOfTheDataArrivesWheneverItIsSaid() throws Exception {
+        try (var pair = Providers.Pair.of(atOnce)) {
+            pair.client().write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+            pair.client().shutdownOutput();
+            assertThat(readToEnd(pair.server(), 3).remaining()).isEqualTo(3);
+            pair.server().write(ByteBuffer.wrap(new byte[] {4, 5}));
+            pair.server().close();
+            assertThat(readToEnd(pair.client(), 2).remaining()).isEqualTo(2);
+        }
+    }
+
+    @RepeatedTest(10)
+    void aSelectorSeesAllBytesOfAConnectionThatMoves() throws Exception {
+        int bytes = 1 << 20;
+        try (var pair = Providers.Pair.of(atOnce);
+                Selector selector = atOnce.openSelector()) {
+            pair.server().configureBlocking(false);
+            SelectionKey key = pair.server().register(selector, SelectionKey.OP_READ);
+            var sent = new FutureTask<Void>(() -> {
+                writePieces(pair.client(), bytes, 9);
+                pair.client().shutdownOutput();
+                return null;
+            });
+            Thread.ofPlatform().start(sent);
+            var into = ByteBuffer.allocate(bytes + 1);
+            int got = 0;
+            while (got >= 0) {
+                Providers.awaitReady(selector, key, SelectionKey.OP_READ);
+                got = pair.server().read(into);
+            }
+            assertThat(into.flip()).isEqualTo(Providers.pattern(bytes, 9));
+            sent.get();
+        }
+    }
+
+    /// The kernel reports the end of TCP to a selector for good: it is asked no more.
+    @Test
+    void aSelectorSleepsWhenBothDirectionsHaveMoved() throws Exception {
+        try (var pair = Providers.Pair.of(atOnce);
+                Selector selector = atOnce.openSelector()) {
+            pair.server().configureBlocking(false);
+            SelectionKey key = pair.server().register(selector, SelectionKey.OP_READ);
+            await(() -> isByRdma(pair.client()) && isByRdma(pair.server()));
+            pair.client().write(ByteBuffer.wrap(new byte[] {1}));
+            var into = ByteBuffer.allocate(2);
+            while (into.position() == 0) {
+                Providers.awaitReady(selector, key, SelectionKey.OP_READ);
+                pair.server().read(into);
+            }
+            selector.selectedKeys().clear();
+            assertThat(selector.select(50)).isZero();
+            pair.client().write(ByteBuffer.wrap(new byte[] {2}));
+            Providers.awaitReady(selector, key, SelectionKey.OP_READ);
+            assertThat(pair.server().read(into)).isEqualTo(1);
+        }
+    }
+
+    /// Where the program asked for a reset, what lies in the kernel when TCP ends must still arrive.
+    @Test
+    void aConnectionWithLingerZeroMovesWithoutLoss() throws Exception {
+        try (var pair = Providers.Pair.of(atOnce)) {
+            pair.client().setOption(StandardSocketOptions.SO_LINGER, 0);
+            pair.server().setOption(StandardSocketOptions.SO_LINGER, 0);
+            for (int i = 0; i < 200; i++) {
+                exchange(pair, 1_000, i);
+            }
+            await(() -> isByRdma(pair.client()) && isByRdma(pair.server()));
+            exchange(pair, 1_000, 200);
+            pair.client().close();
+            assertThatThrownBy(() -> pair.server().read(ByteBuffer.allocate(1))).isInstanceOf(IOException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aPeerWithoutTheAgentKeepsTcp(boolean isClientOurs) throws Exception {
+        try (var listener = (isClientOurs ? Jdk.provider() : atOnce)
+                        .openServerSocketChannel()
+                        .bind(Providers.anyPort());
+                SocketChannel client = (isClientOurs ? atOnce : Jdk.provider()).openSocketChannel()) {
+            client.connect(listener.getLocalAddress());
+            try (var pair = new Providers.Pair(listener, client, listener.accept())) {
+                for (int i = 0; i < 100; i++) {
+                    exchange(pair, 1_000, i);
+                }
+                SocketChannel ours = isClientOurs ? client : pair.server();
+                assertThat(isByRdma(ours)).isFalse();
+                ours.shutdownOutput();
+                assertThat((isClientOurs ? pair.server() : client).read(ByteBuffer.allocate(1)))
+                        .isEqualTo(-1);
+            }
+        }
+    }
+
+    @Test
+    void aConnectionMovesWhenItIsOldAndBusyAndNotBefore() throws Exception {
+        var patient = new RdmaSelectorProvider(new Pace(10_000, 0));
+        try (var pair = Providers.Pair.of(patient)) {
+            exchange(pair, 100, 1);
+            assertThat(isByRdma(pair.client())).isFalse();
+            for (int i = 0; !isByRdma(pair.client()) || !isByRdma(pair.server()); i++) {
+                exchange(pair, 1_000, i);
+            }
+            exchange(pair, 1_000, 0);
+        }
+    }
+
+    /// A process may be told to begin by RDMA, and its peer not.
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void endsThatBeginDifferentlyMeetByTcp(boolean movesClient) throws Exception {
+        var byRdma = new RdmaSelectorProvider((Pace) null);
+        try (var listener = (movesClient ? byRdma : atOnce)
+                        .openServerSocketChannel()
+                        .bind(Providers.anyPort());
+                SocketChannel client = (movesClient ? atOnce : byRdma).openSocketChannel()) {
+            client.connect(listener.getLocalAddress());
+            try (var pair = new Providers.Pair(listener, client, listener.accept())) {
+                for (int i = 0; i < 100; i++) {
+                    exchange(pair, 1_000, i);
+                }
+                assertThat(client.toString()).startsWith("RdmaSocketChannel[TCP by ");
+                listener.configureBlocking(false);
+                assertThat(listener.accept()).isNull();
+            }
+        }
+    }
+
+    @Test
+    void aConnectionIsBusyAgainWhenItsUseHasDoubled() {
+        var use = new Use(new Pace(10_000, 0));
+        assertThat(use.isBusyAfterRead(9_000)).isFalse();
+        assertThat(use.isBusyAfterRead(0)).as("nothing has come").isFalse();
+        assertThat(use.isBusyAfterRead(-1)).as("the end").isFalse();
+        assertThat(use.isBusyAfterWrite(500)).as("9,500 bytes and two calls").isTrue();
+        assertThat(use.isBusyAfterWrite(5_000)).isFalse();
+        assertThat(use.isBusyAfterRead(5_000)).isTrue();
+        var young = new Use(new Pace(1, Duration.ofDays(1).toNanos()));
+        assertThat(young.isBusyAfterRead(1 << 20)).isFalse();
+    }
+
+    @Test
+    void aConnectionIsNamedByBothItsAddresses() throws Exception {
+        for (String host : new String[] {"10.1.2.3", "fe80::1234"}) {
+            var addresses = new TcpAddresses(new InetSocketAddress(host, 65_535), new InetSocketAddress(host, 1));
+            assertThat(TcpAddresses.parse(addresses.name())).contains(addresses);
+        }
+        assertThat(TcpAddresses.parse(ByteBuffer.allocate(TcpAddresses.BYTES))).isEmpty();
+        assertThat(TcpAddresses.parse(ByteBuffer.allocate(3))).isEmpty();
+    }
+
+    /// Another program of the host may know both addresses, but not the connection.
+    @Test
+    void aStreamThatNamesNoConnectionOfTheListenerIsClosed() throws Exception {
+        try (var pair = Providers.Pair.of(atOnce)) {
+            await(() -> isByRdma(pair.client()) && isByRdma(pair.server()));
+            var stranger = new InetSocketAddress("127.0.0.1", 1);
+            var known = (InetSocketAddress) pair.listener().getLocalAddress();
+            InetSocketAddress at = ChosenDevice.hasPortsOfTcp()
+                    ? new InetSocketAddress("127.0.0.1", MappedPort.ask(known, Providers.LIMIT))
+                    : known;
+            var options = StreamOptions.defaults().withProtocol(TcpAddresses.PROTOCOL);
+            try (var stream = StreamChannel.connect(at, ChosenDevice.choose(options))) {
+                stream.write(new TcpAddresses(stranger, known).name());
+                assertThat(stream.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            }
+            exchange(pair, 1_000, 3);
+        }
+    }
+}
